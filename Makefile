@@ -1,0 +1,45 @@
+# make demo   install into .venv and score the bundled example
+# make test   install into .venv and run the tests
+# make lint   ruff, formatting and types
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/prevalence score examples/summaries.jsonl
+	$(BIN)/prevalence score examples/summaries.jsonl --systems balanced --explain --quiet --limit 1
+
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m benchmarks.cpu_scoring
+
+# The CPU build of torch first: the registry that pip is set up with if it has one, PyTorch's own
+# index otherwise. Everything after it finds torch installed and fetches no CUDA packages.
+$(VENV)/.torch: constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -q -c constraints.txt torch \
+	  || $(PIP) install -q -c constraints.txt --extra-index-url $(TORCH_INDEX) torch
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.torch pyproject.toml
+	$(PIP) install -q -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

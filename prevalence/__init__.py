@@ -1,0 +1,55 @@
+"""Opinion prevalence: does a summary say what reviewers really say, and how many of them?
+
+>>> from prevalence import OpinionPrevalence                           # doctest: +SKIP
+>>> metric = OpinionPrevalence()                                       # doctest: +SKIP
+>>> metric.score(reviews, summary, name="waterproof boot").prevalence  # doctest: +SKIP
+0.54
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prevalence.api import OpinionPrevalence, StatementSupport
+    from prevalence.errors import PrevalenceError
+    from prevalence.records import Product, Review, ScoredSentence, ScoredSummary, Summary
+
+__all__ = [
+    "OpinionPrevalence",
+    "PrevalenceError",
+    "Product",
+    "Review",
+    "ScoredSentence",
+    "ScoredSummary",
+    "StatementSupport",
+    "Summary",
+]
+
+_HOMES = {
+    "OpinionPrevalence": "prevalence.api",
+    "PrevalenceError": "prevalence.errors",
+    "Product": "prevalence.records",
+    "Review": "prevalence.records",
+    "ScoredSentence": "prevalence.records",
+    "ScoredSummary": "prevalence.records",
+    "StatementSupport": "prevalence.api",
+    "Summary": "prevalence.records",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use, so that importing the package stays cheap."""
+    if name == "__version__":
+        from prevalence.signature import package_version
+
+        return package_version()
+    if name in _HOMES:
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'prevalence' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__, "__version__"])

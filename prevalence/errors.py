@@ -1,0 +1,39 @@
+"""Every exception that prevalence raises on purpose: one base class, few children."""
+
+__all__ = [
+    "BackendError",
+    "ConfigurationError",
+    "InputError",
+    "KernelError",
+    "MissingDependencyError",
+    "ModelError",
+    "PrevalenceError",
+]
+
+
+class PrevalenceError(Exception):
+    """Base of all errors raised by this package; its message says what to do."""
+
+
+class InputError(PrevalenceError, ValueError):
+    """A file, line or field of the input is not what the contract asks for."""
+
+
+class ModelError(PrevalenceError):
+    """A checkpoint cannot be loaded, is ambiguous, or gives unusable numbers."""
+
+
+class ConfigurationError(PrevalenceError, ValueError):
+    """Options contradict each other or lie outside their range."""
+
+
+class MissingDependencyError(PrevalenceError, ImportError):
+    """An optional package is needed; the message holds the install command."""
+
+
+class BackendError(PrevalenceError, RuntimeError):
+    """A device, a store or a service failed while work was under way."""
+
+
+class KernelError(PrevalenceError, RuntimeError):
+    """A kernel was called with arrays it does not support."""
