@@ -1,0 +1,193 @@
+"""Opinion prevalence as pure functions of arrays: decisions → masks → score.
+
+Shapes and symbols follow Malon 2023, equations 1 to 3: m reviews x_i, n sentences y_k, and the
+product statement t. ``C(a, b) = 1`` if P(entailment | premise a, hypothesis b) exceeds the
+threshold, strictly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prevalence.errors import ConfigurationError, InputError
+
+__all__ = [
+    "Masks",
+    "check_threshold",
+    "contradictions",
+    "decisions",
+    "masks",
+    "prevalence",
+    "redundant_with",
+    "soft_masks",
+    "soft_prevalence",
+    "support",
+]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+NOT_REDUNDANT = -1
+
+
+class Masks(NamedTuple):
+    """Which sentences count.
+
+    Attributes:
+        trivial: bool [n], True where t implies the sentence (τ = 0).
+        redundant_with: int64 [n], smallest earlier index that implies the sentence, −1 if none.
+    """
+
+    trivial: Bools
+    redundant_with: NDArray[np.int64]
+
+    @property
+    def counts(self) -> Bools:
+        """bool [n], τ_k ρ_k: neither trivial nor redundant."""
+        return ~self.trivial & (self.redundant_with == NOT_REDUNDANT)
+
+
+def check_threshold(threshold: float) -> float:
+    """Return the threshold, which must lie in [0, 1).
+
+    Raises:
+        ConfigurationError: it does not.
+    """
+    if not 0.0 <= threshold < 1.0:
+        raise ConfigurationError(f"threshold must lie in [0, 1), not {threshold}")
+    return float(threshold)
+
+
+def decisions(probabilities: ArrayLike, threshold: float) -> Bools:
+    """C: whether each probability is strictly greater than the threshold.
+
+    Args:
+        probabilities: P(entailment), any shape, in [0, 1].
+        threshold: in [0, 1).
+
+    Returns:
+        bool array of the same shape.
+
+    Raises:
+        InputError: a probability is NaN or outside [0, 1].
+
+    >>> decisions([0.04, 0.05], 0.04).tolist()
+    [False, True]
+    """
+    values = np.asarray(probabilities)
+    if values.dtype.kind != "f":
+        values = values.astype(np.float64)
+    if not np.all((values >= 0) & (values <= 1)):
+        raise InputError("probabilities must lie in [0, 1] and not be NaN")
+    return np.asarray(values > values.dtype.type(threshold), dtype=np.bool_)
+
+
+def redundant_with(implied: ArrayLike) -> NDArray[np.int64]:
+    """For each sentence the smallest earlier sentence that implies it.
+
+    Args:
+        implied: bool [n, n]; ``implied[j, k]`` is C(y_j, y_k). Only j < k is read: an earlier
+            sentence counts whether or not it is itself masked.
+
+    Returns:
+        int64 [n], −1 where no earlier sentence implies it.
+
+    >>> redundant_with([[1, 0, 1], [0, 1, 1], [0, 0, 1]]).tolist()
+    [-1, -1, 0]
+    """
+    earlier = np.triu(np.asarray(implied, dtype=np.bool_), k=1)
+    if earlier.shape[0] == 0:
+        return np.empty(0, np.int64)
+    first = earlier.argmax(axis=0)
+    return np.where(earlier.any(axis=0), first, NOT_REDUNDANT)
+
+
+def masks(trivial: ArrayLike, implied: ArrayLike) -> Masks:
+    """Both masks from decisions.
+
+    Args:
+        trivial: bool [n], C(t, y_k); all False without a product name.
+        implied: bool [n, n], C(y_j, y_k).
+    """
+    return Masks(np.asarray(trivial, dtype=np.bool_), redundant_with(implied))
+
+
+def support(implied: ArrayLike) -> NDArray[np.int64]:
+    """Number of reviews that imply each sentence: int64 [n] from bool [m, n] (eq. 1)."""
+    return np.asarray(implied, dtype=np.bool_).sum(axis=0, dtype=np.int64)
+
+
+def prevalence(supports: ArrayLike, counts: ArrayLike, n_reviews: int) -> float:
+    """Prev(R, S) = 1/(m n) Σ_k τ_k ρ_k Σ_i C(x_i, y_k).
+
+    Args:
+        supports: int [n], supporting reviews of each sentence; entries where ``counts`` is False
+            are not read, so they may hold anything.
+        counts: bool [n], τ_k ρ_k. Masked sentences still count in n.
+        n_reviews: m.
+
+    Returns:
+        In [0, 1]; 0 for a summary with no sentence.
+
+    Raises:
+        InputError: ``n_reviews`` is not positive.
+
+    >>> prevalence([6, 8, 2], [True, False, True], 8)
+    0.3333333333333333
+    """
+    if n_reviews <= 0:
+        raise InputError("prevalence needs at least one review")
+    kept = np.asarray(counts, dtype=np.bool_)
+    if kept.size == 0:
+        return 0.0
+    return int(np.asarray(supports)[kept].sum()) / (n_reviews * kept.size)
+
+
+def soft_masks(trivial: ArrayLike, implied: ArrayLike) -> Floats:
+    """τ_k ρ_k with probabilities in place of decisions.
+
+    Args:
+        trivial: float [n], P(t entails y_k); zeros without a product name.
+        implied: float [n, n], P(y_j entails y_k); only j < k is read.
+
+    Returns:
+        float64 [n], (1 − p_t) Π_{j<k} (1 − p_jk).
+    """
+    earlier = np.triu(np.asarray(implied, dtype=np.float64), k=1)
+    return np.asarray((1.0 - np.asarray(trivial, np.float64)) * np.prod(1.0 - earlier, axis=0))
+
+
+def soft_prevalence(entailment: ArrayLike, weights: ArrayLike) -> float:
+    """Prevalence with probabilities: mean over the matrix of p_ik times the soft mask of k.
+
+    Args:
+        entailment: float [m, n], P(x_i entails y_k).
+        weights: float [n], from :func:`soft_masks`.
+
+    Raises:
+        InputError: there is no review.
+    """
+    matrix = np.asarray(entailment, dtype=np.float64)
+    if matrix.shape[0] == 0:
+        raise InputError("prevalence needs at least one review")
+    return float((matrix.mean(axis=0) @ np.asarray(weights)) / max(matrix.shape[1], 1))
+
+
+def contradictions(entailment: ArrayLike, contradiction: ArrayLike, threshold: float) -> Bools:
+    """Whether contradiction is the most probable of three classes, and entailment not decided.
+
+    Args:
+        entailment: P(entailment), any shape.
+        contradiction: P(contradiction), the same shape; neutral has the rest.
+        threshold: the entailment threshold. A pair is never both entailed and contradicted.
+
+    Returns:
+        bool array of the same shape.
+    """
+    yes = np.asarray(entailment, dtype=np.float64)
+    no = np.asarray(contradiction, dtype=np.float64)
+    neutral = 1.0 - yes - no
+    return np.asarray((no > yes) & (no > neutral) & ~decisions(entailment, threshold))

@@ -1,0 +1,255 @@
+"""What flows between the parts: products with reviews and summaries in, scored summaries out.
+
+All classes are frozen. Readers build :class:`Product` objects, the engine turns each of their
+summaries into a :class:`ScoredSummary`, and writers turn those into JSON of ``"schema": 1``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from prevalence.errors import InputError
+
+__all__ = [
+    "SCHEMA",
+    "BadRecord",
+    "Product",
+    "Review",
+    "ScoredSentence",
+    "ScoredSummary",
+    "Summary",
+]
+
+SCHEMA = 1
+"""Version of the scored-summary object; raised only when a field changes its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One review: its text, and what else the source said about it."""
+
+    text: str
+    id: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One summary of a product, by one system."""
+
+    system: str
+    text: str
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One input record: a product, its reviews, and any number of summaries.
+
+    Attributes:
+        id: identifier, not necessarily unique in a file.
+        name: short name that fits "I bought a {name}.", or None.
+        reviews: the m reviews, in source order.
+        summaries: the summaries, in source order.
+        metadata: description, key features, ... (used by multi-source judges).
+        extra: unknown keys of the record, passed through to the output.
+        source: "file:line", for messages.
+    """
+
+    id: str
+    reviews: tuple[Review, ...]
+    summaries: tuple[Summary, ...]
+    name: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+
+    def with_summaries(self, summaries: Iterable[Summary]) -> Product:
+        """The same product with other summaries."""
+        return replace(self, summaries=tuple(summaries))
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record, or one of its summaries, that cannot be scored, and why.
+
+    Attributes:
+        error: one line: file, line, field, the value found, and the fix.
+        id: the record's id where it could be read.
+        system: the summary's system where the fault is in one summary.
+        source: "file:line".
+        extra: unknown keys of the record, passed through to the output.
+    """
+
+    error: str
+    id: str | None = None
+    system: str | None = None
+    source: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSentence:
+    """One summary sentence: where it stands, who supports it, and what masks it.
+
+    Attributes:
+        text: the sentence.
+        start: offset of its first character in the summary.
+        end: offset after its last character.
+        support: number of reviews that imply it; None where its review pairs were not scored.
+        supporting_reviews: 0-based indices of those reviews; None likewise.
+        contradicting_reviews: reviews whose most probable class is contradiction and that do not
+            entail the sentence; None where not scored, and for models without that class.
+        trivial: whether having bought the product implies it.
+        redundant_with: smallest index of an earlier sentence that implies it, or None.
+        entailment: P(review entails sentence) for each review, or None where not scored.
+    """
+
+    text: str
+    start: int
+    end: int
+    trivial: bool
+    redundant_with: int | None
+    support: int | None = None
+    supporting_reviews: tuple[int, ...] | None = None
+    contradicting_reviews: tuple[int, ...] | None = None
+    entailment: tuple[float, ...] | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the sentence is neither trivial nor redundant."""
+        return not self.trivial and self.redundant_with is None
+
+    def to_json(self) -> dict[str, Any]:
+        """The sentence as the contract's JSON object."""
+        return {
+            "text": self.text,
+            "start": self.start,
+            "end": self.end,
+            "support": self.support,
+            "supporting_reviews": _listed(self.supporting_reviews),
+            "contradicting_reviews": _listed(self.contradicting_reviews),
+            "trivial": self.trivial,
+            "redundant_with": self.redundant_with,
+            "entailment": _listed(self.entailment),
+        }
+
+    @classmethod
+    def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
+        """Rebuild a sentence from :meth:`to_json`'s object."""
+        lists = {"supporting_reviews", "contradicting_reviews", "entailment"}
+        return cls(
+            **{
+                name: tuple(item[name]) if name in lists and item[name] is not None else item[name]
+                for name in cls.__dataclass_fields__
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSummary:
+    """One scored summary, or the reason why it has no score.
+
+    Attributes:
+        id: the product's id; None only for a record that could not be read.
+        system: who wrote the summary.
+        prevalence: in [0, 1]; None when ``error`` is set.
+        soft_prevalence: probabilities in place of decisions, when asked for.
+        input_digest: digest of name, reviews and summary; None for an unreadable record.
+        n_reviews: m.
+        sentences: the n sentences in order.
+        signature: what produced the score.
+        error: one line, or None.
+        warning: something that the reader of the score should know, or None.
+        extra: unknown keys of the input record.
+    """
+
+    id: str | None
+    system: str | None
+    prevalence: float | None
+    n_reviews: int
+    sentences: tuple[ScoredSentence, ...]
+    signature: str
+    error: str | None = None
+    warning: str | None = None
+    soft_prevalence: float | None = None
+    input_digest: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_sentences(self) -> int:
+        """n, masked sentences included."""
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[ScoredSentence]:
+        """Iterate over the sentences."""
+        return iter(self.sentences)
+
+    def with_scores(
+        self,
+        *,
+        prevalence: float,
+        soft_prevalence: float | None,
+        sentences: tuple[ScoredSentence, ...],
+        warning: str | None,
+    ) -> ScoredSummary:
+        """The same summary with its scores filled in."""
+        return replace(
+            self,
+            prevalence=prevalence,
+            soft_prevalence=soft_prevalence,
+            sentences=sentences,
+            warning=warning,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as the contract's JSON object; its own fields win over passed-through keys."""
+        row: dict[str, Any] = {
+            "schema": SCHEMA,
+            "id": self.id,
+            "system": self.system,
+            "prevalence": self.prevalence,
+            "n_reviews": self.n_reviews,
+            "n_sentences": self.n_sentences,
+            "sentences": [sentence.to_json() for sentence in self.sentences],
+            "signature": self.signature,
+            "input_digest": self.input_digest,
+            "error": self.error,
+        }
+        if self.soft_prevalence is not None:
+            row["soft_prevalence"] = self.soft_prevalence
+        if self.warning is not None:
+            row["warning"] = self.warning
+        return row | {key: value for key, value in self.extra.items() if key not in row}
+
+    def to_json_line(self) -> str:
+        """The JSON object on one line, without the newline; the same bytes for the same score."""
+        return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
+
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> ScoredSummary:
+        """Rebuild a summary from :meth:`to_json`'s object.
+
+        Raises:
+            InputError: the object is not a scored summary of this schema.
+        """
+        if row.get("schema") != SCHEMA or "prevalence" not in row:
+            raise InputError(f"not a scored summary of schema {SCHEMA}")
+        fields = {name for name in cls.__dataclass_fields__ if name not in {"sentences", "extra"}}
+        known = fields | {"schema", "n_sentences", "sentences"}
+        try:
+            return cls(
+                **{name: row[name] for name in fields if name in row},
+                sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
+                extra={key: value for key, value in row.items() if key not in known},
+            )
+        except (KeyError, TypeError) as error:
+            raise InputError(f"not a scored summary: {error}") from error
+
+
+def _listed(values: tuple[Any, ...] | None) -> list[Any] | None:
+    return None if values is None else list(values)

@@ -1,0 +1,70 @@
+"""Signatures: what produced a score, on one line, in the manner of sacreBLEU."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from prevalence.errors import ConfigurationError
+
+__all__ = ["TRIVIAL_TEMPLATES", "build_signature", "package_version", "trivial_template"]
+
+TRIVIAL_TEMPLATES = {
+    "name": "I bought a {name}.",
+    "script": "I bought {name}.",
+}
+"""Named product statements: the paper's wording, and that of its authors' script."""
+
+_ORDER = ("nli", "consistency", "gran", "thr", "trivial", "split", "trunc", "dtype", "score",
+          "matrix")  # fmt: skip
+
+
+def trivial_template(choice: str | None) -> tuple[str | None, str]:
+    """Resolve a template option.
+
+    Args:
+        choice: a name in :data:`TRIVIAL_TEMPLATES`, a text that contains ``{name}``, or None for
+            no trivial mask.
+
+    Returns:
+        The template text (or None), and its name in the signature: custom texts are named by a
+        digest.
+
+    Raises:
+        ConfigurationError: a text without ``{name}``.
+
+    >>> trivial_template("name")
+    ('I bought a {name}.', 'name')
+    """
+    if choice is None:
+        return None, "none"
+    if choice in TRIVIAL_TEMPLATES:
+        return TRIVIAL_TEMPLATES[choice], choice
+    if "{name}" not in choice:
+        raise ConfigurationError(
+            f"trivial template {choice!r} lacks {{name}}: write for example "
+            f"'I bought a {{name}}.', or choose {' or '.join(TRIVIAL_TEMPLATES)}"
+        )
+    for name, text in TRIVIAL_TEMPLATES.items():
+        if text == choice:
+            return choice, name
+    return choice, "custom-" + hashlib.blake2b(choice.encode(), digest_size=4).hexdigest()
+
+
+def build_signature(parts: Mapping[str, str]) -> str:
+    """Join signature parts in their fixed order, the package version last.
+
+    >>> build_signature({"thr": "0.04", "nli": "m@1"}).rsplit("|", 1)[0]
+    'prev|nli:m@1|thr:0.04'
+    """
+    known = [key for key in _ORDER if key in parts]
+    others = [key for key in parts if key not in _ORDER]
+    fields = [f"{key}:{parts[key]}" for key in (*known, *others)]
+    return "|".join(["prev", *fields, f"v:{package_version()}"])
+
+
+def package_version() -> str:
+    """The installed distribution's version, its only source."""
+    from importlib.metadata import version
+
+    return version("prevalence")
