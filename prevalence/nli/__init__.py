@@ -1,0 +1,1 @@
+"""The entailment core: checkpoints, the pair scorer, and the cache of its answers."""

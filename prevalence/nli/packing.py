@@ -1,0 +1,85 @@
+"""Pairs → token spans within the model's limit → length-sorted batches under a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Fitted", "batches", "fit"]
+
+Ints = NDArray[np.int64]
+
+
+class Fitted(NamedTuple):
+    """Model inputs for pairs, several for a pair when its premise is read in windows.
+
+    Attributes:
+        spans: int64 [R, 4]: premise start and length, hypothesis start and length.
+        owner: int64 [R], the pair that each row answers, ascending.
+        truncated: bool [P], the end of the premise is not read.
+        too_long: bool [P], the hypothesis leaves the premise no room; such pairs have no row.
+    """
+
+    spans: Ints
+    owner: Ints
+    truncated: NDArray[np.bool_]
+    too_long: NDArray[np.bool_]
+
+
+def fit(
+    premises: tuple[Ints, Ints],
+    hypotheses: tuple[Ints, Ints],
+    *,
+    room: int,
+    stride: int | None = None,
+) -> Fitted:
+    """Make every pair fit, cutting the premise only.
+
+    Args:
+        premises: starts and lengths of each pair's premise, int64 [P] each.
+        hypotheses: likewise of the hypotheses.
+        room: tokens for premise and hypothesis together.
+        stride: tokens by which successive windows over a long premise advance; None reads its
+            beginning only. A window is never advanced by more than its own length.
+
+    Returns:
+        Rows in pair order.
+    """
+    p_start, p_length = premises
+    h_start, h_length = hypotheses
+    space = room - h_length
+    too_long = space < np.minimum(p_length, 1)
+    over = (p_length > space) & ~too_long
+    windows = np.where(too_long, 0, 1)
+    if stride is not None:
+        step = np.maximum(np.minimum(stride, space), 1)
+        windows = np.where(over, 1 + -(-(p_length - space) // step), windows)
+    owner = np.repeat(np.arange(p_length.size), windows)
+    spans = np.stack([p_start, np.minimum(p_length, space), h_start, h_length], axis=1)[owner]
+    if stride is not None:
+        nth = np.arange(owner.size) - np.repeat(np.cumsum(windows) - windows, windows)
+        last = np.maximum(p_length - space, 0)[owner]
+        spans[:, 0] += np.minimum(nth * step[owner], last)
+        over = np.zeros_like(over)
+    return Fitted(spans, owner, over, too_long)
+
+
+def batches(lengths: Ints, budget: int) -> Iterator[Ints]:
+    """Group rows of similar length so that no padded batch exceeds a token budget.
+
+    Args:
+        lengths: tokens of each row, int64 [R].
+        budget: most tokens in a batch, padding included; a longer row goes alone.
+
+    Yields:
+        Row numbers of a batch, longest first: memory trouble shows at the start, not at the end.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < order.size:
+        rows = max(1, int(budget // max(int(lengths[order[start]]), 1)))
+        yield order[start : start + rows]
+        start += rows

@@ -1,0 +1,80 @@
+"""What every pair scorer is, whatever computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.texts import TextTable
+
+__all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "Progress"]
+
+FLAG_TRUNCATED = 1
+"""The end of the premise was not read."""
+FLAG_TOO_LONG = 2
+"""The hypothesis alone leaves the premise no room; the pair has no probability (NaN)."""
+
+Progress = Callable[[int], None]
+"""Called with the number of pairs just scored."""
+
+
+class PairScores(NamedTuple):
+    """Answers for P pairs, in the order of the pairs.
+
+    Attributes:
+        entailment: float32 [P], P(entailment) in [0, 1]; NaN where FLAG_TOO_LONG is set.
+        contradiction: float32 [P], P(contradiction); NaN for a scorer without that class.
+        flags: uint8 [P], a sum of FLAG_* values.
+    """
+
+    entailment: NDArray[np.float32]
+    contradiction: NDArray[np.float32]
+    flags: NDArray[np.uint8]
+
+    @classmethod
+    def empty(cls, size: int) -> PairScores:
+        """Scores to be filled in: NaN probabilities and no flags."""
+        return cls(
+            np.full(size, np.nan, np.float32),
+            np.full(size, np.nan, np.float32),
+            np.zeros(size, np.uint8),
+        )
+
+    def take(self, rows: NDArray[np.int64] | slice) -> PairScores:
+        """The scores at some rows."""
+        return PairScores(self.entailment[rows], self.contradiction[rows], self.flags[rows])
+
+    def put(self, rows: NDArray[np.int64] | slice, other: PairScores) -> None:
+        """Write other scores at some rows, in place."""
+        self.entailment[rows] = other.entailment
+        self.contradiction[rows] = other.contradiction
+        self.flags[rows] = other.flags
+
+
+@runtime_checkable
+class PairScorer(Protocol):
+    """Scores (premise, hypothesis) pairs.
+
+    Attributes:
+        digest: names everything that changes a probability: weights, tokenizer, truncation,
+            precision. Keys the cache.
+        signature: ordered parts of the signature, such as ``{"nli": "name@digest"}``.
+        threshold: calibrated decision threshold in [0, 1).
+        three_way: whether contradiction probabilities exist.
+        work_unit: number of pairs that is worth one call (a few seconds of work).
+    """
+
+    digest: bytes
+    signature: Mapping[str, str]
+    threshold: float
+    three_way: bool
+    work_unit: int
+
+    def score(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> PairScores:
+        """Score pairs of text numbers, int64 [P, 2] of (premise, hypothesis)."""
+        ...

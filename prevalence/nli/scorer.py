@@ -1,0 +1,270 @@
+"""The pair scorer on Hugging Face sequence-classification models."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.kernels.assembly import assemble
+from prevalence.metric import check_threshold
+from prevalence.nli.checkpoint import LoadedCheckpoint, load_checkpoint
+from prevalence.nli.packing import Fitted, batches, fit
+from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
+from prevalence.nli.tokens import TokenStore, pair_layout
+from prevalence.texts import TextTable
+
+__all__ = ["DTYPES", "NLIScorer"]
+
+DTYPES = ("auto", "float32", "float16", "bfloat16")
+"""Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
+
+_CPU_BUDGET = 2_048
+_GPU_BUDGET = 65_536
+_CPU_UNIT = 512
+_GPU_UNIT = 131_072
+
+
+class NLIScorer:
+    """P(entailment) and P(contradiction) of pairs, batched by length.
+
+    Args:
+        model: registered name, checkpoint folder or hub name.
+        threshold: decision threshold; None takes the checkpoint's own.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
+        dtype: one of :data:`DTYPES`.
+        batch_tokens: most tokens in a batch, padding included; halved when memory runs out.
+        windows: read long premises in windows that advance by this many tokens, and let the
+            window with the highest P(entailment) decide; None reads the beginning only.
+        max_length: a limit below the model's own.
+        labels: class names in output order, where the checkpoint does not name them.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option is out of range.
+        BackendError: the device is not there, or one pair alone does not fit its memory.
+    """
+
+    def __init__(
+        self,
+        model: str = "embedded",
+        *,
+        threshold: float | None = None,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        windows: int | None = None,
+        max_length: int | None = None,
+        labels: Sequence[str] | None = None,
+    ) -> None:
+        if batch_tokens is not None and batch_tokens < 1:
+            raise ConfigurationError(f"batch tokens must be positive, not {batch_tokens}")
+        if windows is not None and windows < 1:
+            raise ConfigurationError(f"the window stride must be positive, not {windows}")
+        if threshold is not None:
+            check_threshold(threshold)
+        self._device = _device(device)
+        self._dtype = _dtype_name(dtype)
+        self._checkpoint = _load(model, self._dtype, labels, max_length)
+        self._model = self._checkpoint.model.to(self._device)
+        self._layout = pair_layout(self._checkpoint.tokenizer, name=self._checkpoint.name)
+        self._windows = windows
+        on_cpu = self._device.type == "cpu"
+        self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
+        self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = (
+            weakref.WeakKeyDictionary()
+        )
+        self._uses_types = "token_type_ids" in self._checkpoint.tokenizer.model_input_names
+        self.work_unit = _CPU_UNIT if on_cpu else _GPU_UNIT
+        self.threshold = self._checkpoint.threshold if threshold is None else threshold
+        self.calibrated = self._checkpoint.calibrated or threshold is not None
+        self.three_way = self._checkpoint.labels.contradiction is not None
+
+    @property
+    def checkpoint(self) -> LoadedCheckpoint:
+        """The loaded checkpoint."""
+        return self._checkpoint
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """Model with weights digest, granularity, truncation, and precision if not float32."""
+        parts = {
+            "nli": f"{self._checkpoint.name}@{self._checkpoint.digest.hex()[:12]}",
+            "gran": "document" if self._windows is None else f"window{self._windows}",
+            "trunc": str(self._checkpoint.max_length),
+        }
+        if self._dtype != "float32":
+            parts["dtype"] = self._dtype
+        return parts
+
+    @property
+    def digest(self) -> bytes:
+        """Digest of the weights and of every setting that changes a probability, 16 bytes."""
+        settings = repr((self._checkpoint.labels, sorted(self.signature.items())))
+        return hashlib.blake2b(
+            self._checkpoint.digest + settings.encode(), digest_size=16
+        ).digest()
+
+    def score(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> PairScores:
+        """Score pairs of text numbers.
+
+        Args:
+            texts: the table that the numbers refer to.
+            pairs: int64 [P, 2] of (premise, hypothesis).
+            progress: called with the number of pairs finished since the last call.
+
+        Returns:
+            Probabilities and flags, in the order of ``pairs``.
+        """
+        result = PairScores.empty(len(pairs))
+        if not len(pairs):
+            return result
+        store = self._store(texts)
+        fitted = fit(
+            store.spans(pairs[:, 0]),
+            store.spans(pairs[:, 1]),
+            room=self._checkpoint.max_length - self._layout.special,
+            stride=self._windows,
+        )
+        result.flags[fitted.truncated] |= FLAG_TRUNCATED
+        result.flags[fitted.too_long] |= FLAG_TOO_LONG
+        rows = self._run(store, fitted, progress)
+        kept = _best_rows(fitted.owner, rows[:, self._checkpoint.labels.entailment])
+        self._fill(result, fitted.owner[kept], rows[kept])
+        return result
+
+    def _fill(
+        self, result: PairScores, pairs: NDArray[np.int64], rows: NDArray[np.float32]
+    ) -> None:
+        labels = self._checkpoint.labels
+        if not np.isfinite(rows).all():
+            raise ModelError(
+                f"{self._checkpoint.name}: it gave no finite number for some pairs"
+                + ("; try --dtype float32" if self._dtype != "float32" else "")
+            )
+        result.entailment[pairs] = rows[:, labels.entailment]
+        if labels.contradiction is not None:
+            result.contradiction[pairs] = rows[:, labels.contradiction]
+
+    def _store(self, texts: TextTable) -> TokenStore:
+        store = self._stores.get(texts)
+        if store is None:
+            head = None if self._windows else self._checkpoint.max_length
+            store = self._stores[texts] = TokenStore(self._checkpoint.tokenizer, texts, head=head)
+        return store
+
+    def _run(
+        self, store: TokenStore, fitted: Fitted, progress: Progress | None
+    ) -> NDArray[np.float32]:
+        """Class probabilities of every fitted row, float32 [R, classes]."""
+        lengths = self._layout.special + fitted.spans[:, 1] + fitted.spans[:, 3]
+        opens_pair = np.diff(fitted.owner, prepend=-1) > 0
+        probabilities = np.empty((len(lengths), self._checkpoint.labels.size), np.float32)
+        queue = list(batches(lengths, self._budget))[::-1]
+        while queue:
+            rows = queue.pop()
+            answer = self._forward(store, fitted.spans[rows])
+            if answer is None:
+                queue += self._smaller(rows, lengths)
+                continue
+            probabilities[rows] = answer
+            if progress is not None:
+                progress(int(opens_pair[rows].sum()))
+        return probabilities
+
+    def _forward(self, store: TokenStore, spans: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """Class probabilities of a batch, float32 [B, classes]; None when memory ran out."""
+        import torch
+
+        batch = assemble(store.tokens, spans, self._layout)
+        try:
+            inputs = {
+                "input_ids": torch.from_numpy(batch.ids).to(self._device),
+                "attention_mask": torch.from_numpy(batch.mask).to(self._device),
+            }
+            if self._uses_types:
+                inputs["token_type_ids"] = torch.from_numpy(batch.types).to(self._device)
+            with torch.inference_mode():
+                logits = self._model(**inputs).logits.float()
+            probabilities = (
+                torch.sigmoid(logits) if logits.shape[1] == 1 else torch.softmax(logits, dim=1)
+            )
+            return np.asarray(probabilities.cpu().numpy(), np.float32)
+        except RuntimeError as error:
+            if not _out_of_memory(error):
+                raise BackendError(f"the device failed: {str(error).splitlines()[0]}") from error
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+        return None
+
+    def _smaller(
+        self, rows: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> list[NDArray[np.int64]]:
+        """Halve the budget after memory ran out, and cut the failed batch to it."""
+        if len(rows) == 1:
+            raise BackendError(
+                f"one pair of {int(lengths[rows[0]])} tokens does not fit the memory of "
+                f"{self._device}; use --max-length, another device or a smaller model"
+            )
+        self._budget = max(1, min(self._budget, int(lengths[rows].max()) * len(rows)) // 2)
+        warnings.warn(
+            f"out of memory on {self._device}: batches now hold {self._budget:,} tokens",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return [rows[part] for part in batches(lengths[rows], self._budget)][::-1]
+
+
+def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDArray[np.int64]:
+    """For each pair, in pair order, its row of greatest P(entailment); the first of equals."""
+    order = np.lexsort((np.arange(owner.size), -entailment, owner))
+    return order[np.diff(owner[order], prepend=-1) > 0]
+
+
+def _load(
+    model: str, dtype: str, labels: Sequence[str] | None, max_length: int | None
+) -> LoadedCheckpoint:
+    import torch
+
+    return load_checkpoint(
+        model, dtype=getattr(torch, dtype), labels=labels, max_length=max_length
+    )
+
+
+def _device(name: str) -> Any:
+    import torch
+
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise BackendError(f"device {name!r} is not usable here; try --device cpu") from error
+    return device
+
+
+def _dtype_name(name: str) -> str:
+    if name not in DTYPES:
+        raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
+    return "float32" if name == "auto" else name
+
+
+def _out_of_memory(error: RuntimeError) -> bool:
+    import torch
+
+    text = str(error).lower()
+    return (
+        isinstance(error, torch.OutOfMemoryError)
+        or "out of memory" in text
+        or "not enough memory" in text
+        or "can't allocate memory" in text
+    )

@@ -1,0 +1,169 @@
+"""Texts → token slices, each unique text tokenised once, and the tokenizer's own pair template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import ModelError
+from prevalence.kernels.assembly import PairLayout, assemble
+from prevalence.texts import TextTable
+
+__all__ = ["TokenStore", "pair_layout"]
+
+Ints = NDArray[np.int64]
+
+_LONG_TEXT = 200_000
+"""Characters above which a text is tokenised in part first, when only its head can be read."""
+
+_PROBES = (
+    ("The boots kept my feet dry, even in snow!", "They are waterproof."),
+    ("naïve café — 5'2\" isn't “short” 😀", "It's OK"),
+    (" leading and trailing ", "UPPER lower"),
+)
+
+
+class TokenStore:
+    """Token ids of a table's texts, one after the other in one growing array.
+
+    Args:
+        tokenizer: a fast Hugging Face tokenizer.
+        table: the texts.
+        head: number of tokens from the start that can ever be read; None when all can.
+    """
+
+    def __init__(self, tokenizer: Any, table: TextTable, *, head: int | None) -> None:
+        self._tokenizer = tokenizer
+        self._table = table
+        self._head = head
+        self._tokens = np.empty(1024, np.int64)
+        self._used = 0
+        self._starts = np.empty(0, np.int64)
+        self._lengths = np.empty(0, np.int64)
+
+    @property
+    def tokens(self) -> Ints:
+        """int64, the tokens of all texts stored so far."""
+        return self._tokens[: self._used]
+
+    def spans(self, numbers: Ints) -> tuple[Ints, Ints]:
+        """Starts and lengths of texts in :attr:`tokens`, tokenising those not yet stored.
+
+        Args:
+            numbers: text numbers, int64 [k].
+
+        Returns:
+            starts and lengths, int64 [k] each. With ``head``, a length above it means "longer".
+        """
+        self._grow_index()
+        missing = np.unique(numbers)
+        missing = missing[self._lengths[missing] < 0]
+        if missing.size:
+            self._store(missing)
+        return self._starts[numbers], self._lengths[numbers]
+
+    def _grow_index(self) -> None:
+        extra = len(self._table) - self._starts.size
+        if extra > 0:
+            self._starts = np.concatenate([self._starts, np.zeros(extra, np.int64)])
+            self._lengths = np.concatenate([self._lengths, np.full(extra, -1, np.int64)])
+
+    def _store(self, numbers: Ints) -> None:
+        texts = [self._table[number] for number in numbers]
+        for number, ids in zip(numbers, self._encode(texts), strict=True):
+            self._append(int(number), np.asarray(ids, np.int64))
+
+    def _append(self, number: int, ids: Ints) -> None:
+        end = self._used + ids.size
+        if end > self._tokens.size:
+            grown = np.empty(max(end, 2 * self._tokens.size), np.int64)
+            grown[: self._used] = self.tokens
+            self._tokens = grown
+        self._tokens[self._used : end] = ids
+        self._starts[number], self._lengths[number] = self._used, ids.size
+        self._used = end
+
+    def _encode(self, texts: list[str]) -> Iterable[list[int]]:
+        if self._head is None or max(map(len, texts)) <= _LONG_TEXT:
+            return encode(self._tokenizer, texts)
+        return [self._encode_head(text) for text in texts]
+
+    def _encode_head(self, text: str) -> list[int]:
+        """Tokens of a long text's beginning, which suffice when they exceed ``head``.
+
+        The cut falls after white space, where no token of the usual tokenizers spans it.
+        """
+        if len(text) > _LONG_TEXT and self._head is not None:
+            cut = max(text.rfind(" ", 0, _LONG_TEXT), text.rfind("\n", 0, _LONG_TEXT))
+            if cut > 0:
+                ids = encode(self._tokenizer, [text[:cut]])[0]
+                if len(ids) > 2 * self._head:
+                    return ids[: 2 * self._head]
+        return encode(self._tokenizer, [text])[0]
+
+
+def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
+    """Token ids of texts without special tokens and without truncation."""
+    encoded = tokenizer(
+        texts,
+        add_special_tokens=False,
+        truncation=False,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,
+    )
+    return list(encoded["input_ids"])
+
+
+def pair_layout(tokenizer: Any, *, name: str) -> PairLayout:
+    """Read the special tokens around a pair from the tokenizer itself, and check the result.
+
+    Raises:
+        ModelError: pairs assembled from separately tokenised texts differ from the tokenizer's
+            own, so this tokenizer cannot be used.
+    """
+    if tokenizer.pad_token_id is None:
+        raise ModelError(f"{name}: its tokenizer has no padding token")
+    layout = _read_layout(tokenizer, *_PROBES[0])
+    for premise, hypothesis in _PROBES:
+        ours = _assembled(tokenizer, layout, premise, hypothesis)
+        theirs = tokenizer(premise, hypothesis, return_token_type_ids=True)
+        if ours != (theirs["input_ids"], theirs["token_type_ids"]):
+            raise ModelError(
+                f"{name}: its tokenizer encodes a pair differently from its two texts; "
+                "use a checkpoint with a BERT-, RoBERTa- or DeBERTa-like tokenizer"
+            )
+    return layout
+
+
+def _read_layout(tokenizer: Any, premise: str, hypothesis: str) -> PairLayout:
+    pair = tokenizer(premise, hypothesis, return_token_type_ids=True)
+    ids = np.asarray(pair["input_ids"], np.int64)
+    kinds = np.asarray(pair["token_type_ids"], np.int64)
+    owner = np.array([-1 if part is None else part for part in pair.sequence_ids()])
+    first, second = np.flatnonzero(owner == 0), np.flatnonzero(owner == 1)
+    cuts = [0, first[0], first[-1] + 1, second[0], second[-1] + 1, len(ids)]
+    parts = [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    types = [int(kinds[part][0]) if kinds[part].size else 0 for part in parts]
+    return PairLayout(
+        prefix=ids[parts[0]],
+        middle=ids[parts[2]],
+        suffix=ids[parts[4]],
+        types=np.asarray(types, np.int64),
+        pad=int(tokenizer.pad_token_id),
+        pad_type=int(getattr(tokenizer, "pad_token_type_id", 0) or 0),
+    )
+
+
+def _assembled(
+    tokenizer: Any, layout: PairLayout, premise: str, hypothesis: str
+) -> tuple[list[int], list[int]]:
+    first, second = encode(tokenizer, [premise, hypothesis])
+    tokens = np.asarray(first + second, np.int64)
+    spans = np.asarray([[0, len(first), len(first), len(second)]], np.int64)
+    batch = assemble(tokens, spans, layout)
+    return batch.ids[0].tolist(), batch.types[0].tolist()
