@@ -1,0 +1,275 @@
+"""The Python API: one object that scores summaries and counts support for statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence import metric
+from prevalence.engine import DEFAULT_MAX_SENTENCES, Engine, ScoringOptions
+from prevalence.errors import InputError
+from prevalence.jobs import WorkCounts, shortest
+from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, Progress
+from prevalence.readers import parse_record
+from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.scorers import open_scorer
+from prevalence.texts import PairPlan, TextTable
+
+__all__ = ["OpinionPrevalence", "StatementSupport"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementSupport:
+    """How many and which reviews imply a statement (Malon 2023, eq. 1 alone).
+
+    Attributes:
+        statement: the statement.
+        n_reviews: m.
+        support: number of reviews that imply it.
+        supporting_reviews: their 0-based indices.
+        contradicting_reviews: reviews that contradict it; None for a scorer without that class.
+        entailment: P(entailment) for each review, in [0, 1].
+        signature: what produced the answer.
+    """
+
+    statement: str
+    n_reviews: int
+    support: int
+    supporting_reviews: tuple[int, ...]
+    contradicting_reviews: tuple[int, ...] | None
+    entailment: tuple[float, ...]
+    signature: str
+
+    @property
+    def share(self) -> float:
+        """Support as a share of the reviews, in [0, 1]."""
+        return self.support / self.n_reviews
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as a JSON object."""
+        against = self.contradicting_reviews
+        return {
+            "statement": self.statement,
+            "n_reviews": self.n_reviews,
+            "support": self.support,
+            "supporting_reviews": list(self.supporting_reviews),
+            "contradicting_reviews": None if against is None else list(against),
+            "entailment": list(self.entailment),
+            "signature": self.signature,
+        }
+
+
+class OpinionPrevalence:
+    """Opinion prevalence with one model and one set of options.
+
+    Args:
+        model: ``embedded`` (ships with the package), a registered name, a checkpoint folder, a
+            hub name, or ``rouge1-precision``.
+        threshold: decision threshold in [0, 1); None takes the model's calibrated one.
+        trivial: template of the product statement: ``name``, ``script`` or a text with
+            ``{name}``; None for no trivial mask.
+        splitter: ``punkt-en``, ``nltk-punkt-en`` or ``lines``.
+        full_matrix: score every review against every sentence, masked ones included.
+        soft: also compute soft prevalence.
+        max_sentences: longest summary accepted, in sentences.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
+        batch_tokens: most tokens in a batch.
+        windows: read long reviews in windows that advance by this many tokens.
+        max_length: a token limit below the model's own.
+        labels: class names in output order, for a checkpoint that does not name them.
+        cache: folder of a pair cache; None (the default here) for none.
+        scorer: a ready :class:`~prevalence.nli.protocol.PairScorer`, in place of ``model`` and
+            the options that concern it.
+
+    Raises:
+        PrevalenceError: a model or option is unusable; the message says what to do.
+    """
+
+    def __init__(
+        self,
+        model: str = "embedded",
+        *,
+        threshold: float | None = None,
+        trivial: str | None = "name",
+        splitter: str = "punkt-en",
+        full_matrix: bool = False,
+        soft: bool = False,
+        max_sentences: int = DEFAULT_MAX_SENTENCES,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        windows: int | None = None,
+        max_length: int | None = None,
+        labels: Sequence[str] | None = None,
+        cache: Path | str | None = None,
+        scorer: PairScorer | None = None,
+    ) -> None:
+        options = ScoringOptions(
+            threshold=threshold,
+            trivial=trivial,
+            splitter=splitter,
+            full_matrix=full_matrix,
+            soft=soft,
+            max_sentences=max_sentences,
+        )
+        self._engine = Engine(
+            scorer
+            or open_scorer(
+                model,
+                device=device,
+                dtype=dtype,
+                batch_tokens=batch_tokens,
+                windows=windows,
+                max_length=max_length,
+                labels=labels,
+                cache=cache,
+            ),
+            options,
+        )
+
+    @property
+    def signature(self) -> str:
+        """Signature of scores of products that have a name."""
+        return self._engine.signature()
+
+    @property
+    def counts(self) -> WorkCounts:
+        """Pairs asked for, avoided and truncated since this object was made."""
+        return self._engine.counts
+
+    def score(
+        self, reviews: Sequence[str | Review], summary: str, *, name: str | None = None
+    ) -> ScoredSummary:
+        """Score one summary of one product.
+
+        Args:
+            reviews: m ≥ 1 reviews.
+            summary: the summary.
+            name: product name that fits "I bought a {name}."; None for no trivial mask.
+
+        Returns:
+            The scored summary, with every sentence's support and masks.
+
+        Raises:
+            InputError: there is no review, a text is not a string, or the summary cannot be
+                scored.
+        """
+        if not isinstance(summary, str):
+            raise InputError(f"the summary is {type(summary).__name__}, not text")
+        _check_texts("review", [_text(review) for review in reviews])
+        product = Product(
+            id="summary",
+            name=name,
+            reviews=tuple(r if isinstance(r, Review) else Review(r) for r in reviews),
+            summaries=(Summary("summary", summary),),
+        )
+        row = next(self.score_many([product]))
+        if row.error is not None:
+            raise InputError(row.error)
+        return row
+
+    def score_many(
+        self,
+        records: Iterable[Product | Mapping[str, Any]],
+        *,
+        progress: Progress | None = None,
+    ) -> Iterator[ScoredSummary]:
+        """Score many products, lazily and in order.
+
+        Args:
+            records: products, or mappings in the input-record form (``id``, ``name``,
+                ``reviews``, ``summaries`` or ``summary``).
+            progress: called with the number of pairs just scored.
+
+        Yields:
+            One scored summary for each summary; one with ``error`` set, and no score, for a
+            record that cannot be scored. Scores do not depend on how records are batched.
+        """
+        yield from self._engine.run(_products(records), progress=progress)
+
+    def support(
+        self, reviews: Sequence[str | Review], statements: Sequence[str]
+    ) -> list[StatementSupport]:
+        """Count the reviews that imply each statement; no statement is split or masked.
+
+        Raises:
+            InputError: no review, or a statement that is empty or longer than the model reads.
+        """
+        texts = [_text(review) for review in reviews]
+        _check_texts("review", texts)
+        _check_texts("statement", statements)
+        scorer, threshold = self._engine.scorer, self._engine.threshold
+        entailment, contradiction = _matrix(scorer, texts, statements)
+        decided = metric.decisions(entailment, threshold)
+        against = (
+            metric.contradictions(entailment, contradiction, threshold)
+            if scorer.three_way
+            else None
+        )
+        signature = self._engine.signature(named=False)
+        return [
+            StatementSupport(
+                statement=statement,
+                n_reviews=len(texts),
+                support=int(decided[:, k].sum()),
+                supporting_reviews=tuple(np.flatnonzero(decided[:, k]).tolist()),
+                contradicting_reviews=None
+                if against is None
+                else tuple(np.flatnonzero(against[:, k]).tolist()),
+                entailment=tuple(shortest(p) for p in entailment[:, k]),
+                signature=signature,
+            )
+            for k, statement in enumerate(statements)
+        ]
+
+
+def _matrix(
+    scorer: PairScorer, reviews: Sequence[str], statements: Sequence[str]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """P(entailment) and P(contradiction), float32 [m, n]; an empty review has zeros."""
+    table, plan = TextTable(), PairPlan()
+    rows = [row for row, text in enumerate(reviews) if text.strip()]
+    premises = table.add_all(reviews[row] for row in rows)
+    plan.add_product(premises, table.add_all(statements))
+    pairs, back = plan.unique()
+    answers = scorer.score(table, pairs).take(back)
+    block = (len(rows), len(statements))
+    for k in np.flatnonzero((answers.flags.reshape(block) & FLAG_TOO_LONG).any(axis=0)):
+        raise InputError(f"statement {k} is longer than the model reads; shorten it")
+    entailment = np.zeros((len(reviews), len(statements)), np.float32)
+    contradiction = np.zeros_like(entailment)
+    entailment[rows] = answers.entailment.reshape(block)
+    contradiction[rows] = answers.contradiction.reshape(block)
+    return entailment, contradiction
+
+
+def _check_texts(kind: str, texts: Sequence[Any]) -> None:
+    if not texts:
+        raise InputError(f"no {kind}s: give at least one")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"{kind} {place} is {type(text).__name__}, not text")
+        if kind == "statement" and not text.strip():
+            raise InputError(f"statement {place} is empty: write a claim to look for")
+
+
+def _text(review: str | Review) -> str:
+    return review.text if isinstance(review, Review) else review
+
+
+def _products(
+    records: Iterable[Product | Mapping[str, Any]],
+) -> Iterator[Product | BadRecord]:
+    for place, record in enumerate(records):
+        if isinstance(record, Product):
+            yield record
+        else:
+            yield from parse_record(record, source=f"record {place}")
+
+

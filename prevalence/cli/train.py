@@ -1,0 +1,87 @@
+"""`prevalence train`: fine-tune an entailment model on labelled pairs."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from prevalence.training.loop import Progress, ProgressCallback
+
+__all__ = ["train"]
+
+_EPILOG = """\b
+Example:
+  prevalence train prevalence/training/recipes/embedded.toml --output my-model
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("recipe", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--output", required=True, type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the new checkpoint.",
+)  # fmt: skip
+@click.option(
+    "--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder that ${PREVALENCE_DATA} stands for in the recipe; by default the environment "
+    "variable of that name, or shared/data beside the repository.",
+)  # fmt: skip
+@click.option(
+    "--work", type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of finished stages and resumable state [default: OUTPUT/.training]. Running "
+    "again with the same folder goes on where the last run stopped.",
+)  # fmt: skip
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
+@click.option("--quiet", is_flag=True, help="Print no progress.")
+def train(
+    *, recipe: Path, output: Path, data: Path | None, work: Path | None, device: str, quiet: bool
+) -> None:  # click passes options by keyword
+    """Fine-tune an entailment model as RECIPE (a TOML file) describes.
+
+    The checkpoint folder gets safetensors weights, tokenizer, config with a calibrated threshold,
+    and a model card. Ctrl-C keeps the last checkpoint; the same command resumes from it.
+    """
+    from prevalence.training.pipeline import train as run
+    from prevalence.training.recipe import read_recipe
+
+    settings = read_recipe(recipe)
+    where = work or output / ".training"
+    try:
+        result = run(
+            settings, output, data=data or _default_data(), work=where, device=device,
+            progress=None if quiet else _printer(),
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        click.echo(f"stopped; the same command resumes from {where}", err=True)
+        raise SystemExit(130) from None
+    click.echo(f"checkpoint: {result.folder}")
+    click.echo(f"threshold:  {result.threshold:.4f}")
+    if result.selection is not None:
+        click.echo(
+            f"held out:   AUC {result.selection.auc:.4f}, balanced accuracy "
+            f"{result.selection.balanced_accuracy:.4f} on {result.selection.pairs} pairs"
+        )
+
+
+def _default_data() -> Path | None:
+    """The environment's folder, or the one beside the repository where it exists."""
+    if "PREVALENCE_DATA" in os.environ:
+        return Path(os.environ["PREVALENCE_DATA"])
+    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
+    return beside if beside.is_dir() else None
+
+
+def _printer() -> "ProgressCallback":
+    """Print one line a report; whole lines survive logs, which a moving bar does not."""
+
+    def show(event: "Progress") -> None:
+        metric = "" if event.metric is None else f"  dev {event.metric:.4f}"
+        click.echo(
+            f"{event.run}: step {event.step}/{event.steps}  loss {event.loss:.4f}  "
+            f"{event.tokens_per_second:.0f} tokens/s{metric}",
+            err=True,
+        )
+
+    return show

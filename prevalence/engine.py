@@ -1,0 +1,229 @@
+"""Products in, scored summaries out: chunks of products, waves of pairs, masks, scores.
+
+Exact early stopping: the first wave asks only what masks a sentence (the product statement and
+earlier sentences), the second asks the reviews about the sentences that still count. Both waves
+run over all products of a chunk at once, so that batches stay full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from prevalence.errors import ConfigurationError
+from prevalence.jobs import SummaryJob, WorkCounts
+from prevalence.metric import check_threshold
+from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
+from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.sentences import get_splitter
+from prevalence.signature import build_signature, trivial_template
+from prevalence.texts import PairPlan, TextTable
+
+__all__ = ["DEFAULT_MAX_SENTENCES", "Engine", "ScoringOptions"]
+
+DEFAULT_MAX_SENTENCES = 500
+"""Summary sentences above which a record is refused: redundancy asks n(n − 1)/2 pairs."""
+
+_CHUNK_UNITS = 4
+_CHUNK_CHARACTERS = 32_000_000
+_CHUNK_RECORDS = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringOptions:
+    """How to score; every field that can change a score is named in the signature.
+
+    Attributes:
+        threshold: decision threshold in [0, 1); None takes the scorer's.
+        trivial: template name or text for the product statement; None for no trivial mask.
+        splitter: sentence splitter name.
+        full_matrix: score every review pair, masked sentences included.
+        soft: also compute soft prevalence (implies the full matrix).
+        max_sentences: limit on the sentences of a summary.
+
+    Raises:
+        ConfigurationError: a value out of range.
+    """
+
+    threshold: float | None = None
+    trivial: str | None = "name"
+    splitter: str = "punkt-en"
+    full_matrix: bool = False
+    soft: bool = False
+    max_sentences: int = DEFAULT_MAX_SENTENCES
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+        if self.max_sentences < 1:
+            raise ConfigurationError(
+                f"the sentence limit must be positive, not {self.max_sentences}"
+            )
+        trivial_template(self.trivial)
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Jobs and bad records in input order, over one table of texts."""
+
+    texts: TextTable = field(default_factory=TextTable)
+    entries: list[SummaryJob | BadRecord] = field(default_factory=list)
+    pairs: int = 0
+    characters: int = 0
+
+    @property
+    def jobs(self) -> list[SummaryJob]:
+        return [entry for entry in self.entries if isinstance(entry, SummaryJob)]
+
+
+class Engine:
+    """Scores streams of products with one scorer.
+
+    Args:
+        scorer: answers pairs.
+        options: how to score.
+
+    Attributes:
+        counts: work asked for, avoided and done so far.
+    """
+
+    def __init__(self, scorer: PairScorer, options: ScoringOptions | None = None) -> None:
+        self.scorer = scorer
+        self.options = options or ScoringOptions()
+        self.counts = WorkCounts()
+        self.threshold = (
+            scorer.threshold if self.options.threshold is None else self.options.threshold
+        )
+        self._splitter = get_splitter(self.options.splitter)
+        self._template, self._template_name = trivial_template(self.options.trivial)
+
+    def signature(self, *, named: bool = True) -> str:
+        """The signature of scores of products with (``named``) or without a name."""
+        parts = dict(self.scorer.signature) | {
+            "thr": f"{self.threshold:.12g}",
+            "trivial": self._template_name if named else "none",
+            "split": self.options.splitter,
+        }
+        if self.options.soft:
+            parts["score"] = "hard+soft"
+        elif self.options.full_matrix:
+            parts["matrix"] = "full"
+        return build_signature(parts)
+
+    def run(
+        self,
+        items: Iterable[Product | BadRecord],
+        *,
+        progress: Progress | None = None,
+        planned: Callable[[int], None] | None = None,
+    ) -> Iterator[ScoredSummary]:
+        """Score the summaries of products, in input order.
+
+        Args:
+            items: products; a bad record becomes a row that says what is wrong with it.
+            progress: called with the number of pairs just scored.
+            planned: called with the number of pairs that a wave is about to score.
+
+        Yields:
+            One scored summary for each summary and bad record.
+        """
+        for chunk in self._chunks(items):
+            self._score_chunk(chunk, progress, planned)
+            for entry in chunk.entries:
+                yield self._row(entry)
+
+    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
+        limit = _CHUNK_UNITS * self.scorer.work_unit
+        chunk = _Chunk()
+        for item in items:
+            self._admit(chunk, item)
+            if (
+                chunk.pairs >= limit
+                or chunk.characters >= _CHUNK_CHARACTERS
+                or len(chunk.entries) >= _CHUNK_RECORDS
+            ):
+                yield chunk
+                chunk = _Chunk()
+        if chunk.entries:
+            yield chunk
+
+    def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
+        if isinstance(item, BadRecord):
+            chunk.entries.append(item)
+            return
+        chunk.characters += sum(len(review.text) for review in item.reviews)
+        for summary in item.summaries:
+            job = SummaryJob.build(
+                item,
+                summary,
+                texts=chunk.texts,
+                splitter=self._splitter,
+                template=self._template,
+                max_sentences=self.options.max_sentences,
+            )
+            chunk.entries.append(job)
+            chunk.pairs += job.naive_pairs
+            self.counts.naive += job.naive_pairs
+
+    def _score_chunk(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> None:
+        everything = self.options.full_matrix or self.options.soft
+        jobs = [job for job in chunk.jobs if job.error is None]
+        plan = PairPlan()
+        for job in jobs:
+            job.plan_masks(plan)
+            if everything:
+                job.plan_reviews(plan, all_sentences=True)
+        answers = self._answer(chunk.texts, plan, progress, planned)
+        for job in jobs:
+            job.read_masks(answers, self.threshold)
+        if not everything:
+            plan = PairPlan()
+            jobs = [job for job in jobs if job.error is None]
+            for job in jobs:
+                job.plan_reviews(plan, all_sentences=False)
+            answers = self._answer(chunk.texts, plan, progress, planned)
+        for job in jobs:
+            job.read_reviews(answers)
+
+    def _answer(
+        self,
+        texts: TextTable,
+        plan: PairPlan,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> PairScores:
+        pairs, back = plan.unique()
+        if planned is not None:
+            planned(len(pairs))
+        scores = self.scorer.score(texts, pairs, progress=progress)
+        self.counts.planned += len(plan)
+        self.counts.unique += len(pairs)
+        self.counts.truncated += int(((scores.flags & FLAG_TRUNCATED) > 0).sum())
+        return scores.take(back)
+
+    def _row(self, entry: SummaryJob | BadRecord) -> ScoredSummary:
+        if isinstance(entry, BadRecord):
+            self.counts.failed += 1
+            return ScoredSummary(
+                id=entry.id,
+                system=entry.system,
+                prevalence=None,
+                n_reviews=0,
+                sentences=(),
+                signature=self.signature(),
+                error=entry.error,
+                extra=entry.extra,
+            )
+        row = entry.result(
+            threshold=self.threshold,
+            signature=self.signature(named=entry.named),
+            three_way=self.scorer.three_way,
+            soft=self.options.soft,
+        )
+        self.counts.add_row(row, entry.named)
+        return row

@@ -1,0 +1,1 @@
+"""Scored summaries → tables for people."""
