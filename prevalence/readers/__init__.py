@@ -1,0 +1,19 @@
+"""Read products, product names and reviews from every source format.
+
+Start with :func:`read_products`; it streams, so that a file may be larger than the memory.
+"""
+
+from prevalence.readers.authors import read_authors
+from prevalence.readers.jsonfiles import parse_record
+from prevalence.readers.names import read_product_names
+from prevalence.readers.products import FORMATS, read_products
+from prevalence.readers.reviews import read_reviews
+
+__all__ = [
+    "FORMATS",
+    "parse_record",
+    "read_authors",
+    "read_product_names",
+    "read_products",
+    "read_reviews",
+]

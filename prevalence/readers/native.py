@@ -1,0 +1,96 @@
+"""The project's own record: reviews, and one summary or summaries by system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prevalence.readers.drafts import Draft, RawReview, RawSummary
+from prevalence.readers.fields import FieldError, describe, leftover
+
+__all__ = ["KNOWN", "draft", "listed_reviews"]
+
+KNOWN = frozenset({"name", "reviews", "summaries", "summary", "metadata"})
+"""The keys that mean something; all others are passed through."""
+
+DEFAULT_SYSTEM = "summary"
+
+
+def draft(record: dict[str, Any]) -> Draft:
+    """Take a native record apart.
+
+    Args:
+        record: the decoded object, its id removed.
+
+    Returns:
+        The draft; ``{"human": [a, b]}`` becomes the systems human.1 and human.2.
+
+    Raises:
+        FieldError: the record has no reviews, or two kinds of summaries.
+    """
+    return Draft(
+        reviews=listed_reviews(record.get("reviews"), "reviews" in record),
+        summaries=_summaries(record),
+        name=record.get("name"),
+        metadata=record.get("metadata"),
+        extra=leftover(record, KNOWN | _system_key(record)),
+    )
+
+
+def listed_reviews(value: object, present: bool) -> list[RawReview]:
+    """The reviews of a list, each with its place.
+
+    Args:
+        value: what stands under "reviews".
+        present: whether the key is there at all.
+
+    Returns:
+        The unchecked reviews.
+
+    Raises:
+        FieldError: the value is not a list.
+    """
+    if isinstance(value, list):
+        return [RawReview(f"reviews[{index}]", item) for index, item in enumerate(value)]
+    found = f"is {describe(value)}" if present else "is missing"
+    raise FieldError("reviews", found, "give a list of review texts")
+
+
+def _system_key(record: dict[str, Any]) -> frozenset[str]:
+    return frozenset({"system"}) if record.get("summary") is not None else frozenset()
+
+
+def _summaries(record: dict[str, Any]) -> list[RawSummary]:
+    single, several = record.get("summary"), record.get("summaries")
+    if single is not None and several is not None:
+        raise FieldError("summaries", 'stands beside "summary"', "keep one of the two")
+    if single is not None:
+        return _expanded("summary", _system(record.get("system")), single)
+    if several is None:
+        return []
+    if not isinstance(several, dict):
+        fix = 'give an object {"SYSTEM": "summary text"}'
+        raise FieldError("summaries", f"is {describe(several)}", fix)
+    return [
+        raw
+        for system, value in several.items()
+        for raw in _expanded(f"summaries.{system}", system, value)
+    ]
+
+
+def _system(value: object) -> str:
+    if value is None:
+        return DEFAULT_SYSTEM
+    if isinstance(value, str) and value.strip():
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise FieldError("system", f"is {describe(value)}", "give the system's name as a string")
+
+
+def _expanded(where: str, system: str, value: object) -> list[RawSummary]:
+    if not isinstance(value, list) or not value:
+        return [RawSummary(where, system, value)]
+    return [
+        RawSummary(f"{where}[{index}]", f"{system}.{index + 1}", item)
+        for index, item in enumerate(value)
+    ]

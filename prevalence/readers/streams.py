@@ -1,0 +1,224 @@
+"""Open a file or stdin, undo gzip, count bytes, and hand out numbered lines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections import deque
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple, cast
+
+from prevalence.errors import InputError
+from prevalence.readers.fields import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from _typeshed import WriteableBuffer
+
+__all__ = ["MAX_LINE_BYTES", "STDIN", "Line", "Source", "check_readable", "display", "open_source"]
+
+STDIN = "-"
+MAX_LINE_BYTES = 1 << 28
+"""A longer line is reported instead of read, so that a stray binary cannot fill the memory."""
+
+_BLOCK = 1 << 16
+_UTF8_BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_FOREIGN = {
+    b"\xff\xfe": ("UTF-16 text", "convert it to UTF-8"),
+    b"\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
+    b"PK\x03\x04": ("a zip archive", "unpack it first"),
+    b"PAR1\x15": ("a Parquet file", "export it as JSON Lines or CSV"),
+    b"BZh91AY&": ("a bzip2 archive", "unpack it, or compress it with gzip"),
+    b"\xfd7zXZ": ("an xz archive", "unpack it, or compress it with gzip"),
+    b"(\xb5/\xfd": ("a zstd archive", "unpack it, or compress it with gzip"),
+}
+
+
+class Line(NamedTuple):
+    """One physical line: its 1-based number, its bytes with the ending, or why it has none."""
+
+    number: int
+    data: bytes
+    fault: str | None = None
+
+
+class _Counting(io.RawIOBase):
+    """A raw stream that reports the bytes taken so far and can give its first bytes twice."""
+
+    def __init__(self, inner: IO[bytes], progress: Callable[[int], None] | None) -> None:
+        super().__init__()
+        self._inner = inner
+        self._progress = progress
+        self._taken = 0
+        self._prefix = b""
+
+    def sniff(self, size: int) -> bytes:
+        """The first bytes; they are read again later."""
+        self._prefix = self._inner.read(size)
+        return self._prefix
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self._prefix[: len(view)] or self._read_some(len(view))
+        self._prefix = self._prefix[len(data) :]
+        view[: len(data)] = data
+        self._taken += len(data)
+        if self._progress is not None and data:
+            self._progress(self._taken)
+        return len(data)
+
+    def _read_some(self, size: int) -> bytes:
+        # read1 returns what a pipe holds now, where read would wait until the buffer is full.
+        read: Callable[[int], bytes] = getattr(self._inner, "read1", self._inner.read)
+        return read(size)
+
+
+class Source:
+    """The lines of one open input, in order, with a look ahead that loses nothing.
+
+    Attributes:
+        path: the input's name as the user gave it, for messages.
+    """
+
+    def __init__(self, stream: IO[bytes], path: str) -> None:
+        self.path = path
+        self._stream = stream
+        self._number = 0
+        self._pending: deque[Line] = deque()
+        self._ended = False
+
+    def head(self, count: int) -> list[Line]:
+        """The first ``count`` lines that hold something; they are handed out again later."""
+        found = [line for line in self._pending if line.data.strip()]
+        while len(found) < count:
+            line = self._next()
+            if line is None:
+                break
+            self._pending.append(line)
+            if line.data.strip():
+                found.append(line)
+        return found[:count]
+
+    def lines(self) -> Iterator[Line]:
+        """Every line that was not handed out before; a damaged stream ends with a fault."""
+        while True:
+            line = self._pending.popleft() if self._pending else self._next()
+            if line is None:
+                return
+            yield line
+
+    def fault(self) -> str | None:
+        """Why a line looked at so far could not be read, or None."""
+        return next((line.fault for line in self._pending if line.fault), None)
+
+    def _next(self) -> Line | None:
+        if self._ended:
+            return None
+        self._number += 1
+        try:
+            data, fault = self._read_line()
+        except (EOFError, OSError, zlib.error) as error:
+            self._ended = True
+            reason = one_line(str(error) or type(error).__name__)
+            return Line(self._number, b"", f"the stream is damaged from here on ({reason})")
+        if self._number == 1:
+            data = data.removeprefix(_UTF8_BOM)
+        if not data and fault is None:
+            self._ended = True
+            return None
+        return Line(self._number, data, fault)
+
+    def _read_line(self) -> tuple[bytes, str | None]:
+        data = self._stream.readline(MAX_LINE_BYTES + 1)
+        if len(data) <= MAX_LINE_BYTES:
+            return data, None
+        while data and not data.endswith(b"\n"):
+            data = self._stream.readline(_BLOCK)
+        return b"", f"the line is longer than {MAX_LINE_BYTES} bytes"
+
+
+def display(path: str | Path) -> str:
+    """The name of an input in messages: printable, on one line."""
+    return "<stdin>" if str(path) == STDIN else one_line(str(path))
+
+
+def check_readable(path: str | Path) -> None:
+    """Refuse an input that does not exist or is a folder.
+
+    Args:
+        path: a file, or "-" for stdin.
+
+    Raises:
+        InputError: nothing can be read there.
+    """
+    if str(path) == STDIN:
+        return
+    try:
+        exists, is_folder = Path(path).exists(), Path(path).is_dir()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{display(path)}: cannot be read ({one_line(str(error))})") from None
+    if not exists:
+        raise InputError(f"{display(path)}: no such file; check the path, or use - for stdin")
+    if is_folder:
+        raise InputError(f"{display(path)}: is a folder; name the files in it")
+
+
+@contextmanager
+def open_source(
+    path: str | Path, *, progress: Callable[[int], None] | None = None
+) -> Iterator[Source]:
+    """Open an input for reading by lines; gzip is recognised by its first bytes.
+
+    Args:
+        path: a file, or "-" for stdin, which stays open afterwards.
+        progress: called with the number of bytes taken so far, before decompression.
+
+    Yields:
+        The source.
+
+    Raises:
+        InputError: the input does not exist, is empty, or is no text at all.
+    """
+    check_readable(path)
+    with ExitStack() as stack:
+        raw = _Counting(_open_bytes(path, stack), progress)
+        first = _first_bytes(raw, path)
+        stream: IO[bytes] = stack.enter_context(io.BufferedReader(raw, _BLOCK))
+        if first.startswith(_GZIP):
+            unpacked = gzip.GzipFile(fileobj=stream, mode="rb")
+            stack.callback(unpacked.close)
+            stream = cast("IO[bytes]", unpacked)
+        yield Source(stream, display(path))
+
+
+def _open_bytes(path: str | Path, stack: ExitStack) -> IO[bytes]:
+    if str(path) == STDIN:
+        if sys.stdin is None:
+            raise InputError("<stdin>: is closed; name a file instead")
+        return sys.stdin.buffer
+    try:
+        return stack.enter_context(Path(path).open("rb"))
+    except OSError as error:
+        reason = one_line(error.strerror or str(error))
+        raise InputError(f"{display(path)}: cannot be opened ({reason})") from None
+
+
+def _first_bytes(raw: _Counting, path: str | Path) -> bytes:
+    try:
+        first = raw.sniff(8)
+    except OSError as error:
+        raise InputError(f"{display(path)}: cannot be read ({one_line(str(error))})") from None
+    if not first:
+        raise InputError(f"{display(path)}: is empty; there is nothing to score")
+    for magic, (kind, advice) in _FOREIGN.items():
+        if first.startswith(magic):
+            raise InputError(f"{display(path)}: is {kind}; {advice}")
+    return first

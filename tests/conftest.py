@@ -1,0 +1,88 @@
+"""Fixtures that every test folder may use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from prevalence.nli.protocol import FLAG_TOO_LONG, PairScores, Progress
+from prevalence.texts import TextTable
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of released data that is not part of the repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("PREVALENCE_DATA") or beside)
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder}; set PREVALENCE_DATA to its folder")
+    return folder
+
+
+class FakeScorer:
+    """A pair scorer without a model; it remembers what it was asked.
+
+    Args:
+        answers: (P(entailment), P(contradiction)) by (premise, hypothesis), (0, 0) for all other
+            pairs; None derives both from a hash of the two texts.
+        too_long: hypotheses that leave the premise no room.
+    """
+
+    digest = b"fake"
+    signature: Mapping[str, str] = {"nli": "fake@1"}
+
+    def __init__(
+        self,
+        answers: Mapping[tuple[str, str], tuple[float, float]] | None = None,
+        *,
+        threshold: float = 0.5,
+        three_way: bool = True,
+        work_unit: int = 4096,
+        too_long: frozenset[str] = frozenset(),
+    ) -> None:
+        self.answers = answers
+        self.threshold = threshold
+        self.three_way = three_way
+        self.work_unit = work_unit
+        self.too_long = too_long
+        self.asked: list[tuple[str, str]] = []
+
+    def answer(self, premise: str, hypothesis: str) -> tuple[np.float32, np.float32]:
+        """P(entailment) and P(contradiction) of one pair."""
+        if self.answers is not None:
+            yes, no = self.answers.get((premise, hypothesis), (0.0, 0.0))
+            return np.float32(yes), np.float32(no)
+        data = f"{premise}\0{hypothesis}".encode("utf-8", "surrogatepass")
+        first, second = np.frombuffer(hashlib.blake2b(data, digest_size=4).digest(), np.uint16)
+        yes = (int(first) / 65535) ** 2
+        return np.float32(yes), np.float32((1 - yes) * int(second) / 65535)
+
+    def score(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> PairScores:
+        """Answer every pair."""
+        scores = PairScores.empty(len(pairs))
+        for row, (first, second) in enumerate(pairs.tolist()):
+            premise, hypothesis = texts[first], texts[second]
+            self.asked.append((premise, hypothesis))
+            if hypothesis in self.too_long:
+                scores.flags[row] = FLAG_TOO_LONG
+                continue
+            scores.entailment[row], no = self.answer(premise, hypothesis)
+            if self.three_way:
+                scores.contradiction[row] = no
+        if progress is not None:
+            progress(len(pairs))
+        return scores
+
+
+@pytest.fixture(scope="session")
+def fake_scorer() -> type[FakeScorer]:
+    """The class of pair scorers without a model."""
+    return FakeScorer

@@ -1,0 +1,165 @@
+"""What must hold for any input."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prevalence import readers
+from prevalence.errors import InputError
+from prevalence.readers import (
+    FORMATS,
+    read_authors,
+    read_product_names,
+    read_products,
+    read_reviews,
+)
+from prevalence.records import BadRecord, Product
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+SYSTEM = TEXT.filter(str.strip)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+RESERVED = {
+    "id", "product_id", "asin", "prod_id", "case", "name", "reviews", "summaries", "summary",
+    "system", "metadata", "model_output",
+}  # fmt: skip
+RECORD = st.fixed_dictionaries(
+    {
+        "id": TEXT.filter(bool),
+        "reviews": st.lists(TEXT, min_size=1, max_size=4),
+        "summaries": st.dictionaries(SYSTEM, TEXT, min_size=1, max_size=3),
+    }
+)
+EXTRA = st.dictionaries(TEXT.filter(lambda key: key not in RESERVED), JSON, max_size=3)
+
+
+def read_bytes(data, name="input", **options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_bytes(data)
+        return list(read_products(path, **options))
+
+
+@given(st.lists(st.tuples(RECORD, EXTRA), min_size=1, max_size=4), st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_json_lines_keep_texts_and_unknown_keys(parts, ascii_only, packed):
+    records = [record | extra for record, extra in parts]
+    lines = "\n".join(json.dumps(record, ensure_ascii=ascii_only) for record in records).encode()
+    items = read_bytes(gzip.compress(lines) if packed else lines)
+    assert len(items) == len(parts)
+    for item, (record, extra) in zip(items, parts, strict=True):
+        assert isinstance(item, Product)
+        assert item.id == record["id"]
+        assert [review.text for review in item.reviews] == record["reviews"]
+        assert {s.system: s.text for s in item.summaries} == record["summaries"]
+        assert item.extra == extra
+
+
+@given(st.lists(st.tuples(RECORD, EXTRA), min_size=1, max_size=3), st.sampled_from([None, 2]))
+@settings(deadline=None, max_examples=40)
+def test_a_document_gives_what_json_lines_give(parts, indent):
+    records = [record | extra for record, extra in parts]
+    lines = "\n".join(map(json.dumps, records)).encode()
+    document = json.dumps(records, indent=indent).encode()
+    by_line, whole = read_bytes(lines), read_bytes(document)
+    assert [(i.id, i.reviews, i.summaries, i.extra) for i in whole] == [
+        (i.id, i.reviews, i.summaries, i.extra) for i in by_line
+    ]
+
+
+CELL = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"), min_size=1, max_size=12
+)
+
+
+@given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=5))
+@settings(deadline=None, max_examples=60)
+def test_csv_keeps_texts(rows):
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerows([("rev1", "rev2", "summary"), *rows])
+    items = read_bytes(buffer.getvalue().encode(), format="csv")
+    assert [
+        (*(review.text for review in item.reviews), item.summaries[0].text) for item in items
+    ] == rows
+
+
+def outcome_is_defined(read):
+    try:
+        items, refusal = read(), ""
+    except InputError as error:
+        items, refusal = [], str(error)
+    assert "\n" not in refusal
+    for item in items:
+        assert isinstance(item, Product | BadRecord)
+        if isinstance(item, BadRecord):
+            assert item.error
+            assert "\n" not in item.error
+            item.error.encode()
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        b'{"id": "x", "reviews": ["a"], "summary": "b"}',
+        b'{"model_output": {"a": 1}, "revs": {}}',
+        b"id,review,summary\n",
+        b"id\trev1\tsumm1\n",
+        b"cat\tprod_id\trev1\tsumm1\n",
+        b"x,y,z\n",
+        b'"reviews":',
+        b'"summaries":',
+        *(b"{ } [ ] , : null 1e999 NaN \\ud800 \xff \x00 \xef\xbb\xbf \x1f\x8b".split(b" ")),
+        *(b'"', b"\n", b"\r\n", b"\t", b" "),
+    ]
+)
+JUNK = st.binary(max_size=60) | st.lists(FRAGMENTS, max_size=12).map(b"".join)
+
+
+@given(JUNK, st.sampled_from([form for form in FORMATS if form != "authors"]), st.booleans())
+@settings(deadline=None, max_examples=400)
+def test_any_bytes_give_records_or_one_clear_error(data, form, packed):
+    content = gzip.compress(data) if packed else data
+    outcome_is_defined(lambda: read_bytes(content, format=form))
+
+
+@given(JUNK, JUNK)
+@settings(deadline=None, max_examples=100)
+def test_any_bytes_as_side_files(data, other):
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder, "first"), Path(folder, "second")
+        first.write_bytes(data)
+        second.write_bytes(other)
+        outcome_is_defined(lambda: list(read_authors(first, reviews=second)))
+        outcome_is_defined(lambda: read_product_names(first) and [])
+        outcome_is_defined(lambda: read_reviews(first) and [])
+
+
+@pytest.mark.parametrize("packages", [{"torch", "numpy", "numba", "scipy", "click", "rich"}])
+def test_importing_the_readers_is_cheap(packages):
+    code = "import sys, prevalence.readers; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert packages.isdisjoint(done.stdout.split())
+
+
+def test_public_names():
+    assert readers.__all__ == sorted(readers.__all__)
+    assert all(hasattr(readers, name) for name in readers.__all__)
+    assert FORMATS[0] == "auto"

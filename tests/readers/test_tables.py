@@ -1,0 +1,179 @@
+"""CSV and TSV with named columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from prevalence.errors import InputError
+from prevalence.readers import read_products
+from prevalence.records import BadRecord, Product, Review, Summary
+
+
+def read(tmp_path, text, name="in.csv", **options):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return list(read_products(path, **options))
+
+
+def test_one_product_a_row(tmp_path):
+    text = "ID,Name,rev2,rev1,summary,system,price\nx,kettle,B.,A.,Fine.,gpt,3\n\ny,,b,a,,,\n"
+    first, second = read(tmp_path, text)
+    assert first == Product(
+        id="x",
+        name="kettle",
+        reviews=(Review("A."), Review("B.")),
+        summaries=(Summary("gpt", "Fine."),),
+        extra={"price": "3"},
+        source=f"{tmp_path}/in.csv:2",
+    )
+    assert second.name is None
+    assert second.summaries == (Summary("summary", ""),)
+    assert second.source == f"{tmp_path}/in.csv:4"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("name", ["in.csv", "in"])
+def test_the_header_tells_the_delimiter(tmp_path, delimiter, name):
+    text = "asin,review_1,summary:a b\nx,A.,S.\n".replace(",", delimiter)
+    (item,) = read(tmp_path, text, name)
+    assert item.id == "x"
+    assert item.summaries == (Summary("a b", "S."),)
+
+
+def test_tsv_is_always_tab_separated(tmp_path):
+    (item,) = read(tmp_path, 'id\treviews\tsumm1\tsummary_2\nx\t["a, b"]\tA\tB\n', format="tsv")
+    assert item.reviews == (Review("a, b"),)
+    assert item.summaries == (Summary("summ1", "A"), Summary("summary_2", "B"))
+
+
+def test_quoting_line_breaks_and_the_line_numbers_after_them(tmp_path):
+    text = 'id,rev1,summary\r\nx,"one\r\n\r\n""two""",S\r\ny,a,b\r\n'
+    first, second = read(tmp_path, text)
+    assert first.reviews == (Review('one\r\n\r\n"two"'),)
+    assert second.source == f"{tmp_path}/in.csv:5"
+
+
+def test_a_missing_id_becomes_file_and_line(tmp_path):
+    assert read(tmp_path, "rev1,summary\na,b\n")[0].id == "in.csv:2"
+
+
+def test_empty_review_cells_at_the_end_are_no_reviews_inside_they_are(tmp_path):
+    text = "id,rev1,rev2,rev3,rev4,summary\nx,a,,c,,s\ny,,,,,s\nz,a, ,,,s\n"
+    first, none, blank = read(tmp_path, text)
+    assert [review.text for review in first.reviews] == ["a", "", "c"]
+    assert "reviews: has no review" in none.error
+    assert [review.text for review in blank.reviews] == ["a", " "]
+
+
+def test_a_column_with_a_json_list(tmp_path):
+    buffer = io.StringIO()
+    cells = [["id", "reviews", "summary"], ["x", '["a", {"text": "b", "id": "r"}]', "s"]]
+    csv.writer(buffer).writerows([*cells, ["y", "[1]", "s"], ["z", "oops", "s"], ["w", "{}", "s"]])
+    good, number, broken, other = read(tmp_path, buffer.getvalue())
+    assert good.reviews == (Review("a"), Review("b", "r"))
+    assert "reviews[0]: is the number 1" in number.error
+    assert broken.error.startswith(f'{tmp_path}/in.csv:4: column "reviews": not valid JSON')
+    assert 'column "reviews": is an object' in other.error
+
+
+def test_one_review_a_row(tmp_path):
+    text = (
+        "product_id,review,review_id,rating,summary,name\n"
+        "x,A.,r1,5,,\nx,,r2,1,Fine.,kettle\ny,C.,,3,Other.,\nx,D.,,2,Again.,\n"
+    )
+    first, second, third = read(tmp_path, text)
+    assert first == Product(
+        id="x",
+        name="kettle",
+        reviews=(Review("A.", "r1", {"rating": "5"}), Review("", "r2", {"rating": "1"})),
+        summaries=(Summary("summary", "Fine."),),
+        source=f"{tmp_path}/in.csv:2",
+    )
+    assert (second.id, third.id) == ("y", "x")
+
+
+def test_summaries_of_several_systems_row_by_row(tmp_path):
+    text = "id,review_text,system,summary\nx,A.,a,One.\nx,B.,b,Two.\nx,C.,a,One.\nx,D.,a,Other.\n"
+    product, bad = read(tmp_path, text)
+    assert product.summaries == (Summary("a", "One."), Summary("b", "Two."))
+    assert len(product.reviews) == 4
+    assert 'line 5: column "summary": is a second summary of the system' in bad.error
+    assert bad.system == "a"
+
+
+def test_a_faulty_row_spoils_its_product_because_m_would_be_wrong(tmp_path):
+    text = b"id,review,summary\n,D.,S.\nx,A.,S.\nx,\xff,\ny,B.,S.\nz,C.\nw,E.,\nv,F.,S.\n,G.,S.\n"
+    nameless, spoilt, good, short, empty, before = read(tmp_path, text)
+    assert spoilt.error.startswith(f"{tmp_path}/in.csv:3: line 4: cell 2: is not UTF-8; ")
+    assert good.id == "y"
+    assert "line 6: has 2 cells where the header has 3" in short.error
+    assert nameless.error.startswith(f"{tmp_path}/in.csv:2: has no product id; ")
+    assert "summaries: has no summary" in empty.error
+    assert (before.id, "line 9: has no product id" in before.error) == ("v", True)
+
+
+def test_a_row_that_cannot_be_read_belongs_to_the_product_before(tmp_path):
+    spoilt, good = read(tmp_path, 'id,review,summary\nx,A.,S.\nx,"B"b,\ny,C.,S.\n')
+    assert isinstance(spoilt, BadRecord)
+    assert spoilt.id == "x"
+    assert good.id == "y"
+
+
+def test_wide_rows_with_faults(tmp_path):
+    text = 'id,rev1,summary\nx,"A"a,S\ny,b\nz,B,S\nw,"never closed,S\nv,C,S\n'
+    quoted, short, good, unclosed = read(tmp_path, text)
+    assert quoted.error.startswith(f"{tmp_path}/in.csv:2: the row cannot be read")
+    assert short.error.startswith(f"{tmp_path}/in.csv:3: has 2 cells where the header has 3")
+    assert short.id == "y"
+    assert good.id == "z"
+    assert unclosed.error.startswith(f"{tmp_path}/in.csv:5: a quote opened in this row")
+
+
+def test_nul_bytes_and_large_cells(tmp_path):
+    big = "word " * 100_000
+    (item,) = read(tmp_path, f"id,rev1,summary\nx,a\0b{big},\0\n")
+    assert item.reviews[0].text == f"a\0b{big}"
+    assert item.summaries[0].text == "\0"
+
+
+def test_bom_before_the_header(tmp_path):
+    assert read(tmp_path, b"\xef\xbb\xbfid,rev1,summary\nx,a,b\n")[0].id == "x"
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("id,summary,price", "needs reviews in columns .*; the columns are: id, summary, price"),
+        ("id,rev1,price", 'needs a column "summary".*; the columns are: id, rev1, price'),
+        ("review,summary", "needs a column with the product's id .*: review, summary"),
+        ("id,rev1,ID,summary", "columns stand twice: id"),
+        ("id,rev1,review,summary", "has reviews in two ways"),
+    ],
+)
+def test_unusable_headers(tmp_path, header, said):
+    with pytest.raises(InputError, match=rf"in\.csv:1: {said}"):
+        read(tmp_path, header + "\na,b,c,d\n")
+
+
+def test_a_header_without_rows(tmp_path):
+    with pytest.raises(InputError, match="holds no record"):
+        read(tmp_path, "id,rev1,summary\n")
+
+
+def test_a_header_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match=r"in\.csv:1: header: "):
+        read(tmp_path, 'id,"rev1"x,summary\n')
+
+
+def test_an_unknown_first_line_is_shown(tmp_path):
+    with pytest.raises(InputError, match="first line, 'Dear reader'"):
+        read(tmp_path, "Dear reader\nhello\n", "in.txt")
+
+
+def test_a_broken_first_line_before_json_lines(tmp_path):
+    bad, good = read(tmp_path, 'oops\n{"reviews": ["a"], "summary": "b"}\n', "in")
+    assert isinstance(bad, BadRecord)
+    assert good.id == "in:2"
