@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prevalence import metric
-from prevalence.engine import DEFAULT_MAX_SENTENCES, Engine, ScoringOptions
+from prevalence.engine import DEFAULT_MAX_SENTENCES, Engine, ScoringOptions, WorkCounts
 from prevalence.errors import InputError
-from prevalence.jobs import WorkCounts, shortest
+from prevalence.inputs import (
+    checked_name,
+    checked_products,
+    checked_reviews,
+    checked_statements,
+    checked_text,
+)
+from prevalence.matrix import ReviewMatrix
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, Progress
-from prevalence.readers import parse_record
-from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, ScoredSummary, Summary
 from prevalence.scorers import open_scorer
 from prevalence.texts import PairPlan, TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
 __all__ = ["OpinionPrevalence", "StatementSupport"]
 
@@ -160,14 +166,11 @@ class OpinionPrevalence:
             InputError: there is no review, a text is not a string, or the summary cannot be
                 scored.
         """
-        if not isinstance(summary, str):
-            raise InputError(f"the summary is {type(summary).__name__}, not text")
-        _check_texts("review", [_text(review) for review in reviews])
         product = Product(
             id="summary",
-            name=name,
-            reviews=tuple(r if isinstance(r, Review) else Review(r) for r in reviews),
-            summaries=(Summary("summary", summary),),
+            name=checked_name(name),
+            reviews=checked_reviews(reviews),
+            summaries=(Summary("summary", checked_text(summary, "the summary")),),
         )
         row = next(self.score_many([product]))
         if row.error is not None:
@@ -191,7 +194,7 @@ class OpinionPrevalence:
             One scored summary for each summary; one with ``error`` set, and no score, for a
             record that cannot be scored. Scores do not depend on how records are batched.
         """
-        yield from self._engine.run(_products(records), progress=progress)
+        yield from self._engine.run(checked_products(records), progress=progress)
 
     def support(
         self, reviews: Sequence[str | Review], statements: Sequence[str]
@@ -201,75 +204,36 @@ class OpinionPrevalence:
         Raises:
             InputError: no review, or a statement that is empty or longer than the model reads.
         """
-        texts = [_text(review) for review in reviews]
-        _check_texts("review", texts)
-        _check_texts("statement", statements)
-        scorer, threshold = self._engine.scorer, self._engine.threshold
-        entailment, contradiction = _matrix(scorer, texts, statements)
-        decided = metric.decisions(entailment, threshold)
-        against = (
-            metric.contradictions(entailment, contradiction, threshold)
-            if scorer.three_way
-            else None
-        )
+        texts = [review.text for review in checked_reviews(reviews)]
+        claims = checked_statements(statements)
+        matrix = self._matrix(texts, claims)
         signature = self._engine.signature(named=False)
         return [
             StatementSupport(
-                statement=statement,
+                statement=claim,
                 n_reviews=len(texts),
-                support=int(decided[:, k].sum()),
-                supporting_reviews=tuple(np.flatnonzero(decided[:, k]).tolist()),
-                contradicting_reviews=None
-                if against is None
-                else tuple(np.flatnonzero(against[:, k]).tolist()),
-                entailment=tuple(shortest(p) for p in entailment[:, k]),
                 signature=signature,
+                **matrix.column(k)._asdict(),
             )
-            for k, statement in enumerate(statements)
+            for k, claim in enumerate(claims)
         ]
 
-
-def _matrix(
-    scorer: PairScorer, reviews: Sequence[str], statements: Sequence[str]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """P(entailment) and P(contradiction), float32 [m, n]; an empty review has zeros."""
-    table, plan = TextTable(), PairPlan()
-    rows = [row for row, text in enumerate(reviews) if text.strip()]
-    premises = table.add_all(reviews[row] for row in rows)
-    plan.add_product(premises, table.add_all(statements))
-    pairs, back = plan.unique()
-    answers = scorer.score(table, pairs).take(back)
-    block = (len(rows), len(statements))
-    for k in np.flatnonzero((answers.flags.reshape(block) & FLAG_TOO_LONG).any(axis=0)):
-        raise InputError(f"statement {k} is longer than the model reads; shorten it")
-    entailment = np.zeros((len(reviews), len(statements)), np.float32)
-    contradiction = np.zeros_like(entailment)
-    entailment[rows] = answers.entailment.reshape(block)
-    contradiction[rows] = answers.contradiction.reshape(block)
-    return entailment, contradiction
-
-
-def _check_texts(kind: str, texts: Sequence[Any]) -> None:
-    if not texts:
-        raise InputError(f"no {kind}s: give at least one")
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"{kind} {place} is {type(text).__name__}, not text")
-        if kind == "statement" and not text.strip():
-            raise InputError(f"statement {place} is empty: write a claim to look for")
-
-
-def _text(review: str | Review) -> str:
-    return review.text if isinstance(review, Review) else review
-
-
-def _products(
-    records: Iterable[Product | Mapping[str, Any]],
-) -> Iterator[Product | BadRecord]:
-    for place, record in enumerate(records):
-        if isinstance(record, Product):
-            yield record
-        else:
-            yield from parse_record(record, source=f"record {place}")
-
-
+    def _matrix(self, reviews: Sequence[str], statements: Sequence[str]) -> ReviewMatrix:
+        """Every review asked about every statement; an empty review implies nothing."""
+        scorer = self._engine.scorer
+        table, plan = TextTable(), PairPlan()
+        rows = [row for row, text in enumerate(reviews) if text.strip()]
+        plan.add_product(table.add_all(reviews[row] for row in rows), table.add_all(statements))
+        pairs, back = plan.unique()
+        answers = scorer.score(table, pairs).take(back)
+        long = np.flatnonzero(answers.flags & FLAG_TOO_LONG)
+        if long.size:
+            place = int(long[0]) % len(statements)
+            raise InputError(f"statement {place} is longer than the model reads; shorten it")
+        return ReviewMatrix.build(
+            answers,
+            rows=np.asarray(rows, np.int64),
+            shape=(len(reviews), len(statements)),
+            threshold=self._engine.threshold,
+            three_way=scorer.three_way,
+        )

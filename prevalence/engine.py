@@ -7,19 +7,23 @@ run over all products of a chunk at once, so that batches stay full.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
-from prevalence.jobs import SummaryJob, WorkCounts
+from prevalence.jobs import SummaryJob
 from prevalence.metric import check_threshold
 from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
 from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.results import scored_summary
 from prevalence.sentences import get_splitter
 from prevalence.signature import build_signature, trivial_template
 from prevalence.texts import PairPlan, TextTable
 
-__all__ = ["DEFAULT_MAX_SENTENCES", "Engine", "ScoringOptions"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["DEFAULT_MAX_SENTENCES", "Engine", "ScoringOptions", "WorkCounts"]
 
 DEFAULT_MAX_SENTENCES = 500
 """Summary sentences above which a record is refused: redundancy asks n(n − 1)/2 pairs."""
@@ -63,6 +67,40 @@ class ScoringOptions:
 
 
 @dataclass(slots=True)
+class WorkCounts:
+    """Work asked for, avoided and done, over a run.
+
+    Attributes:
+        naive: pairs that the equations name, one summary at a time.
+        planned: pairs asked for after early stopping.
+        unique: distinct pairs among them, within a wave of a chunk.
+        truncated: distinct pairs whose premise was cut.
+        scored: summaries with a score.
+        failed: rows without one.
+        unnamed: scored summaries of products without a name, so without a trivial mask.
+        warned: scored summaries with a warning.
+    """
+
+    naive: int = 0
+    planned: int = 0
+    unique: int = 0
+    truncated: int = 0
+    scored: int = 0
+    failed: int = 0
+    unnamed: int = 0
+    warned: int = 0
+
+    def add_row(self, row: ScoredSummary, *, named: bool) -> None:
+        """Count a row of the output."""
+        if row.error is not None:
+            self.failed += 1
+            return
+        self.scored += 1
+        self.unnamed += not named
+        self.warned += row.warning is not None
+
+
+@dataclass(slots=True)
 class _Chunk:
     """Jobs and bad records in input order, over one table of texts."""
 
@@ -74,6 +112,13 @@ class _Chunk:
     @property
     def jobs(self) -> list[SummaryJob]:
         return [entry for entry in self.entries if isinstance(entry, SummaryJob)]
+
+    def is_full(self, pairs: int) -> bool:
+        return (
+            self.pairs >= pairs
+            or self.characters >= _CHUNK_CHARACTERS
+            or len(self.entries) >= _CHUNK_RECORDS
+        )
 
 
 class Engine:
@@ -108,6 +153,8 @@ class Engine:
             parts["score"] = "hard+soft"
         elif self.options.full_matrix:
             parts["matrix"] = "full"
+        if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
+            parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
 
     def run(
@@ -125,7 +172,8 @@ class Engine:
             planned: called with the number of pairs that a wave is about to score.
 
         Yields:
-            One scored summary for each summary and bad record.
+            One scored summary for each summary and bad record. When the input fails, what was
+            read before is scored first and the failure raised then.
         """
         for chunk in self._chunks(items):
             self._score_chunk(chunk, progress, planned)
@@ -135,17 +183,24 @@ class Engine:
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
         limit = _CHUNK_UNITS * self.scorer.work_unit
         chunk = _Chunk()
-        for item in items:
+        source = iter(items)
+        failure: Exception | None = None
+        while failure is None:
+            try:
+                item = next(source)
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+                continue
             self._admit(chunk, item)
-            if (
-                chunk.pairs >= limit
-                or chunk.characters >= _CHUNK_CHARACTERS
-                or len(chunk.entries) >= _CHUNK_RECORDS
-            ):
+            if chunk.is_full(limit):
                 yield chunk
                 chunk = _Chunk()
         if chunk.entries:
             yield chunk
+        if failure is not None:
+            raise failure
 
     def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
         if isinstance(item, BadRecord):
@@ -188,7 +243,7 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=False)
             answers = self._answer(chunk.texts, plan, progress, planned)
         for job in jobs:
-            job.read_reviews(answers)
+            job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
 
     def _answer(
         self,
@@ -219,11 +274,7 @@ class Engine:
                 error=entry.error,
                 extra=entry.extra,
             )
-        row = entry.result(
-            threshold=self.threshold,
-            signature=self.signature(named=entry.named),
-            three_way=self.scorer.three_way,
-            soft=self.options.soft,
-        )
-        self.counts.add_row(row, entry.named)
+        named = entry.product.name is not None
+        row = scored_summary(entry, signature=self.signature(named=named), soft=self.options.soft)
+        self.counts.add_row(row, named=named)
         return row

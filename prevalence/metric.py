@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from prevalence.errors import ConfigurationError, InputError
 
 __all__ = [
+    "NOT_REDUNDANT",
     "Masks",
     "check_threshold",
     "contradictions",
@@ -31,6 +32,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 NOT_REDUNDANT = -1
+"""Stands for "no earlier sentence implies it"."""
 
 
 class Masks(NamedTuple):
@@ -46,8 +48,8 @@ class Masks(NamedTuple):
 
     @property
     def counts(self) -> Bools:
-        """bool [n], τ_k ρ_k: neither trivial nor redundant."""
-        return ~self.trivial & (self.redundant_with == NOT_REDUNDANT)
+        """τ_k ρ_k, bool [n]: neither trivial nor redundant."""
+        return np.asarray(~self.trivial & (self.redundant_with == NOT_REDUNDANT))
 
 
 def check_threshold(threshold: float) -> float:
@@ -117,7 +119,7 @@ def masks(trivial: ArrayLike, implied: ArrayLike) -> Masks:
 
 def support(implied: ArrayLike) -> NDArray[np.int64]:
     """Number of reviews that imply each sentence: int64 [n] from bool [m, n] (eq. 1)."""
-    return np.asarray(implied, dtype=np.bool_).sum(axis=0, dtype=np.int64)
+    return np.asarray(np.asarray(implied, dtype=np.bool_).sum(axis=0, dtype=np.int64))
 
 
 def prevalence(supports: ArrayLike, counts: ArrayLike, n_reviews: int) -> float:

@@ -6,12 +6,15 @@ summaries into a :class:`ScoredSummary`, and writers turn those into JSON of ``"
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "SCHEMA",
@@ -21,6 +24,7 @@ __all__ = [
     "ScoredSentence",
     "ScoredSummary",
     "Summary",
+    "input_digest",
 ]
 
 SCHEMA = 1
@@ -140,12 +144,16 @@ class ScoredSentence:
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
         """Rebuild a sentence from :meth:`to_json`'s object."""
-        lists = {"supporting_reviews", "contradicting_reviews", "entailment"}
         return cls(
-            **{
-                name: tuple(item[name]) if name in lists and item[name] is not None else item[name]
-                for name in cls.__dataclass_fields__
-            }
+            text=item["text"],
+            start=item["start"],
+            end=item["end"],
+            trivial=item["trivial"],
+            redundant_with=item["redundant_with"],
+            support=item["support"],
+            supporting_reviews=_unlisted(item["supporting_reviews"]),
+            contradicting_reviews=_unlisted(item["contradicting_reviews"]),
+            entailment=_unlisted(item["entailment"]),
         )
 
 
@@ -164,7 +172,7 @@ class ScoredSummary:
         signature: what produced the score.
         error: one line, or None.
         warning: something that the reader of the score should know, or None.
-        extra: unknown keys of the input record.
+        extra: unknown keys of the input record and of its summary.
     """
 
     id: str | None
@@ -188,25 +196,8 @@ class ScoredSummary:
         """Iterate over the sentences."""
         return iter(self.sentences)
 
-    def with_scores(
-        self,
-        *,
-        prevalence: float,
-        soft_prevalence: float | None,
-        sentences: tuple[ScoredSentence, ...],
-        warning: str | None,
-    ) -> ScoredSummary:
-        """The same summary with its scores filled in."""
-        return replace(
-            self,
-            prevalence=prevalence,
-            soft_prevalence=soft_prevalence,
-            sentences=sentences,
-            warning=warning,
-        )
-
     def to_json(self) -> dict[str, Any]:
-        """The summary as the contract's JSON object; its own fields win over passed-through keys."""
+        """The summary as the contract's JSON object; its own keys win over passed-through ones."""
         row: dict[str, Any] = {
             "schema": SCHEMA,
             "id": self.id,
@@ -223,12 +214,11 @@ class ScoredSummary:
             row["soft_prevalence"] = self.soft_prevalence
         if self.warning is not None:
             row["warning"] = self.warning
-        return row | {key: value for key, value in self.extra.items() if key not in row}
+        return row | {key: value for key, value in self.extra.items() if key not in _ROW_KEYS}
 
     def to_json_line(self) -> str:
         """The JSON object on one line, without the newline; the same bytes for the same score."""
         return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
-
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> ScoredSummary:
@@ -239,17 +229,33 @@ class ScoredSummary:
         """
         if row.get("schema") != SCHEMA or "prevalence" not in row:
             raise InputError(f"not a scored summary of schema {SCHEMA}")
-        fields = {name for name in cls.__dataclass_fields__ if name not in {"sentences", "extra"}}
-        known = fields | {"schema", "n_sentences", "sentences"}
+        if not isinstance(row["prevalence"], int | float | None):
+            raise InputError("not a scored summary: prevalence is neither a number nor null")
         try:
             return cls(
-                **{name: row[name] for name in fields if name in row},
+                **{name: row[name] for name in _ROW_FIELDS if name in row},
                 sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
-                extra={key: value for key, value in row.items() if key not in known},
+                extra={key: value for key, value in row.items() if key not in _ROW_KEYS},
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"not a scored summary: {error}") from error
 
 
+_ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra"}
+_ROW_KEYS = _ROW_FIELDS | {"schema", "n_sentences", "sentences"}
+"""Keys that mean something in a row, present or not: a passed-through key never takes one."""
+
+
+def input_digest(product: Product, summary: Summary) -> str:
+    """Digest of everything in the input that can change the score, 16 hex digits."""
+    content = [product.name, [review.text for review in product.reviews], summary.text]
+    data = json.dumps(content, ensure_ascii=True).encode()
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
 def _listed(values: tuple[Any, ...] | None) -> list[Any] | None:
     return None if values is None else list(values)
+
+
+def _unlisted(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
-from prevalence.nli.protocol import PairScorer
 from prevalence.nli.registry import EMBEDDED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from prevalence.nli.protocol import PairScorer
 
 __all__ = ["open_scorer"]
 
@@ -30,8 +34,13 @@ def open_scorer(
         model: ``embedded``, a registered name, a checkpoint folder, a hub name, any of these
             after ``nli:``, or ``rouge1-precision``.
         threshold: decision threshold; None takes the scorer's own.
-        device, dtype, batch_tokens, windows, max_length, labels: see
-            :class:`prevalence.nli.scorer.NLIScorer`; they do not go with ``rouge1-precision``.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``. This and the options below are for models,
+            see :class:`prevalence.nli.scorer.NLIScorer`; ``rouge1-precision`` has none.
+        dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
+        batch_tokens: most tokens in a batch.
+        windows: read long premises in windows that advance by this many tokens.
+        max_length: a token limit below the model's own.
+        labels: class names in output order, for a checkpoint that does not name them.
         cache: folder of the pair cache; None for no cache.
 
     Raises:

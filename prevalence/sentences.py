@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError, MissingDependencyError
 
@@ -58,7 +58,7 @@ def _punkt_sentences(text: str) -> tuple[Sentence, ...]:
 
 
 @lru_cache(maxsize=1)
-def _punkt():  # type: ignore[no-untyped-def]
+def _punkt() -> Any:
     import punkt
 
     return punkt.PunktSentenceTokenizer(punkt.load_model("english"))
@@ -86,7 +86,7 @@ def _line_sentences(text: str) -> tuple[Sentence, ...]:
     return _cut(text, spans)
 
 
-def _cut(text: str, spans) -> tuple[Sentence, ...]:  # type: ignore[no-untyped-def]
+def _cut(text: str, spans: Iterable[tuple[int, int]]) -> tuple[Sentence, ...]:
     """Sentences at the spans, without the white space at their ends and without empty ones."""
     sentences = []
     for start, end in spans:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
+from prevalence.texts import well_formed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["TRIVIAL_TEMPLATES", "build_signature", "package_version", "trivial_template"]
 
@@ -15,8 +20,10 @@ TRIVIAL_TEMPLATES = {
 }
 """Named product statements: the paper's wording, and that of its authors' script."""
 
-_ORDER = ("nli", "consistency", "gran", "thr", "trivial", "split", "trunc", "dtype", "score",
-          "matrix")  # fmt: skip
+_ORDER = (
+    "nli", "consistency", "gran", "thr", "trivial", "split", "trunc", "dtype", "score", "matrix",
+    "limit",
+)  # fmt: skip
 
 
 def trivial_template(choice: str | None) -> tuple[str | None, str]:
@@ -40,6 +47,7 @@ def trivial_template(choice: str | None) -> tuple[str | None, str]:
         return None, "none"
     if choice in TRIVIAL_TEMPLATES:
         return TRIVIAL_TEMPLATES[choice], choice
+    choice = well_formed(choice)
     if "{name}" not in choice:
         raise ConfigurationError(
             f"trivial template {choice!r} lacks {{name}}: write for example "
@@ -63,6 +71,7 @@ def build_signature(parts: Mapping[str, str]) -> str:
     return "|".join(["prev", *fields, f"v:{package_version()}"])
 
 
+@lru_cache(maxsize=1)
 def package_version() -> str:
     """The installed distribution's version, its only source."""
     from importlib.metadata import version

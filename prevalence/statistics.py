@@ -6,13 +6,16 @@ summaries, so a product contributes a sum and a count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "DEFAULT_RESAMPLES",
@@ -70,7 +73,8 @@ class PairedTest:
 
     Attributes:
         difference: mean of the second minus mean of the first.
-        p_value: two-sided, (1 + extreme resamples) / (1 + resamples).
+        p_value: two-sided, (1 + extreme resamples) / (1 + resamples), in (0, 1]; NaN where there
+            are too few products to test.
         products: number of products compared.
     """
 
@@ -121,13 +125,17 @@ def paired_bootstrap(
 ) -> PairedTest:
     """Two-sided paired bootstrap test of equal means, resampled differences shifted to zero.
 
+    Returns:
+        The test; its p-value is NaN with fewer than two products, whose resamples would all be
+        equal.
+
     Source: Riezler and Maxwell 2005 (the shift), as sacreBLEU applies it.
     """
     _check(resamples)
     a, b = _common(first, second)
-    if a.sums.size == 0:
-        return PairedTest(float("nan"), float("nan"), 0)
     observed = b.mean - a.mean
+    if a.sums.size < 2:
+        return PairedTest(observed, float("nan"), a.sums.size)
     resampled = np.concatenate(
         [
             b.sums[draw].sum(axis=1) / b.counts[draw].sum(axis=1)
@@ -147,6 +155,9 @@ def paired_randomization(
     seed: int = DEFAULT_SEED,
 ) -> PairedTest:
     """Two-sided paired approximate randomization: each product's systems are swapped or not.
+
+    Returns:
+        The test; its p-value is NaN without any product that both summarised.
 
     Source: Noreen 1989; Riezler and Maxwell 2005; 10,000 trials as in sacreBLEU.
     """

@@ -7,17 +7,29 @@ scored once. Nothing downstream holds m x n copies of a review.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlan", "TextTable"]
+__all__ = ["PairPlan", "TextTable", "well_formed"]
 
 DIGEST_SIZE = 16
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 Numbers = Sequence[int] | NDArray[np.int64]
 """Text numbers."""
+
+
+def well_formed(text: str) -> str:
+    r"""The text with each lone surrogate, which UTF-8 cannot hold, replaced by U+FFFD.
+
+    >>> well_formed("caf\udce9") == "caf\ufffd"
+    True
+    """
+    return _SURROGATE.sub("\ufffd", text)
 
 
 class TextTable:
@@ -45,6 +57,7 @@ class TextTable:
         """BLAKE2b digest of a text's UTF-8 bytes, 16 bytes, computed once."""
         known = self._digests.get(number)
         if known is None:
+            # Texts that no reader has repaired still need a digest.
             data = self._texts[number].encode("utf-8", "surrogatepass")
             known = hashlib.blake2b(data, digest_size=DIGEST_SIZE).digest()
             self._digests[number] = known

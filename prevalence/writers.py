@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
-from types import TracebackType
-from typing import IO, Protocol, Self
+import secrets
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Protocol
 
 from prevalence.errors import InputError
-from prevalence.jobs import input_digest
-from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
 __all__ = [
     "FORMATS",
@@ -34,7 +36,8 @@ CSV_COLUMNS = (
     "unsupported", "error", "warning", "signature",
 )  # fmt: skip
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What OWASP names as the start of a formula, full-width forms included."""
 
 
 class RowWriter(Protocol):
@@ -85,8 +88,8 @@ class CsvWriter:
     """One line a summary, cells that a spreadsheet would run as a formula made harmless."""
 
     def __init__(self, file: IO[str]) -> None:
-        self._writer = csv.writer(file, lineterminator="\n")
-        self._writer.writerow(CSV_COLUMNS)
+        self._file = file
+        self._write_line(CSV_COLUMNS)
 
     def write(self, row: ScoredSummary) -> None:
         """Write one line."""
@@ -104,10 +107,16 @@ class CsvWriter:
             "warning": row.warning,
             "signature": row.signature,
         }
-        self._writer.writerow([neutral_cell(cells[name]) for name in CSV_COLUMNS])
+        self._write_line([neutral_cell(cells[name]) for name in CSV_COLUMNS])
 
     def close(self) -> None:
         """Nothing ends the document."""
+
+    def _write_line(self, cells: Sequence[object]) -> None:
+        # The csv module quotes a line break inside a cell only if it is in its own line end.
+        line = io.StringIO()
+        csv.writer(line, lineterminator="\r\n").writerow(cells)
+        self._file.write(line.getvalue().removesuffix("\r\n") + "\n")
 
 
 def neutral_cell(value: object) -> object:
@@ -122,32 +131,29 @@ def neutral_cell(value: object) -> object:
     return value
 
 
-class atomic_file:  # noqa: N801 - used as a function
-    """Context: a text file that appears under its name only when the block ends well."""
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[str]]:
+    """A text file that appears under its name only when the block ends well.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[str] | None = None
+    Args:
+        path: the file; what is not a regular file (a pipe, /dev/stdout) is written directly.
 
-    def __enter__(self) -> IO[str]:
-        self._file = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed in __exit__
-            "w", encoding="utf-8", newline="", dir=self._path.parent, delete=False
-        )
-        return self._file
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._file is None:
-            return
-        self._file.close()
-        if kind is None:
-            os.replace(self._file.name, self._path)
-        else:
-            os.unlink(self._file.name)
+    Yields:
+        The open file; UTF-8, line ends as written.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    target = path.resolve()
+    part = target.with_name(f".prevalence-{secrets.token_hex(8)}.part")
+    try:
+        with part.open("x", encoding="utf-8", newline="") as file:
+            yield file
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def finished_rows(path: Path) -> Iterator[ScoredSummary]:
@@ -156,6 +162,8 @@ def finished_rows(path: Path) -> Iterator[ScoredSummary]:
     Raises:
         InputError: the file holds something else; it is left untouched.
     """
+    if not path.is_file():
+        return
     end = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -197,39 +205,58 @@ def skip_finished(
     Raises:
         InputError: a finished row belongs to other input or other settings.
     """
-    row = next(done, None)
+    earlier = _Earlier(done, path, keep)
     for item in items:
-        if row is None:
+        if earlier.row is None:
             yield item
-            continue
-        if isinstance(item, BadRecord):
-            _check(row.error == item.error, row, path)
-            keep(row)
-            row = next(done, None)
-            continue
-        left = []
-        for summary in item.summaries:
-            if row is None:
-                left.append(summary)
-                continue
-            same = (row.id, row.system) == (item.id, summary.system)
-            _check(same and row.input_digest == input_digest(item, summary), row, path)
-            if row.signature != signature(item):
-                raise InputError(
-                    f"{path}: holds scores of other settings ({row.signature}); "
-                    "choose another --output, or --overwrite"
-                )
-            keep(row)
-            row = next(done, None)
-        if left:
-            yield item.with_summaries(left)
-    _check(row is None, row, path)
+        elif isinstance(item, BadRecord):
+            earlier.take(earlier.row, same=earlier.row.error == item.error)
+        else:
+            left = _left_over(item, earlier, signature(item))
+            if left:
+                yield item.with_summaries(left)
+    if earlier.row is not None:
+        raise earlier.foreign(earlier.row)
 
 
-def _check(same: bool, row: ScoredSummary | None, path: Path) -> None:
-    if not same:
-        what = f"{row.id!r} by {row.system!r}" if row else "a row"
-        raise InputError(
-            f"{path}: holds {what}, which is not what this input has in its place; "
-            "choose another --output, or --overwrite"
+class _Earlier:
+    """The rows of an earlier run, taken one by one."""
+
+    def __init__(
+        self, done: Iterator[ScoredSummary], path: Path, keep: Callable[[ScoredSummary], None]
+    ) -> None:
+        self._done = done
+        self._path = path
+        self._keep = keep
+        self.row = next(done, None)
+
+    def take(self, row: ScoredSummary, *, same: bool, signature: str | None = None) -> None:
+        """Keep the row and go on, if it belongs to this input and these settings."""
+        if not same:
+            raise self.foreign(row)
+        if signature is not None and row.signature != signature:
+            raise self._refusal(f"scores of other settings ({row.signature})")
+        self._keep(row)
+        self.row = next(self._done, None)
+
+    def foreign(self, row: ScoredSummary) -> InputError:
+        return self._refusal(
+            f"{row.id!r} by {row.system!r}, which is not what this input has in its place"
         )
+
+    def _refusal(self, found: str) -> InputError:
+        return InputError(f"{self._path}: holds {found}; choose another --output, or --overwrite")
+
+
+def _left_over(product: Product, earlier: _Earlier, signature: str) -> list[Summary]:
+    """The product's summaries that the earlier run has not finished."""
+    left = []
+    for summary in product.summaries:
+        row = earlier.row
+        if row is None:
+            left.append(summary)
+            continue
+        same = (row.id, row.system) == (product.id, summary.system)
+        same = same and row.input_digest == input_digest(product, summary)
+        earlier.take(row, same=same, signature=signature)
+    return left

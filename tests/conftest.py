@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScores, Progress
-from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from prevalence.texts import TextTable
 
 
 @pytest.fixture(scope="session")

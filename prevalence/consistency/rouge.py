@@ -11,23 +11,37 @@ import hashlib
 import re
 import weakref
 from collections import Counter
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.metric import check_threshold
 from prevalence.nli.protocol import PairScores, Progress
-from prevalence.texts import TextTable
 
-__all__ = ["ROUGE1_PRECISION", "Rouge1PrecisionScorer", "rouge1_precision", "unigrams"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from prevalence.texts import TextTable
+
+__all__ = [
+    "DEV_THRESHOLD",
+    "ROUGE1_PRECISION",
+    "Rouge1PrecisionScorer",
+    "rouge1_precision",
+    "unigrams",
+]
 
 ROUGE1_PRECISION = "rouge1-precision"
 
-DEV_THRESHOLD = 0.4545
-"""Threshold of best balanced accuracy on ReviewNLI dev (848 pairs)."""
+DEV_THRESHOLD = 0.4202
+"""Threshold of best balanced accuracy on ReviewNLI dev, .6609 over 848 pairs (AUC .696).
+
+Candidates lie midway between consecutive distinct scores, a decision is strictly greater, and the
+lowest of equally good candidates would win; here the best one, between 13/31 and 8/19, is alone.
+"""
 
 _WORD = re.compile(r"[a-z0-9]+")
 _STEM_LONGER_THAN = 3

@@ -1,0 +1,104 @@
+"""What the reviews say of the sentences: probabilities, decisions, and one column a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from prevalence import metric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from prevalence.nli.protocol import PairScores
+
+__all__ = ["ReviewMatrix", "SentenceSupport"]
+
+
+class SentenceSupport(NamedTuple):
+    """One column of the matrix: what the reviews say of one sentence.
+
+    Attributes:
+        support: number of reviews that imply it.
+        supporting_reviews: their 0-based indices.
+        contradicting_reviews: reviews that contradict it; None for a scorer without that class.
+        entailment: P(review entails sentence) for each review, in [0, 1].
+    """
+
+    support: int
+    supporting_reviews: tuple[int, ...]
+    contradicting_reviews: tuple[int, ...] | None
+    entailment: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewMatrix:
+    """Answers of m reviews about n sentences.
+
+    Attributes:
+        entailment: float32 [m, n], P(x_i entails y_k).
+        implied: bool [m, n], C(x_i, y_k).
+        contradicted: bool [m, n], or None for a scorer without that class.
+    """
+
+    entailment: NDArray[np.float32]
+    implied: NDArray[np.bool_]
+    contradicted: NDArray[np.bool_] | None
+
+    @classmethod
+    def build(
+        cls,
+        answers: PairScores,
+        *,
+        rows: NDArray[np.int64],
+        shape: tuple[int, int],
+        threshold: float,
+        three_way: bool,
+    ) -> ReviewMatrix:
+        """Lay answers out as a matrix; reviews that were not asked imply and contradict nothing.
+
+        Args:
+            answers: probabilities of ``len(rows) * n`` pairs, reviews varying slowest.
+            rows: the reviews that were asked, int64, increasing.
+            shape: (m, n).
+            threshold: decision threshold in [0, 1).
+            three_way: whether ``answers`` has contradiction probabilities.
+
+        Raises:
+            InputError: a probability is NaN or outside [0, 1].
+        """
+
+        def laid_out(values: NDArray[np.float32]) -> NDArray[np.float32]:
+            full = np.zeros(shape, np.float32)
+            full[rows] = values.reshape(len(rows), shape[1])
+            return full
+
+        entailment = laid_out(answers.entailment)
+        implied = metric.decisions(entailment, threshold)
+        if not three_way:
+            return cls(entailment, implied, None)
+        contradiction = laid_out(answers.contradiction)
+        return cls(entailment, implied, metric.contradictions(entailment, contradiction, threshold))
+
+    def column(self, k: int) -> SentenceSupport:
+        """What the reviews say of sentence ``k``."""
+        supporting = _places(self.implied[:, k])
+        return SentenceSupport(
+            support=len(supporting),
+            supporting_reviews=supporting,
+            contradicting_reviews=None
+            if self.contradicted is None
+            else _places(self.contradicted[:, k]),
+            entailment=tuple(_shortest(p) for p in self.entailment[:, k]),
+        )
+
+
+def _places(marks: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(marks).tolist())
+
+
+def _shortest(probability: np.float32) -> float:
+    """The shortest decimal that reads back as the same float32: 0.91, not 0.9100000262260437."""
+    return float(str(probability))

@@ -1,0 +1,248 @@
+"""The Python API: the same scores as the engine, and clear refusals."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from prevalence import OpinionPrevalence
+from prevalence.engine import Engine, ScoringOptions
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.records import Product, Review, Summary
+from prevalence.scorers import open_scorer
+
+ANSWERS = {
+    ("It fits me.", "It fits."): (0.9, 0.05),
+    ("Too small.", "It fits."): (0.1, 0.8),
+    ("It fits me.", "It is blue."): (0.2, 0.1),
+    ("caf\ufffd", "It fits."): (0.8, 0.0),
+    ("I bought a boot.", "It fits."): (0.9, 0.0),
+}
+REVIEWS = ["It fits me.", "Too small.", ""]
+PRODUCT = Product("p", tuple(map(Review, REVIEWS)), (Summary("s", "It fits."),))
+
+
+@pytest.fixture
+def metric(fake_scorer):
+    return OpinionPrevalence(scorer=fake_scorer(ANSWERS))
+
+
+def test_one_summary(metric):
+    row = metric.score(REVIEWS, "It fits. It is blue.")
+    # One of three reviews implies the first of two sentences.
+    assert row.prevalence == 1 / 6
+    assert row.sentences[0].supporting_reviews == (0,)
+    assert row.sentences[0].contradicting_reviews == (1,)
+    assert row.warning == "1 of 3 reviews empty: counted, support nothing"
+    assert row.signature == metric.signature.replace("trivial:name", "trivial:none")
+
+
+def test_a_name_makes_the_trivial_mask(metric):
+    assert metric.score(REVIEWS, "It fits.", name="boot").sentences[0].trivial
+    assert metric.counts.scored == 1
+
+
+def test_an_empty_summary_scores_zero_with_a_warning(metric):
+    row = metric.score(REVIEWS, "")
+    assert row.prevalence == 0.0
+    assert row.warning.startswith("the summary has no sentence, so it scores 0")
+
+
+def test_reviews_may_be_objects_tuples_or_an_iterator(metric):
+    forms = [
+        REVIEWS,
+        tuple(REVIEWS),
+        [Review(text, id="r") for text in REVIEWS],
+        [Review(REVIEWS[0]), *REVIEWS[1:]],
+        iter(REVIEWS),
+    ]
+    rows = [metric.score(form, "It fits.") for form in forms]
+    assert {row.prevalence for row in rows} == {1 / 3}
+
+
+def test_products_and_mappings_mix(metric):
+    record = {"id": "q", "reviews": REVIEWS, "summaries": {"a": "It fits.", "b": ""}, "domain": 7}
+    rows = list(metric.score_many([PRODUCT, record, {"id": "r", "reviews": "x"}, PRODUCT]))
+    assert [(row.id, row.system) for row in rows] == [
+        ("p", "s"), ("q", "a"), ("q", "b"), ("r", None), ("p", "s"),
+    ]  # fmt: skip
+    assert [row.prevalence for row in rows] == [1 / 3, 1 / 3, 0.0, None, 1 / 3]
+    assert rows[3].error.startswith("record 2: reviews: ")
+    assert rows[1].to_json()["domain"] == 7
+
+
+def test_schema_fields_are_never_overridden(metric):
+    theirs = {"prevalence": 9, "error": "x", "schema": 5, "warning": "x", "soft_prevalence": 3}
+    record = {"id": "q", "reviews": ["Too small."], "summary": "It fits."} | theirs
+    (row,) = metric.score_many([record])
+    assert (row.to_json()["prevalence"], row.to_json()["error"]) == (0.0, None)
+    assert row.to_json()["schema"] == 1
+    assert "warning" not in row.to_json()
+    assert "soft_prevalence" not in row.to_json()
+
+
+def test_the_api_gives_what_the_engine_gives(fake_scorer):
+    options = {"soft": True, "threshold": 0.2, "splitter": "lines", "trivial": None}
+    metric = OpinionPrevalence(scorer=fake_scorer(), **options)
+    assert list(metric.score_many([PRODUCT])) == list(
+        Engine(fake_scorer(), ScoringOptions(**options)).run([PRODUCT])
+    )
+
+
+def test_an_exception_in_the_input_comes_out_after_the_rows_before_it(metric):
+    def records():
+        yield PRODUCT
+        raise OSError("unplugged")
+
+    rows = metric.score_many(records())
+    assert next(rows).id == "p"
+    with pytest.raises(OSError, match="unplugged"):
+        next(rows)
+
+
+def test_records_are_read_lazily(metric):
+    rows = metric.score_many(pytest.fail("read too early") for _ in range(1))
+    assert inspect.isgenerator(rows)
+
+
+SCORE_FAULTS = [
+    ([], "x", None, "no reviews: give at least one"),
+    ("It fits me.", "x", None, "the reviews are str: give a list of texts"),
+    (None, "x", None, "the reviews are NoneType"),
+    (Review("x"), "x", None, "the reviews are Review"),
+    ({"r": "x"}, "x", None, "the reviews are dict"),
+    (["a", 3], "x", None, "review 1 is int, not text"),
+    (["a", Review(None)], "x", None, "review 1 is NoneType, not text"),
+    (["a"], b"x", None, "the summary is bytes, not text"),
+    (["a"], None, None, "the summary is NoneType, not text"),
+    (["a"], "x", 3, "the product name is int, not text"),
+    (["a"], "x", " ", "the product name is empty"),
+]
+
+
+@pytest.mark.parametrize(("reviews", "summary", "name", "said"), SCORE_FAULTS)
+def test_what_is_no_text_is_refused(metric, reviews, summary, name, said):
+    with pytest.raises(InputError, match=said):
+        metric.score(reviews, summary, name=name)
+
+
+def test_a_summary_that_cannot_be_scored_raises(fake_scorer):
+    metric = OpinionPrevalence(scorer=fake_scorer(too_long=frozenset({"It fits."})))
+    with pytest.raises(InputError, match=r"sentence 0 .* is longer than the model reads"):
+        metric.score(["x"], "It fits.")
+    with pytest.raises(InputError, match="raise the limit of 500"):
+        metric.score(["x"], "It fits. " * 501)
+
+
+@pytest.mark.parametrize(
+    ("product", "said"),
+    [
+        (Product("p", (Review(3),), PRODUCT.summaries), "record 1: review 0 is int, not text"),
+        (Product(4, PRODUCT.reviews, PRODUCT.summaries), "record 1: id is int, not text"),
+        (Product("p", PRODUCT.reviews, (Summary("s", None),)), "record 1: the summary by 's' is"),
+        (Product("p", PRODUCT.reviews, (Summary(1, "x"),)), "record 1: a system's name is int"),
+        (Product("p", PRODUCT.reviews, PRODUCT.summaries, ""), "record 1: the product name is"),
+        (["p"], "record 1: is "),
+        (None, "record 1: is null"),
+    ],
+)
+def test_a_bad_product_costs_its_own_row_only(metric, product, said):
+    first, bad, last = metric.score_many([PRODUCT, product, PRODUCT])
+    assert first == last
+    assert bad.error.startswith(said)
+    assert bad.prevalence is None
+
+
+def test_a_product_without_reviews_has_one_row_a_summary(metric):
+    rows = list(metric.score_many([Product("p", (), (Summary("a", "x"), Summary("b", "y")))]))
+    assert [row.system for row in rows] == ["a", "b"]
+    assert all("no reviews" in row.error for row in rows)
+
+
+def test_lone_surrogates_are_read_as_replacement_characters(metric):
+    clean = metric.score(["caf\ufffd"], "It fits. \ufffd!", name="a \ufffd")
+    row = metric.score(["caf\udce9"], "It fits. \udfff!", name="a \ud800")
+    assert row == clean
+    assert row.prevalence == 0.5
+    assert [(s.start, s.end) for s in row] == [(0, 8), (9, 11)]
+    product = Product(
+        "p\ud800", (Review("caf\udce9"),), (Summary("s\ud800", "It fits. \udfff!"),), "a \ud800"
+    )
+    (many,) = metric.score_many([product])
+    assert (many.id, many.system) == ("p\ufffd", "s\ufffd")
+    assert many.sentences == clean.sentences
+    many.to_json_line().encode("utf-8")
+    (answer,) = metric.support(["caf\ud800"], ["It fits."])
+    assert answer.support == 1
+
+
+def test_support_of_statements(metric):
+    fits, blue = metric.support(REVIEWS, ["It fits.", "It is blue."])
+    assert (fits.support, fits.supporting_reviews, fits.contradicting_reviews) == (1, (0,), (1,))
+    assert fits.entailment == (0.9, 0.1, 0.0)
+    assert (fits.n_reviews, fits.share) == (3, 1 / 3)
+    assert (blue.statement, blue.support) == ("It is blue.", 0)
+    assert "|trivial:none|" in fits.signature
+    assert fits.to_json() == {
+        "statement": "It fits.", "n_reviews": 3, "support": 1, "supporting_reviews": [0],
+        "contradicting_reviews": [1], "entailment": [0.9, 0.1, 0.0], "signature": fits.signature,
+    }  # fmt: skip
+
+
+def test_statements_are_neither_split_nor_masked(fake_scorer):
+    scorer = fake_scorer()
+    answers = OpinionPrevalence(scorer=scorer).support(["x"], ["It fits. So.", "It fits. So."])
+    assert [answer.statement for answer in answers] == ["It fits. So."] * 2
+    assert answers[0] == answers[1]
+    assert scorer.asked == [("x", "It fits. So.")]
+
+
+def test_support_without_a_contradiction_class(fake_scorer):
+    metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS, three_way=False))
+    (answer,) = metric.support(REVIEWS, ["It fits."])
+    assert answer.contradicting_reviews is None
+    assert answer.to_json()["contradicting_reviews"] is None
+
+
+def test_empty_reviews_support_no_statement(fake_scorer):
+    scorer = fake_scorer()
+    (answer,) = OpinionPrevalence(scorer=scorer).support(["", " "], ["It fits."])
+    assert (answer.support, answer.entailment, scorer.asked) == (0, (0.0, 0.0), [])
+
+
+@pytest.mark.parametrize(
+    ("reviews", "statements", "said"),
+    [
+        ([], ["x"], "no reviews"),
+        (["x"], [], "no statements"),
+        (["x"], "It fits.", "the statements are str"),
+        (["x"], ["y", " "], "statement 1 is empty"),
+        (["x"], [None], "statement 0 is NoneType"),
+        (["x"], ["y", "Long."], "statement 1 is longer than the model reads"),
+    ],
+)
+def test_support_refuses(fake_scorer, reviews, statements, said):
+    metric = OpinionPrevalence(scorer=fake_scorer(too_long=frozenset({"Long."})))
+    with pytest.raises(InputError, match=said):
+        metric.support(reviews, statements)
+
+
+def test_options_are_checked_before_a_model_is_opened(monkeypatch):
+    monkeypatch.setattr("prevalence.api.open_scorer", lambda *_, **__: pytest.fail("opened"))
+    with pytest.raises(ConfigurationError, match="threshold"):
+        OpinionPrevalence(threshold=1.5)
+
+
+def test_model_options_reach_the_scorer(monkeypatch, fake_scorer):
+    seen = {}
+    monkeypatch.setattr(
+        "prevalence.api.open_scorer",
+        lambda model, **options: seen.update(options, model=model) or fake_scorer(),
+    )
+    given = {"device": "cpu", "dtype": "float32", "batch_tokens": 9, "windows": 8,
+             "max_length": 7, "labels": ["a"], "cache": "c"}  # fmt: skip
+    OpinionPrevalence("m", **given)
+    assert seen == {"model": "m"} | given
+    accepted = set(inspect.signature(open_scorer).parameters)
+    assert accepted - {"threshold"} == set(seen)

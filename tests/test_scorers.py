@@ -1,0 +1,64 @@
+"""From an option to a scorer."""
+
+from __future__ import annotations
+
+import pytest
+
+from prevalence.consistency.rouge import Rouge1PrecisionScorer
+from prevalence.errors import ConfigurationError
+from prevalence.nli.protocol import PairScorer
+from prevalence.scorers import open_scorer
+from prevalence.texts import TextTable
+
+
+class _Opened:
+    """Stands for the model's scorer and keeps what it was given."""
+
+    def __init__(self, model, **options):
+        self.model = model
+        self.options = options
+
+
+@pytest.fixture
+def model_scorer(monkeypatch):
+    monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", _Opened)
+
+
+def test_rouge_is_a_pair_scorer():
+    scorer = open_scorer("rouge1-precision", threshold=0.3)
+    assert isinstance(scorer, Rouge1PrecisionScorer)
+    assert isinstance(scorer, PairScorer)
+    assert scorer.threshold == 0.3
+
+
+@pytest.mark.parametrize(
+    "options", [{"windows": 3}, {"max_length": 9}, {"labels": ["a"]}, {"dtype": "float16"}]
+)
+def test_rouge_takes_no_model_options(options):
+    with pytest.raises(ConfigurationError, match="rouge1-precision has no model"):
+        open_scorer("rouge1-precision", **options)
+
+
+@pytest.mark.parametrize(("name", "model"), [
+    ("embedded", "embedded"), ("nli:embedded", "embedded"), ("nli:./m", "./m"), ("a/b", "a/b"),
+])  # fmt: skip
+def test_models_by_name_path_and_prefix(model_scorer, name, model):
+    scorer = open_scorer(name, threshold=0.1, device="cpu", labels=["x"])
+    assert scorer.model == model
+    assert scorer.options == {
+        "threshold": 0.1, "device": "cpu", "dtype": "auto", "batch_tokens": None, "windows": None,
+        "max_length": None, "labels": ["x"],
+    }  # fmt: skip
+
+
+def test_a_cache_folder_wraps_the_scorer(tmp_path):
+    texts = TextTable()
+    numbers = texts.add_all(["It fits well.", "It fits."])
+    plain = open_scorer("rouge1-precision")
+    cached = open_scorer("rouge1-precision", cache=tmp_path / "cache")
+    pairs = numbers[None, :]
+    first, again = cached.score(texts, pairs), cached.score(texts, pairs)
+    assert first.entailment == again.entailment == plain.score(texts, pairs).entailment == [1.0]
+    assert cached.hits == 1
+    assert cached.threshold == plain.threshold
+    assert dict(cached.signature) == dict(plain.signature)

@@ -1,0 +1,105 @@
+"""Sentence spans: equal to Punkt, exact offsets, and the counts of released data."""
+
+from __future__ import annotations
+
+import json
+
+import punkt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence import sentences
+from prevalence.errors import ConfigurationError, MissingDependencyError
+from prevalence.sentences import SPLITTERS, Sentence, get_splitter
+
+PIECES = [
+    "Dr. Lee", "It fits", ".", "!", "?", " ", "\n", "\r\n", "...", '"', ")", "U.S.", "3.5", "é",
+    "\u2028", "\u00a0", "\0", "😀",
+]  # fmt: skip
+texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+
+
+@pytest.mark.parametrize("name", ["punkt-en", "lines"])
+@given(text=texts)
+def test_offsets_cut_the_sentence_out_of_its_text(name, text):
+    found = get_splitter(name)(text)
+    assert all(text[s.start : s.end] == s.text == s.text.strip() != "" for s in found)
+    ends = [0, *(s.end for s in found)]
+    assert all(before <= s.start for before, s in zip(ends, found, strict=False))
+    # Nothing but white space is left out.
+    outside = "".join(
+        text[before:after]
+        for before, after in zip(ends, [*(s.start for s in found), len(text)], strict=True)
+    )
+    assert outside.strip() == ""
+
+
+@given(texts)
+def test_sentences_are_those_of_punkt(text):
+    tokenizer = punkt.PunktSentenceTokenizer(punkt.load_model("english"))
+    expected = [piece.strip() for piece in tokenizer.tokenize(text)]
+    assert [s.text for s in get_splitter()(text)] == [piece for piece in expected if piece]
+
+
+def test_abbreviations_do_not_end_a_sentence():
+    assert get_splitter()(" Dr. Lee loves it. So do I!\n") == (
+        Sentence("Dr. Lee loves it.", 1, 18),
+        Sentence("So do I!", 19, 27),
+    )
+
+
+def test_lines_are_sentences():
+    assert get_splitter("lines")("one. two\r\n\n  three \n") == (
+        Sentence("one. two", 0, 8),
+        Sentence("three", 13, 18),
+    )
+
+
+@pytest.mark.parametrize("name", ["punkt-en", "lines"])
+@pytest.mark.parametrize("text", ["", " ", "\n\t\r\n"])
+def test_blank_texts_have_no_sentence(name, text):
+    assert get_splitter(name)(text) == ()
+
+
+def test_an_unknown_splitter_is_refused_with_the_choices():
+    with pytest.raises(ConfigurationError, match=f"choose from {', '.join(SPLITTERS)}"):
+        get_splitter("punkt")
+
+
+class _WithoutData:
+    def __init__(self, language):
+        raise LookupError(language)
+
+
+class _WithData:
+    def __init__(self, language):
+        assert language == "english"
+
+    def span_tokenize(self, text):
+        return [(0, 3), (3, len(text))]
+
+
+def test_missing_nltk_data_names_the_command_that_gets_it(monkeypatch):
+    monkeypatch.setattr("nltk.tokenize.PunktTokenizer", _WithoutData)
+    with pytest.raises(MissingDependencyError, match=r"nltk\.downloader punkt_tab"):
+        get_splitter("nltk-punkt-en")
+
+
+def test_nltk_spans_are_used_where_its_data_is_installed(monkeypatch):
+    monkeypatch.setattr("nltk.tokenize.PunktTokenizer", _WithData)
+    assert get_splitter("nltk-punkt-en")("ab cd") == (Sentence("ab", 0, 2), Sentence("cd", 3, 5))
+
+
+def test_the_model_is_loaded_once():
+    assert sentences._punkt() is sentences._punkt()
+
+
+def test_reviewnli_has_as_many_sentences_as_labels(shared_data):
+    lines = (shared_data / "reviewnli_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    split, pairs = get_splitter(), 0
+    for line in map(json.loads, lines):
+        joined = split(" ".join(line["sentences"]))
+        assert [s.text for s in joined] == line["sentences"]
+        pairs += len(line["labels"])
+    assert (len(lines), pairs) == (224, 848)

@@ -1,0 +1,61 @@
+"""Signatures and product statements."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import pytest
+
+import prevalence
+from prevalence.errors import ConfigurationError
+from prevalence.signature import (
+    TRIVIAL_TEMPLATES,
+    build_signature,
+    package_version,
+    trivial_template,
+)
+
+
+def test_the_two_wordings_keep_their_names():
+    assert TRIVIAL_TEMPLATES == {"name": "I bought a {name}.", "script": "I bought {name}."}
+    for name, text in TRIVIAL_TEMPLATES.items():
+        assert trivial_template(name) == trivial_template(text) == (text, name)
+
+
+def test_no_template_is_named_none():
+    assert trivial_template(None) == (None, "none")
+
+
+def test_custom_templates_are_told_apart_by_a_digest():
+    texts = ["This is a {name}.", "This is the {name}."]
+    resolved = [trivial_template(text) for text in texts]
+    assert [text for text, _ in resolved] == texts
+    names = [name for _, name in resolved]
+    assert len(set(names)) == 2
+    for name in names:
+        assert name.startswith("custom-")
+        assert len(name) == len("custom-") + 8
+
+
+def test_a_template_that_utf8_cannot_hold_is_repaired():
+    assert trivial_template("A {name}\udcff.") == trivial_template("A {name}\ufffd.")
+
+
+@pytest.mark.parametrize("text", ["", "I bought it.", "{}", "{Name}"])
+def test_a_template_without_the_name_is_refused(text):
+    with pytest.raises(ConfigurationError, match=r"lacks \{name\}"):
+        trivial_template(text)
+
+
+def test_parts_stand_in_a_fixed_order_and_the_version_last():
+    parts = {
+        "zeta": "1", "thr": "0.04", "matrix": "full", "split": "s", "nli": "m@1", "dtype": "f",
+        "trunc": "512", "limit": "9", "trivial": "name", "gran": "document", "score": "hard",
+    }  # fmt: skip
+    expected = ("prev|nli:m@1|gran:document|thr:0.04|trivial:name|split:s|trunc:512|dtype:f"
+                f"|score:hard|matrix:full|limit:9|zeta:1|v:{package_version()}")  # fmt: skip
+    assert build_signature(parts) == build_signature(dict(reversed(parts.items()))) == expected
+
+
+def test_the_version_has_one_source():
+    assert package_version() == version("prevalence") == prevalence.__version__

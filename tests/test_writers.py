@@ -1,0 +1,274 @@
+"""Rows to files: continuation at every byte, refusals, CSV cells, and files that appear whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import stat
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence.engine import Engine, ScoringOptions
+from prevalence.errors import InputError
+from prevalence.records import BadRecord, Product, Review, ScoredSentence, ScoredSummary, Summary
+from prevalence.writers import (
+    CsvWriter,
+    JsonLinesWriter,
+    JsonWriter,
+    atomic_file,
+    finished_rows,
+    neutral_cell,
+    skip_finished,
+)
+
+ITEMS = [
+    Product("p1", (Review("It fits."), Review("Größe 😀")),
+            (Summary("a", "It fits. Très bien 😀."), Summary("b", "Runs small.")), "boot"),
+    BadRecord("in.jsonl:2: reviews: missing", "p2", None, "in.jsonl:2"),
+    Product("p3", (Review("x"),), (Summary("a", ""), Summary("b", "Sehr schön.")),
+            extra={"ключ": "\u2028"}),
+    Product("p4", (), (Summary("a", "No reviews."),)),
+]  # fmt: skip
+
+
+def run(path, scorer, items=ITEMS, **options):
+    """One run of a scoring command: continue what is there, append the rest."""
+    engine = Engine(scorer, ScoringOptions(**options))
+    kept = []
+    todo = skip_finished(
+        items,
+        finished_rows(path),
+        path=path,
+        signature=lambda product: engine.signature(named=product.name is not None),
+        keep=kept.append,
+    )
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = JsonLinesWriter(file)
+        for row in engine.run(todo):
+            writer.write(row)
+        writer.close()
+    return kept
+
+
+@pytest.fixture
+def finished(fake_scorer, tmp_path):
+    """The lines of an undisturbed run."""
+    path = tmp_path / "undisturbed.jsonl"
+    run(path, fake_scorer())
+    lines = path.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 6
+    return lines
+
+
+def test_every_prefix_is_cut_back_to_whole_lines(finished, tmp_path):
+    path, finished = tmp_path / "out.jsonl", finished[2:4]
+    whole = b"".join(finished)
+    assert max(whole) > 127  # so that some cuts fall inside a character
+    for size in range(len(whole) + 1):
+        path.write_bytes(whole[:size])
+        rows = [row.to_json_line().encode() + b"\n" for row in finished_rows(path)]
+        assert rows == finished[: whole[:size].count(b"\n")]
+        assert path.read_bytes() == b"".join(rows)
+
+
+@pytest.mark.parametrize("tail", [b"", b'{"schema": 1, "id": "caf\xc3'])
+@pytest.mark.parametrize("lines", range(7))
+def test_a_killed_run_is_continued_to_the_same_bytes(fake_scorer, finished, tmp_path, lines, tail):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(b"".join(finished[:lines]) + tail)
+    kept = run(path, fake_scorer(work_unit=1))
+    assert path.read_bytes() == b"".join(finished)
+    assert [row.to_json_line().encode() + b"\n" for row in kept] == finished[:lines]
+
+
+def test_finished_summaries_are_not_scored_again(fake_scorer, tmp_path):
+    path = tmp_path / "out.jsonl"
+    run(path, fake_scorer())
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:1]))
+    scorer = fake_scorer()
+    run(path, scorer)
+    hypotheses = {hypothesis for _, hypothesis in scorer.asked}
+    assert hypotheses == {"Runs small.", "Sehr schön."}
+
+
+def test_no_output_yet_means_nothing_finished(tmp_path):
+    assert list(finished_rows(tmp_path / "none.jsonl")) == []
+    assert list(finished_rows(tmp_path)) == []
+
+
+def refused(path, scorer, items=ITEMS, **options):
+    before = path.read_bytes()
+    with pytest.raises(InputError) as caught:
+        run(path, scorer, items, **options)
+    assert path.read_bytes() == before
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert message.endswith("choose another --output, or --overwrite")
+    return message
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"threshold": 0.25}, {"full_matrix": True}, {"trivial": None}, {"splitter": "lines"}],
+)
+def test_rows_of_other_settings_are_refused(fake_scorer, tmp_path, options):
+    path = tmp_path / "out.jsonl"
+    run(path, fake_scorer())
+    assert "holds scores of other settings (prev|nli:fake@1|" in refused(
+        path, fake_scorer(), **options
+    )
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        ITEMS[1:],
+        ITEMS[:1],
+        [],
+        [ITEMS[0].with_summaries(ITEMS[0].summaries[::-1]), *ITEMS[1:]],
+        [Product("p1", (Review("It fits!"),), ITEMS[0].summaries, "boot"), *ITEMS[1:]],
+        [ITEMS[0], BadRecord("in.jsonl:2: other"), *ITEMS[2:]],
+    ],
+    ids=["shifted", "shorter", "empty", "reordered", "edited", "another fault"],
+)
+def test_rows_of_other_input_are_refused(fake_scorer, tmp_path, items):
+    path = tmp_path / "out.jsonl"
+    run(path, fake_scorer())
+    assert "which is not what this input has in its place" in refused(path, fake_scorer(), items)
+
+
+@pytest.mark.parametrize(
+    "line", [b"{}\n", b"null\n", b"[1]\n", b"\n", b"not json\n", b"\xff\n", b'{"schema": 1}\n']
+)
+def test_files_of_something_else_are_refused_and_left_alone(fake_scorer, tmp_path, line):
+    path = tmp_path / "out.jsonl"
+    run(path, fake_scorer(), ITEMS[:1])
+    path.write_bytes(path.read_bytes() + line + b"unfinished")
+    assert f"{path}:3: not a row of an earlier run" in refused(path, fake_scorer())
+
+
+def test_each_line_is_on_disk_before_the_next(fake_scorer, tmp_path):
+    path = tmp_path / "out.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        writer = JsonLinesWriter(file)
+        for number, row in enumerate(Engine(fake_scorer()).run(ITEMS), start=1):
+            writer.write(row)
+            assert path.read_bytes().count(b"\n") == number
+
+
+@pytest.mark.parametrize("items", [ITEMS, ITEMS[:1], []])
+def test_the_json_array_holds_every_row(fake_scorer, items):
+    file = io.StringIO()
+    writer, rows = JsonWriter(file), list(Engine(fake_scorer()).run(items))
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    assert json.loads(file.getvalue()) == [row.to_json() for row in rows]
+    assert file.getvalue().endswith("]\n")
+
+
+def table(rows):
+    file = io.StringIO()
+    writer = CsvWriter(file)
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    return list(csv.DictReader(io.StringIO(file.getvalue())))
+
+
+def test_the_csv_counts_masks_and_unsupported_sentences():
+    sentences = (
+        ScoredSentence("a", 0, 1, True, None),
+        ScoredSentence("b", 1, 2, True, 0),
+        ScoredSentence("c", 2, 3, False, 1),
+        ScoredSentence("d", 3, 4, False, None, 0, ()),
+        ScoredSentence("e", 4, 5, False, None, 2, (0, 1)),
+        ScoredSentence("f", 5, 6, True, None, 0, ()),
+    )
+    rows = table(
+        [
+            ScoredSummary("p", "s", 0.25, 2, sentences, "sig", warning="w"),
+            ScoredSummary("q", None, None, 0, (), "sig", error="e"),
+        ]
+    )
+    assert rows[0] == {
+        "id": "p", "system": "s", "prevalence": "0.25", "n_reviews": "2", "n_sentences": "6",
+        "trivial": "3", "redundant": "2", "unsupported": "1", "error": "", "warning": "w",
+        "signature": "sig",
+    }  # fmt: skip
+    assert (rows[1]["prevalence"], rows[1]["trivial"], rows[1]["unsupported"]) == ("", "", "")
+    assert (rows[1]["id"], rows[1]["error"]) == ("q", "e")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_formulas_are_neutralised(start):
+    assert neutral_cell(start + "cmd|' /C calc'!A0") == "'" + start + "cmd|' /C calc'!A0"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+def test_csv_cells_hold_their_text_and_never_a_formula(text):
+    (row,) = table([ScoredSummary(text, text, 0.5, 1, (), "sig")])
+    assert row["id"] == row["system"] == neutral_cell(text)
+    assert row["id"][:1] not in {"=", "+", "-", "@", "\t", "\r", "\n"}
+    assert row["id"].removeprefix("'") in {text.replace("\0", "\ufffd"), text.removeprefix("'")}
+
+
+@pytest.mark.parametrize("value", [None, 0, -1, -0.5, True])
+def test_numbers_stay_numbers(value):
+    assert neutral_cell(value) is value
+
+
+def test_an_atomic_file_appears_whole(tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with atomic_file(path) as file:
+        file.write("größe\r\n")
+        assert path.read_text() == "old"
+    assert path.read_bytes() == "größe\r\n".encode()
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_a_failed_atomic_file_leaves_what_was_there(tmp_path, error):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+
+    def write_in_vain():
+        with atomic_file(path) as file:
+            file.write("new")
+            raise error
+
+    with pytest.raises(error):
+        write_in_vain()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_an_atomic_file_has_ordinary_permissions(tmp_path):
+    plain = tmp_path / "plain"
+    plain.touch()
+    with atomic_file(tmp_path / "out.csv"):
+        pass
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (plain, tmp_path / "out.csv")]
+    assert modes[0] == modes[1]
+
+
+def test_an_atomic_file_follows_links_and_never_replaces_a_device(tmp_path):
+    real, link, pipe = tmp_path / "real.csv", tmp_path / "link.csv", tmp_path / "pipe"
+    real.touch()
+    link.symlink_to(real)
+    with atomic_file(link) as file:
+        file.write("new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with atomic_file(pipe) as file:
+        file.write("piped")
+    assert os.read(reader, 9) == b"piped"
+    os.close(reader)
+    assert pipe.is_fifo()
