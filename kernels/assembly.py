@@ -95,10 +95,16 @@ def assemble(tokens: Ints, spans: Ints, layout: PairLayout) -> Assembled:
     Returns:
         Token ids, attention mask and token types, int64 [B, longest row].
 
+    Raises:
+        ValueError: a span lies outside ``tokens``; the compiled loop would read foreign memory.
+
     numba is imported on the first call; its machine code is cached on disk.
     """
     from prevalence.kernels.assembly_numba import fill
 
+    ends = spans[:, ::2] + spans[:, 1::2]
+    if spans.min(initial=0) < 0 or ends.max(initial=0) > tokens.size:
+        raise ValueError(f"spans must lie within the {tokens.size} tokens")
     lengths = layout.special + spans[:, 1] + spans[:, 3]
     shape = (len(spans), int(lengths.max(initial=0)))
     batch = Assembled(*(np.empty(shape, np.int64) for _ in range(3)))

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numba
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["fill"]
 
 
-@numba.njit(cache=True, nogil=True)
-def _copy(ids, kinds, at, source, start, length, kind):  # type: ignore[no-untyped-def]
+def _compiled(function: Callable[..., object]) -> Callable[..., object]:
+    try:
+        return numba.njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        # No folder can be written to keep the machine code: compile it in each process.
+        return numba.njit(nogil=True)(function)
+
+
+@_compiled
+def _copy(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    ids, kinds, at, source, start, length, kind
+):
     for i in range(length):
         ids[at + i] = source[start + i]
         kinds[at + i] = kind
     return at + length
 
 
-@numba.njit(cache=True, nogil=True)
-def fill(  # type: ignore[no-untyped-def]
+@_compiled
+def fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     tokens, spans, prefix, middle, suffix, types, pad, pad_type, ids, mask, kinds
 ):
     """Fill ``ids``, ``mask`` and ``kinds`` (int64 [B, L]) row by row, padding on the right."""

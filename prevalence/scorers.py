@@ -44,7 +44,8 @@ def open_scorer(
         cache: folder of the pair cache; None for no cache.
 
     Raises:
-        ModelError, ConfigurationError, BackendError: see the scorer and the cache.
+        ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when its
+            file cannot be used, it warns and scoring goes on without it.
     """
     from prevalence.consistency.rouge import ROUGE1_PRECISION, Rouge1PrecisionScorer
 

@@ -12,18 +12,24 @@ import hashlib
 import os
 import sqlite3
 import struct
+import time
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
-from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.texts import TextTable
 
 __all__ = ["DEFAULT_MAX_BYTES", "CacheInfo", "CachedScorer", "PairCache", "default_folder"]
 
@@ -31,11 +37,23 @@ FILE_NAME = "pairs-v1.sqlite"
 DEFAULT_MAX_BYTES = 2 << 30
 """2 GiB: about 25 million pairs."""
 
+ENTRY_BYTES = 80
+"""Room that an entry takes in the file, its share of the index included (67 measured)."""
+
+Entry = tuple[float, float, int]
+"""P(entailment), P(contradiction), flags."""
+
+T = TypeVar("T")
+
 _VALUE = struct.Struct("<ffB")
 _CHECK = struct.Struct("<I")
 _LOOKUP = 500
 _BUSY_SECONDS = 30.0
+_OPENING_SECONDS = 5.0
+_PAUSE_SECONDS = 0.02
 _TARGET_FILL = 0.8
+_LOG_BYTES = 8 << 20
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def default_folder() -> Path:
@@ -49,7 +67,14 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What a cache holds."""
+    """What a cache holds.
+
+    Attributes:
+        path: its file.
+        pairs: entries in it.
+        bytes: size on disk, write-ahead log included.
+        max_bytes: bound on the size.
+    """
 
     path: Path
     pairs: int
@@ -60,132 +85,162 @@ class CacheInfo:
 class PairCache:
     """Stored pair scores.
 
+    A file that cannot be opened, read or written turns the cache off with one RuntimeWarning:
+    it then finds nothing and keeps nothing.
+
     Args:
         folder: where the file lives; created when missing.
         max_bytes: size above which the oldest entries are dropped.
 
+    Attributes:
+        path: the file.
+        max_bytes: as given.
+        damaged_entries: entries read so far whose checksum was wrong.
+
     Raises:
-        ConfigurationError: ``max_bytes`` is not positive.
-        BackendError: the folder or file cannot be opened or created.
+        ConfigurationError: ``max_bytes`` leaves no room for an entry.
     """
 
     def __init__(self, folder: Path | str, *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
-        if max_bytes < 1:
-            raise ConfigurationError(f"the cache size must be positive, not {max_bytes}")
+        if max_bytes < ENTRY_BYTES:
+            raise ConfigurationError(
+                f"the cache size must be at least {ENTRY_BYTES} bytes, not {max_bytes}"
+            )
         self.path = Path(folder).expanduser() / FILE_NAME
         self.max_bytes = max_bytes
         self.damaged_entries = 0
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = self._open()
-        except (OSError, sqlite3.OperationalError) as error:
-            raise BackendError(
-                f"cache {self.path}: {error}; use --cache DIR or --no-cache"
-            ) from error
+        self._db: sqlite3.Connection | None = None
+        self._file: int | None = None
+        self._open()
 
-    def get(self, keys: list[bytes]) -> dict[bytes, tuple[float, float, int]]:
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Entry]:
         """Stored (entailment, contradiction, flags) of those keys that are present and sound."""
-        found: dict[bytes, tuple[float, float, int]] = {}
-        for start in range(0, len(keys), _LOOKUP):
-            part = keys[start : start + _LOOKUP]
-            marks = ",".join("?" * len(part))
-            rows = self._safely(
-                lambda db, part=part, marks=marks: db.execute(
-                    f"SELECT key, value FROM pairs WHERE key IN ({marks})",  # noqa: S608
-                    part,
-                ).fetchall()
-            )
-            for key, value in rows or ():
-                entry = self._decode(key, value)
-                if entry is not None:
-                    found[key] = entry
+        damaged_before = self.damaged_entries
+        found = self._safely(lambda db: dict(self._read(db, keys))) or {}
+        if self.damaged_entries and not damaged_before:
+            self._warn("has damaged entries; their pairs are computed again", level=3)
         return found
 
-    def put(self, entries: Mapping[bytes, tuple[float, float, int]]) -> None:
-        """Store entries in one transaction, then drop the oldest if the file is over its size."""
+    def put(self, entries: Mapping[bytes, Entry]) -> None:
+        """Store entries in one transaction, dropping the oldest ones when room is short."""
         rows = [(key, _encode(key, value)) for key, value in entries.items()]
 
         def write(db: sqlite3.Connection) -> None:
             with db:
-                db.executemany("INSERT OR REPLACE INTO pairs (key, value) VALUES (?, ?)", rows)
+                _make_room(db, len(rows), self.max_bytes // ENTRY_BYTES)
+                db.executemany(
+                    "INSERT OR REPLACE INTO pairs (key, value) VALUES (?, ?)",
+                    rows[-(self.max_bytes // ENTRY_BYTES) :],
+                )
 
         self._safely(write)
-        self._safely(self._shrink)
 
     def info(self) -> CacheInfo:
         """Number of pairs and size in bytes."""
-        count = self._safely(lambda db: db.execute("SELECT COUNT(*) FROM pairs").fetchone()[0])
-        return CacheInfo(self.path, int(count or 0), _size(self.path), self.max_bytes)
+        count = self._safely(lambda db: int(db.execute(_COUNT).fetchone()[0]))
+        files = [file for file in (self.path, self._beside("-wal")) if file.exists()]
+        size = sum(file.stat().st_size for file in files)
+        return CacheInfo(self.path, count or 0, size, self.max_bytes)
 
     def clear(self) -> None:
-        """Drop every entry and give the space back."""
+        """Drop every entry, and a file set aside earlier, and give the space back.
 
-        def empty(db: sqlite3.Connection) -> None:
-            with db:
+        Raises:
+            BackendError: the file cannot be emptied.
+        """
+        try:
+            if self._db is None:
+                raise sqlite3.OperationalError("it is not open")
+            with self._db as db:
                 db.execute("DELETE FROM pairs")
             db.execute("VACUUM")
-
-        self._safely(empty)
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._aside.unlink(missing_ok=True)
+        except (sqlite3.Error, OSError) as error:
+            raise BackendError(
+                f"cache {self.path}: {error}; end the runs that use it, or delete the file"
+            ) from error
 
     def close(self) -> None:
-        """Close the file; the object cannot be used afterwards."""
-        self._db.close()
+        """Close the file; the cache then finds nothing and keeps nothing."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
 
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return _connect(self.path)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
-            self._set_aside(error)
-            return _connect(self.path)
+    @property
+    def _aside(self) -> Path:
+        return self.path.with_suffix(".damaged")
 
-    def _safely(self, work):  # type: ignore[no-untyped-def]
-        """Run ``work(connection)``; on damage start a new file, on any trouble return None."""
+    def _beside(self, suffix: str) -> Path:
+        return self.path.with_name(self.path.name + suffix)
+
+    def _read(self, db: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Entry]]:
+        for start in range(0, len(keys), _LOOKUP):
+            part = keys[start : start + _LOOKUP]
+            marks = ",".join("?" * len(part))
+            query = f"SELECT key, value FROM pairs WHERE key IN ({marks})"  # noqa: S608
+            for key, value in db.execute(query, part):
+                entry = _decode(key, value)
+                if entry is None:
+                    self.damaged_entries += 1
+                else:
+                    yield key, entry
+
+    def _open(self) -> None:
+        """Open or create the file; one that is no cache is replaced, once."""
+        deadline = time.monotonic() + _OPENING_SECONDS
+        replaced = False
+        while self._db is None:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = _identity(self.path)
+                self._db = _connect(self.path)
+                self._file = _identity(self.path)
+            except (sqlite3.Error, OSError) as error:
+                if _code(error) == sqlite3.SQLITE_BUSY and time.monotonic() < deadline:
+                    # Processes that create the file at once do not wait for each other.
+                    time.sleep(_PAUSE_SECONDS)
+                elif _code(error) in _DAMAGE and not replaced:
+                    self._set_aside(error)
+                    replaced = True
+                else:
+                    self._turn_off(error)
+                    return
+
+    def _safely(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """``work(connection)``; None when the cache is off or ``work`` failed."""
+        if self._db is None:
+            return None
         try:
             return work(self._db)
-        except sqlite3.OperationalError as error:
-            warnings.warn(
-                f"cache {self.path}: {error}; scoring goes on without it",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            self._set_aside(error)
-            self._db = _connect(self.path)
+        except sqlite3.Error as error:
+            if _code(error) in _DAMAGE:
+                self.close()
+                self._set_aside(error)
+                self._open()
+            else:
+                self._turn_off(error)
         return None
 
+    def _turn_off(self, error: Exception) -> None:
+        self.close()
+        self._warn(f"cannot be used ({error}); scoring goes on without it", level=5)
+
     def _set_aside(self, error: Exception) -> None:
-        aside = self.path.with_suffix(".damaged")
-        warnings.warn(
-            f"cache {self.path} is damaged ({error}); moved to {aside.name}, starting a new one",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-        for suffix in ("-wal", "-shm"):
-            Path(f"{self.path}{suffix}").unlink(missing_ok=True)
-        self.path.replace(aside)
-
-    def _decode(self, key: bytes, value: bytes) -> tuple[float, float, int] | None:
-        sound = len(value) == _VALUE.size + _CHECK.size
-        if sound:
-            body, check = value[: _VALUE.size], value[_VALUE.size :]
-            sound = _CHECK.pack(zlib.crc32(key + body)) == check
-        if not sound:
-            self.damaged_entries += 1
-            return None
-        entailment, contradiction, flags = _VALUE.unpack(body)
-        return entailment, contradiction, flags
-
-    def _shrink(self, db: sqlite3.Connection) -> None:
-        used = _used_bytes(db)
-        if used <= self.max_bytes:
+        """Move the damaged file away, unless another process has already done so."""
+        if _identity(self.path) != self._file:
             return
-        first, last = db.execute("SELECT MIN(rowid), MAX(rowid) FROM pairs").fetchone()
-        keep = int((last - first + 1) * _TARGET_FILL * self.max_bytes / used)
-        with db:
-            db.execute("DELETE FROM pairs WHERE rowid <= ?", (last - keep,))
+        try:
+            self.path.replace(self._aside)
+            for suffix in ("-wal", "-shm"):
+                self._beside(suffix).unlink(missing_ok=True)
+        except OSError:
+            # The next attempt to open it fails and turns the cache off.
+            return
+        self._warn(f"is damaged ({error}); moved to {self._aside.name}, a new one begins", level=5)
+
+    def _warn(self, what: str, *, level: int) -> None:
+        warnings.warn(f"cache {self.path} {what}", RuntimeWarning, stacklevel=level)
 
 
 class CachedScorer:
@@ -205,6 +260,7 @@ class CachedScorer:
         self.digest = inner.digest
         self.signature = inner.signature
         self.threshold = inner.threshold
+        self.calibrated: bool = getattr(inner, "calibrated", True)
         self.three_way = inner.three_way
         self.work_unit = inner.work_unit
         self.hits = 0
@@ -215,7 +271,8 @@ class CachedScorer:
     ) -> PairScores:
         """Score pairs; see :meth:`PairScorer.score`."""
         result = PairScores.empty(len(pairs))
-        for part in _units(len(pairs), self.work_unit):
+        for start in range(0, len(pairs), self.work_unit):
+            part = slice(start, start + self.work_unit)
             result.put(part, self._score_unit(texts, pairs[part], progress))
         return result
 
@@ -225,27 +282,32 @@ class CachedScorer:
         keys = [self._key(texts, premise, hypothesis) for premise, hypothesis in pairs.tolist()]
         stored = self._cache.get(keys)
         result = PairScores.empty(len(pairs))
+        missing = []
         for row, key in enumerate(keys):
             if key in stored:
                 result.entailment[row], result.contradiction[row], result.flags[row] = stored[key]
-        missing = np.array([row for row, key in enumerate(keys) if key not in stored], np.int64)
-        self.hits += len(pairs) - missing.size
-        self.misses += missing.size
-        if progress is not None and missing.size < len(pairs):
-            progress(len(pairs) - missing.size)
-        if missing.size:
-            fresh = self._inner.score(texts, pairs[missing], progress=progress)
-            result.put(missing, fresh)
+            else:
+                missing.append(row)
+        self.hits += len(pairs) - len(missing)
+        self.misses += len(missing)
+        if progress is not None and len(missing) < len(pairs):
+            progress(len(pairs) - len(missing))
+        if missing:
+            rows = np.asarray(missing, np.int64)
+            fresh = self._inner.score(texts, pairs[rows], progress=progress)
+            result.put(rows, fresh)
             self._keep([keys[row] for row in missing], fresh)
         return result
 
     def _keep(self, keys: list[bytes], fresh: PairScores) -> None:
+        """Store answers; a pair without a probability is asked again next time."""
+        answered = np.isfinite(fresh.entailment) & (fresh.flags & FLAG_TOO_LONG == 0)
         values = zip(*(column.tolist() for column in fresh), strict=True)
         self._cache.put(
             {
                 key: value
-                for key, value in zip(keys, values, strict=True)
-                if not value[2] & FLAG_TOO_LONG
+                for key, value, kept in zip(keys, values, answered.tolist(), strict=True)
+                if kept
             }
         )
 
@@ -254,24 +316,35 @@ class CachedScorer:
         return hashlib.blake2b(parts, digest_size=16).digest()
 
 
-def _units(total: int, size: int) -> Iterator[slice]:
-    for start in range(0, total, size):
-        yield slice(start, min(start + size, total))
+_COUNT = "SELECT COUNT(*) FROM pairs"
+# Two subqueries, because SQLite scans the whole table for two aggregates in one.
+_ROW_RANGE = "SELECT (SELECT MIN(rowid) FROM pairs), (SELECT MAX(rowid) FROM pairs)"
 
 
-def _encode(key: bytes, value: tuple[float, float, int]) -> bytes:
+def _encode(key: bytes, value: Entry) -> bytes:
     body = _VALUE.pack(*value)
     return body + _CHECK.pack(zlib.crc32(key + body))
 
 
+def _decode(key: bytes, value: bytes) -> Entry | None:
+    """The entry, or None when its checksum is wrong."""
+    if len(value) != _VALUE.size + _CHECK.size:
+        return None
+    body, check = value[: _VALUE.size], value[_VALUE.size :]
+    if _CHECK.pack(zlib.crc32(key + body)) != check:
+        return None
+    entailment, contradiction, flags = _VALUE.unpack(body)
+    return entailment, contradiction, flags
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_BUSY_SECONDS)
+    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
     try:
         # Readers and one writer at a time work side by side; a crash loses the last
         # transactions at most, never the file.
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA auto_vacuum = FULL")
+        db.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
         with db:
             db.execute(
                 "CREATE TABLE IF NOT EXISTS pairs"
@@ -284,13 +357,29 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _used_bytes(db: sqlite3.Connection) -> int:
-    pages = db.execute("PRAGMA page_count").fetchone()[0]
-    free = db.execute("PRAGMA freelist_count").fetchone()[0]
-    size = db.execute("PRAGMA page_size").fetchone()[0]
-    return int((pages - free) * size)
+def _make_room(db: sqlite3.Connection, incoming: int, most: int) -> None:
+    """Delete the oldest entries when ``incoming`` more would exceed ``most``.
+
+    Row numbers grow with age, so their range counts the entries without reading them; replaced
+    entries leave gaps, which only makes the count cautious. Freed pages are used again, so the
+    file stays at its bound.
+    """
+    first, last = db.execute(_ROW_RANGE).fetchone()
+    if first is None or last - first + 1 + incoming <= most:
+        return
+    keep = max(min(int(most * _TARGET_FILL), most - incoming), 0)
+    db.execute("DELETE FROM pairs WHERE rowid <= ?", (last - keep,))
 
 
-def _size(path: Path) -> int:
-    files = (path, Path(f"{path}-wal"))
-    return sum(file.stat().st_size for file in files if file.exists())
+def _code(error: Exception) -> int | None:
+    """SQLite's primary result code, None for other errors."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else int(code) & 0xFF
+
+
+def _identity(path: Path) -> int | None:
+    """Inode number, by which a process sees that another has replaced the file."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None

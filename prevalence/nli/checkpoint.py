@@ -4,21 +4,58 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ModelError
+from prevalence.metric import check_threshold
 from prevalence.nli.labels import LabelMap, parse_labels, read_labels
-from prevalence.nli.registry import lookup
+from prevalence.nli.registry import Checkpoint, lookup
 
-__all__ = ["LoadedCheckpoint", "load_checkpoint", "resolve"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+__all__ = ["LoadedCheckpoint", "first_line", "load_checkpoint", "real_limit", "resolve"]
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
 
+_DEFAULT_LIMIT = 512
+_LEAST_LENGTH = 8
 _DEFAULT_THRESHOLD = 0.5
+
+_OFFSET_POSITIONS = {
+    "camembert",
+    "data2vec-text",
+    "ibert",
+    "longformer",
+    "luke",
+    "markuplm",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}
+"""Model types that number positions from ``padding_idx + 1``."""
+
+_DIGESTED = (
+    "*.safetensors",
+    "*.model",
+    "added_tokens.json",
+    "config.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+)
+"""Files that can change a probability; a licence or a training log beside them cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +66,7 @@ class LoadedCheckpoint:
         name: for the signature: the registered name, or the folder's name.
         model: a Hugging Face sequence-classification model in evaluation mode.
         tokenizer: a fast tokenizer.
+        pad: padding token of the model.
         labels: which output is which class.
         max_length: real limit in tokens, special tokens included.
         threshold: calibrated threshold, or 0.5.
@@ -39,6 +77,7 @@ class LoadedCheckpoint:
     name: str
     model: Any
     tokenizer: Any
+    pad: int | None
     labels: LabelMap
     max_length: int
     threshold: float
@@ -74,27 +113,57 @@ def load_checkpoint(
     folder = resolve(model, revision=revision)
     config = _config(folder, model)
     _refuse_other_heads(config, folder, model)
-    names = parse_labels(labels, name=model) if labels else _labels_of(config, model)
-    if names.size != config.num_labels:
+    order = parse_labels(labels, name=model) if labels else read_labels(config.id2label, name=model)
+    if order.size != config.num_labels:
         raise ModelError(
-            f"{model}: --labels names {names.size} classes, the model has {config.num_labels}"
+            f"{model}: --labels names {order.size} classes, the model has {config.num_labels}"
         )
     tokenizer = _tokenizer(folder, model)
-    limit = real_limit(config, tokenizer)
-    if max_length is not None and not 8 <= max_length <= limit:
-        raise ModelError(f"{model}: maximum length {max_length} is outside 8..{limit}")
-    stored = getattr(config, "prevalence_threshold", None)
-    threshold = stored if stored is not None else entry.threshold if entry else None
+    length = _length(config, tokenizer, model, max_length)
+    threshold = _threshold(config, entry, model)
+    if config.pad_token_id is None:
+        # Heads that read the last token find it by the padding token in the config.
+        config.pad_token_id = tokenizer.pad_token_id
     return LoadedCheckpoint(
-        name=entry.name if entry else Path(model).name,
+        name=entry.name if entry else _plain_name(model),
         model=_weights(folder, config, model, dtype or torch.float32),
         tokenizer=tokenizer,
-        labels=names,
-        max_length=max_length or min(limit, getattr(config, "prevalence_max_length", limit)),
-        threshold=_DEFAULT_THRESHOLD if threshold is None else float(threshold),
+        pad=config.pad_token_id,
+        labels=order,
+        max_length=length,
+        threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
         digest=_digest(folder),
     )
+
+
+def _plain_name(model: str) -> str:
+    """A name for signatures: the last part of a path or hub name, without their separators."""
+    return re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
+
+
+def _length(config: Any, tokenizer: Any, model: str, asked: int | None) -> int:
+    limit = real_limit(config, tokenizer)
+    if asked is None:
+        trained = getattr(config, "prevalence_max_length", None)
+        return min(limit, trained) if isinstance(trained, int) and trained > 0 else limit
+    if not _LEAST_LENGTH <= asked <= limit:
+        raise ModelError(f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}")
+    return asked
+
+
+def _threshold(config: Any, entry: Checkpoint | None, model: str) -> float | None:
+    """The calibrated threshold: the config's own before the registered one."""
+    stored = getattr(config, "prevalence_threshold", None)
+    if stored is None:
+        return entry.threshold if entry else None
+    try:
+        check_threshold(float(stored))
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"{model}: prevalence_threshold {stored!r} in its config is not in [0, 1)"
+        ) from error
+    return float(stored)
 
 
 def resolve(model: str, *, revision: str | None = None) -> Path:
@@ -147,21 +216,7 @@ def real_limit(config: Any, tokenizer: Any) -> int:
         if config.model_type in _OFFSET_POSITIONS:
             offset = (config.pad_token_id or 0) + 1
         candidates.append(int(rows) - offset)
-    return min(candidates) if candidates else 512
-
-
-_OFFSET_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "ibert",
-    "longformer",
-    "mpnet",
-    "roberta",
-    "roberta-prelayernorm",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "xmod",
-}
+    return min(candidates) if candidates else _DEFAULT_LIMIT
 
 
 def _config(folder: Path, model: str) -> Any:
@@ -170,7 +225,7 @@ def _config(folder: Path, model: str) -> Any:
     try:
         return AutoConfig.from_pretrained(folder, trust_remote_code=False)
     except Exception as error:
-        raise ModelError(f"{model}: its config cannot be read: {_first_line(error)}") from error
+        raise ModelError(f"{model}: its config cannot be read: {first_line(error)}") from error
 
 
 def _refuse_other_heads(config: Any, folder: Path, model: str) -> None:
@@ -182,17 +237,13 @@ def _refuse_other_heads(config: Any, folder: Path, model: str) -> None:
         )
 
 
-def _labels_of(config: Any, model: str) -> LabelMap:
-    return read_labels(config.id2label, name=model)
-
-
 def _tokenizer(folder: Path, model: str) -> Any:
     from transformers import AutoTokenizer
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
     except Exception as error:
-        raise ModelError(f"{model}: no usable tokenizer: {_first_line(error)}") from error
+        raise ModelError(f"{model}: no usable tokenizer: {first_line(error)}") from error
     if not tokenizer.is_fast:
         raise ModelError(f"{model}: it has no fast tokenizer (tokenizer.json)")
     return tokenizer
@@ -207,16 +258,17 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
             "once with save_pretrained(..., safe_serialization=True)"
         )
     try:
-        network, info = AutoModelForSequenceClassification.from_pretrained(
-            folder,
-            config=config,
-            dtype=dtype,
-            use_safetensors=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-        )
+        with _quiet():
+            network, info = AutoModelForSequenceClassification.from_pretrained(
+                folder,
+                config=config,
+                dtype=dtype,
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
     except Exception as error:
-        raise ModelError(f"{model}: its weights cannot be loaded: {_first_line(error)}") from error
+        raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
     if info["missing_keys"]:
         missing = ", ".join(sorted(info["missing_keys"])[:3])
         raise ModelError(
@@ -226,17 +278,34 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
     return network.eval()
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No progress bar and no report of transformers: what is wrong becomes a ModelError."""
+    from transformers import utils
+
+    logging: Any = utils.logging
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
+
+
 def _digest(folder: Path) -> bytes:
     """Digest of every file that can change a probability, by name and content."""
     hasher = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.iterdir()):
-        if path.suffix in {".safetensors", ".json", ".model", ".txt"} and path.is_file():
-            hasher.update(path.name.encode())
-            with path.open("rb") as file:
-                hasher.update(hashlib.file_digest(file, "blake2b").digest())
+    for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):
+        hasher.update(path.name.encode())
+        with path.open("rb") as file:
+            hasher.update(hashlib.file_digest(file, "blake2b").digest())
     return hasher.digest()
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, or its type when it has none."""
     text = str(error).strip().splitlines()
     return text[0][:200] if text else type(error).__name__

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from prevalence.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["LabelMap", "parse_labels", "read_labels"]
 
@@ -39,6 +42,11 @@ class LabelMap:
     size: int
     entailment: int
     contradiction: int | None
+
+    def __str__(self) -> str:
+        """Short, for signatures: ``e2c0of3``."""
+        contradiction = "" if self.contradiction is None else f"c{self.contradiction}"
+        return f"e{self.entailment}{contradiction}of{self.size}"
 
 
 def read_labels(id2label: Mapping[int, str] | Mapping[str, str], *, name: str) -> LabelMap:

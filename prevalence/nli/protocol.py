@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prevalence.texts import TextTable
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from prevalence.texts import TextTable
 
 __all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "Progress"]
 

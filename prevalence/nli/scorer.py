@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
 from prevalence.kernels.assembly import assemble
 from prevalence.metric import check_threshold
-from prevalence.nli.checkpoint import LoadedCheckpoint, load_checkpoint
+from prevalence.nli.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
+from prevalence.nli.first_token import read_first_token_only
 from prevalence.nli.packing import Fitted, batches, fit
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
 from prevalence.nli.tokens import TokenStore, pair_layout
 from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
 __all__ = ["DTYPES", "NLIScorer"]
 
@@ -29,6 +34,7 @@ _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
 _CPU_UNIT = 512
 _GPU_UNIT = 131_072
+_PADDING_TOLERANCE = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.2}
 
 
 class NLIScorer:
@@ -44,6 +50,14 @@ class NLIScorer:
             window with the highest P(entailment) decide; None reads the beginning only.
         max_length: a limit below the model's own.
         labels: class names in output order, where the checkpoint does not name them.
+
+    Attributes:
+        signature: ordered parts of the signature.
+        digest: of the weights and of every setting that changes a probability, 16 bytes.
+        threshold: decision threshold in [0, 1).
+        calibrated: whether it was calibrated for this checkpoint, or given.
+        three_way: whether contradiction probabilities exist.
+        work_unit: number of pairs that is worth one call.
 
     Raises:
         ModelError: the checkpoint is unusable.
@@ -73,43 +87,30 @@ class NLIScorer:
         self._dtype = _dtype_name(dtype)
         self._checkpoint = _load(model, self._dtype, labels, max_length)
         self._model = self._checkpoint.model.to(self._device)
-        self._layout = pair_layout(self._checkpoint.tokenizer, name=self._checkpoint.name)
+        read_first_token_only(self._model)
+        self._layout = pair_layout(
+            self._checkpoint.tokenizer, name=self._checkpoint.name, pad=self._checkpoint.pad
+        )
         self._windows = windows
         on_cpu = self._device.type == "cpu"
         self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
-        self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = (
-            weakref.WeakKeyDictionary()
-        )
-        self._uses_types = "token_type_ids" in self._checkpoint.tokenizer.model_input_names
+        self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
+        self._uses_types = _uses_types(self._checkpoint)
         self.work_unit = _CPU_UNIT if on_cpu else _GPU_UNIT
         self.threshold = self._checkpoint.threshold if threshold is None else threshold
         self.calibrated = self._checkpoint.calibrated or threshold is not None
         self.three_way = self._checkpoint.labels.contradiction is not None
+        self.signature: Mapping[str, str] = self._signature(named_labels=labels is not None)
+        settings = repr((self._checkpoint.labels, sorted(self.signature.items())))
+        self.digest = hashlib.blake2b(
+            self._checkpoint.digest + settings.encode(), digest_size=16
+        ).digest()
+        self._check_answers()
 
     @property
     def checkpoint(self) -> LoadedCheckpoint:
         """The loaded checkpoint."""
         return self._checkpoint
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """Model with weights digest, granularity, truncation, and precision if not float32."""
-        parts = {
-            "nli": f"{self._checkpoint.name}@{self._checkpoint.digest.hex()[:12]}",
-            "gran": "document" if self._windows is None else f"window{self._windows}",
-            "trunc": str(self._checkpoint.max_length),
-        }
-        if self._dtype != "float32":
-            parts["dtype"] = self._dtype
-        return parts
-
-    @property
-    def digest(self) -> bytes:
-        """Digest of the weights and of every setting that changes a probability, 16 bytes."""
-        settings = repr((self._checkpoint.labels, sorted(self.signature.items())))
-        return hashlib.blake2b(
-            self._checkpoint.digest + settings.encode(), digest_size=16
-        ).digest()
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
@@ -127,38 +128,81 @@ class NLIScorer:
         result = PairScores.empty(len(pairs))
         if not len(pairs):
             return result
+        store, fitted = self._fit(texts, pairs)
+        result.flags[fitted.truncated] |= FLAG_TRUNCATED
+        result.flags[fitted.too_long] |= FLAG_TOO_LONG
+        if progress is not None and fitted.too_long.any():
+            progress(int(fitted.too_long.sum()))
+        rows = self._run(store, fitted, progress)
+        labels = self._checkpoint.labels
+        best = rows[_best_rows(fitted.owner, rows[:, labels.entailment])]
+        result.entailment[~fitted.too_long] = best[:, labels.entailment]
+        if labels.contradiction is not None:
+            result.contradiction[~fitted.too_long] = best[:, labels.contradiction]
+        return result
+
+    def _signature(self, *, named_labels: bool) -> dict[str, str]:
+        """Model with weights digest, granularity, truncation, and what departs from defaults."""
+        parts = {
+            "nli": f"{self._checkpoint.name}@{self._checkpoint.digest.hex()[:12]}",
+            "gran": "document" if self._windows is None else f"window{self._windows}",
+            "trunc": str(self._checkpoint.max_length),
+        }
+        if self._dtype != "float32":
+            parts["dtype"] = self._dtype
+        if named_labels:
+            parts["labels"] = str(self._checkpoint.labels)
+        return parts
+
+    def _check_answers(self) -> None:
+        """Ask a short pair alone and beside a longer one, before any work is planned.
+
+        Raises:
+            ModelError: the model does not answer pairs, or its head reads the padding.
+        """
+        texts = TextTable()
+        long, short = texts.add_all(["It is fine, and I would buy it again. " * 3, "ok"])
+        try:
+            store, fitted = self._fit(texts, np.array([[long, short], [short, short]]))
+            if fitted.too_long.any():
+                return
+            both = self._forward(store, fitted.spans[[0, -1]])
+            alone = self._forward(store, fitted.spans[[-1]])
+        except PrevalenceError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{self._checkpoint.name}: it does not answer pairs of texts: {first_line(error)}"
+            ) from error
+        if both is None or alone is None:
+            raise BackendError(f"out of memory on {self._device}; try --device cpu")
+        if alone.shape[1] != self._checkpoint.labels.size:
+            raise ModelError(
+                f"{self._checkpoint.name}: it gives {alone.shape[1]} numbers for a pair, and its "
+                f"config names {self._checkpoint.labels.size} classes"
+            )
+        tolerance = _PADDING_TOLERANCE[self._dtype]
+        if (np.abs(both[1] - alone[0]) > tolerance).any():
+            raise ModelError(
+                f"{self._checkpoint.name}: its answer to a pair changes with the padding after "
+                "it; use a checkpoint of another architecture (BERT, RoBERTa, DeBERTa, BART)"
+            )
+
+    def _fit(self, texts: TextTable, pairs: NDArray[np.int64]) -> tuple[TokenStore, Fitted]:
         store = self._store(texts)
         fitted = fit(
-            store.spans(pairs[:, 0]),
-            store.spans(pairs[:, 1]),
+            store.spans(texts, pairs[:, 0]),
+            store.spans(texts, pairs[:, 1]),
             room=self._checkpoint.max_length - self._layout.special,
             stride=self._windows,
         )
-        result.flags[fitted.truncated] |= FLAG_TRUNCATED
-        result.flags[fitted.too_long] |= FLAG_TOO_LONG
-        rows = self._run(store, fitted, progress)
-        kept = _best_rows(fitted.owner, rows[:, self._checkpoint.labels.entailment])
-        self._fill(result, fitted.owner[kept], rows[kept])
-        return result
-
-    def _fill(
-        self, result: PairScores, pairs: NDArray[np.int64], rows: NDArray[np.float32]
-    ) -> None:
-        labels = self._checkpoint.labels
-        if not np.isfinite(rows).all():
-            raise ModelError(
-                f"{self._checkpoint.name}: it gave no finite number for some pairs"
-                + ("; try --dtype float32" if self._dtype != "float32" else "")
-            )
-        result.entailment[pairs] = rows[:, labels.entailment]
-        if labels.contradiction is not None:
-            result.contradiction[pairs] = rows[:, labels.contradiction]
+        return store, fitted
 
     def _store(self, texts: TextTable) -> TokenStore:
         store = self._stores.get(texts)
         if store is None:
             head = None if self._windows else self._checkpoint.max_length
-            store = self._stores[texts] = TokenStore(self._checkpoint.tokenizer, texts, head=head)
+            store = self._stores[texts] = TokenStore(self._checkpoint.tokenizer, head=head)
         return store
 
     def _run(
@@ -173,11 +217,18 @@ class NLIScorer:
             rows = queue.pop()
             answer = self._forward(store, fitted.spans[rows])
             if answer is None:
-                queue += self._smaller(rows, lengths)
+                self._halve(rows, lengths)
+                left = np.concatenate([rows, *reversed(queue)])
+                queue = [left[part] for part in batches(lengths[left], self._budget)][::-1]
                 continue
             probabilities[rows] = answer
             if progress is not None:
                 progress(int(opens_pair[rows].sum()))
+        if not np.isfinite(probabilities).all():
+            raise ModelError(
+                f"{self._checkpoint.name}: it gave no finite number for some pairs"
+                + ("; try --dtype float32" if self._dtype != "float32" else "")
+            )
         return probabilities
 
     def _forward(self, store: TokenStore, spans: NDArray[np.int64]) -> NDArray[np.float32] | None:
@@ -200,27 +251,25 @@ class NLIScorer:
             return np.asarray(probabilities.cpu().numpy(), np.float32)
         except RuntimeError as error:
             if not _out_of_memory(error):
-                raise BackendError(f"the device failed: {str(error).splitlines()[0]}") from error
+                raise BackendError(f"the device failed: {first_line(error)}") from error
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
         return None
 
-    def _smaller(
-        self, rows: NDArray[np.int64], lengths: NDArray[np.int64]
-    ) -> list[NDArray[np.int64]]:
-        """Halve the budget after memory ran out, and cut the failed batch to it."""
+    def _halve(self, rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+        """Halve the budget after a batch of these rows ran out of memory."""
+        longest = int(lengths[rows].max())
         if len(rows) == 1:
             raise BackendError(
-                f"one pair of {int(lengths[rows[0]])} tokens does not fit the memory of "
-                f"{self._device}; use --max-length, another device or a smaller model"
+                f"one pair of {longest} tokens does not fit the memory of {self._device}; "
+                "use --max-length, another device or a smaller model"
             )
-        self._budget = max(1, min(self._budget, int(lengths[rows].max()) * len(rows)) // 2)
+        self._budget = min(self._budget, longest * len(rows)) // 2
         warnings.warn(
             f"out of memory on {self._device}: batches now hold {self._budget:,} tokens",
             RuntimeWarning,
             stacklevel=2,
         )
-        return [rows[part] for part in batches(lengths[rows], self._budget)][::-1]
 
 
 def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -234,8 +283,14 @@ def _load(
 ) -> LoadedCheckpoint:
     import torch
 
-    return load_checkpoint(
-        model, dtype=getattr(torch, dtype), labels=labels, max_length=max_length
+    return load_checkpoint(model, dtype=getattr(torch, dtype), labels=labels, max_length=max_length)
+
+
+def _uses_types(checkpoint: LoadedCheckpoint) -> bool:
+    """Whether the tokenizer gives token types and the model takes them."""
+    return (
+        "token_type_ids" in checkpoint.tokenizer.model_input_names
+        and "token_type_ids" in inspect.signature(checkpoint.model.forward).parameters
     )
 
 

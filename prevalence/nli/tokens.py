@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import PairLayout, assemble
-from prevalence.texts import TextTable
+from prevalence.texts import TextTable, well_formed
 
-__all__ = ["TokenStore", "pair_layout"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["TokenStore", "encode", "pair_layout"]
 
 Ints = NDArray[np.int64]
 
@@ -29,15 +32,15 @@ _PROBES = (
 class TokenStore:
     """Token ids of a table's texts, one after the other in one growing array.
 
+    It holds no table, so that a table and its tokens can be freed together.
+
     Args:
         tokenizer: a fast Hugging Face tokenizer.
-        table: the texts.
         head: number of tokens from the start that can ever be read; None when all can.
     """
 
-    def __init__(self, tokenizer: Any, table: TextTable, *, head: int | None) -> None:
+    def __init__(self, tokenizer: Any, *, head: int | None) -> None:
         self._tokenizer = tokenizer
-        self._table = table
         self._head = head
         self._tokens = np.empty(1024, np.int64)
         self._used = 0
@@ -49,32 +52,29 @@ class TokenStore:
         """int64, the tokens of all texts stored so far."""
         return self._tokens[: self._used]
 
-    def spans(self, numbers: Ints) -> tuple[Ints, Ints]:
+    def spans(self, texts: TextTable, numbers: Ints) -> tuple[Ints, Ints]:
         """Starts and lengths of texts in :attr:`tokens`, tokenising those not yet stored.
 
         Args:
+            texts: the same table at every call.
             numbers: text numbers, int64 [k].
 
         Returns:
             starts and lengths, int64 [k] each. With ``head``, a length above it means "longer".
         """
-        self._grow_index()
+        self._grow_index(len(texts))
         missing = np.unique(numbers)
         missing = missing[self._lengths[missing] < 0]
-        if missing.size:
-            self._store(missing)
+        encoded = self._encode([texts[number] for number in missing])
+        for number, ids in zip(missing.tolist(), encoded, strict=True):
+            self._append(number, np.asarray(ids, np.int64))
         return self._starts[numbers], self._lengths[numbers]
 
-    def _grow_index(self) -> None:
-        extra = len(self._table) - self._starts.size
+    def _grow_index(self, size: int) -> None:
+        extra = size - self._starts.size
         if extra > 0:
             self._starts = np.concatenate([self._starts, np.zeros(extra, np.int64)])
             self._lengths = np.concatenate([self._lengths, np.full(extra, -1, np.int64)])
-
-    def _store(self, numbers: Ints) -> None:
-        texts = [self._table[number] for number in numbers]
-        for number, ids in zip(numbers, self._encode(texts), strict=True):
-            self._append(int(number), np.asarray(ids, np.int64))
 
     def _append(self, number: int, ids: Ints) -> None:
         end = self._used + ids.size
@@ -87,28 +87,34 @@ class TokenStore:
         self._used = end
 
     def _encode(self, texts: list[str]) -> Iterable[list[int]]:
-        if self._head is None or max(map(len, texts)) <= _LONG_TEXT:
+        if self._head is None or max(map(len, texts), default=0) <= _LONG_TEXT:
             return encode(self._tokenizer, texts)
-        return [self._encode_head(text) for text in texts]
+        return [self._encode_head(text, 2 * self._head) for text in texts]
 
-    def _encode_head(self, text: str) -> list[int]:
-        """Tokens of a long text's beginning, which suffice when they exceed ``head``.
+    def _encode_head(self, text: str, enough: int) -> list[int]:
+        """Tokens of a text, or of its beginning where that gives ``enough`` of them.
 
-        The cut falls after white space, where no token of the usual tokenizers spans it.
+        The cut falls before white space, where tokenizers part words; whatever it may still
+        change is at the end, and only the first half of what is kept is ever read.
         """
-        if len(text) > _LONG_TEXT and self._head is not None:
-            cut = max(text.rfind(" ", 0, _LONG_TEXT), text.rfind("\n", 0, _LONG_TEXT))
-            if cut > 0:
-                ids = encode(self._tokenizer, [text[:cut]])[0]
-                if len(ids) > 2 * self._head:
-                    return ids[: 2 * self._head]
+        if len(text) > _LONG_TEXT:
+            cut = max(text.rfind(" ", 0, _LONG_TEXT), text.rfind("\n", 0, _LONG_TEXT), 0)
+            ids = encode(self._tokenizer, [text[:cut]])[0]
+            if len(ids) > enough:
+                return ids[:enough]
         return encode(self._tokenizer, [text])[0]
 
 
 def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
-    """Token ids of texts without special tokens and without truncation."""
+    """Token ids of texts without special tokens and without truncation.
+
+    Texts are data: a ``</s>`` or ``[SEP]`` written in a review is left out, or it would end the
+    premise. A lone surrogate, which no tokenizer takes, reads as U+FFFD.
+    """
+    if not texts:
+        return []
     encoded = tokenizer(
-        texts,
+        [text if text.isascii() else well_formed(text) for text in texts],
         add_special_tokens=False,
         truncation=False,
         padding=False,
@@ -116,19 +122,29 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
         return_token_type_ids=False,
         verbose=False,
     )
-    return list(encoded["input_ids"])
+    special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    return [
+        ids if special.isdisjoint(ids) else [token for token in ids if token not in special]
+        for ids in encoded["input_ids"]
+    ]
 
 
-def pair_layout(tokenizer: Any, *, name: str) -> PairLayout:
+def pair_layout(tokenizer: Any, *, name: str, pad: int | None = None) -> PairLayout:
     """Read the special tokens around a pair from the tokenizer itself, and check the result.
+
+    Args:
+        tokenizer: a fast Hugging Face tokenizer.
+        name: the checkpoint's, for messages.
+        pad: the model's padding token; None takes the tokenizer's.
 
     Raises:
         ModelError: pairs assembled from separately tokenised texts differ from the tokenizer's
-            own, so this tokenizer cannot be used.
+            own, so this tokenizer cannot be used; or there is no padding token.
     """
-    if tokenizer.pad_token_id is None:
-        raise ModelError(f"{name}: its tokenizer has no padding token")
-    layout = _read_layout(tokenizer, *_PROBES[0])
+    pad = tokenizer.pad_token_id if pad is None else pad
+    if pad is None:
+        raise ModelError(f"{name}: neither its config nor its tokenizer has a padding token")
+    layout = _read_layout(tokenizer, *_PROBES[0], name=name)._replace(pad=int(pad))
     for premise, hypothesis in _PROBES:
         ours = _assembled(tokenizer, layout, premise, hypothesis)
         theirs = tokenizer(premise, hypothesis, return_token_type_ids=True)
@@ -140,21 +156,23 @@ def pair_layout(tokenizer: Any, *, name: str) -> PairLayout:
     return layout
 
 
-def _read_layout(tokenizer: Any, premise: str, hypothesis: str) -> PairLayout:
+def _read_layout(tokenizer: Any, premise: str, hypothesis: str, *, name: str) -> PairLayout:
     pair = tokenizer(premise, hypothesis, return_token_type_ids=True)
     ids = np.asarray(pair["input_ids"], np.int64)
     kinds = np.asarray(pair["token_type_ids"], np.int64)
     owner = np.array([-1 if part is None else part for part in pair.sequence_ids()])
     first, second = np.flatnonzero(owner == 0), np.flatnonzero(owner == 1)
+    if not (first.size and second.size):
+        raise ModelError(f"{name}: its tokenizer gives no tokens for plain English")
     cuts = [0, first[0], first[-1] + 1, second[0], second[-1] + 1, len(ids)]
-    parts = [slice(a, b) for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [slice(a, b) for a, b in pairwise(cuts)]
     types = [int(kinds[part][0]) if kinds[part].size else 0 for part in parts]
     return PairLayout(
         prefix=ids[parts[0]],
         middle=ids[parts[2]],
         suffix=ids[parts[4]],
         types=np.asarray(types, np.int64),
-        pad=int(tokenizer.pad_token_id),
+        pad=0,
         pad_type=int(getattr(tokenizer, "pad_token_type_id", 0) or 0),
     )
 

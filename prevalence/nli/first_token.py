@@ -1,0 +1,84 @@
+"""Compute in the last encoder layer only what the classification head reads: the first token.
+
+The heads of BERT-like classifiers look at one position. Its keys and values need every position,
+but its query, attention output and feed-forward part are wanted for that position alone, which
+leaves out five sixths of the last layer: 14% of all work in a 6-layer encoder, 3% in one of 24. The
+numbers are the same up to the rounding of differently shaped matrix products.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+__all__ = ["FirstTokenLayer", "read_first_token_only"]
+
+_FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
+
+
+class FirstTokenLayer(nn.Module):
+    """A BERT-like encoder layer that returns its output at the first position only.
+
+    Args:
+        layer: the Hugging Face layer whose weights are used, and shared.
+        heads: number of attention heads.
+    """
+
+    def __init__(self, layer: Any, *, heads: int) -> None:
+        super().__init__()
+        self.layer = layer
+        self.heads = heads
+
+    def forward(
+        self, hidden: Tensor, attention_mask: Tensor | None = None, *_: Any, **__: Any
+    ) -> Tensor:
+        """Return float [B, 1, H] from float [B, L, H].
+
+        Args:
+            hidden: input of the layer.
+            attention_mask: what Hugging Face's attention takes: [B, 1 or heads, L or 1, L],
+                additive or boolean, or None.
+        """
+        attention = self.layer.attention
+        first = hidden[:, :1]
+        if attention_mask is not None:
+            attention_mask = attention_mask[:, :, :1]
+        context = nn.functional.scaled_dot_product_attention(
+            self._split(attention.self.query(first)),
+            self._split(attention.self.key(hidden)),
+            self._split(attention.self.value(hidden)),
+            attn_mask=attention_mask,
+        )
+        merged = context.transpose(1, 2).reshape(first.shape)
+        output: Tensor = self.layer.feed_forward_chunk(attention.output(merged, first))
+        return output
+
+    def _split(self, states: Tensor) -> Tensor:
+        return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
+
+
+def read_first_token_only(model: Any) -> bool:
+    """Replace the last layer of a BERT-like classifier in place, where that is exact.
+
+    Args:
+        model: a Hugging Face sequence-classification model in evaluation mode.
+
+    Returns:
+        Whether it was replaced: the architecture is one whose head reads the first position, and
+        its attention is scaled dot-product attention without relative positions.
+    """
+    config = model.config
+    if config.model_type not in _FAMILIES:
+        return False
+    encoder = getattr(getattr(model, model.base_model_prefix, None), "encoder", None)
+    plain = getattr(config, "position_embedding_type", "absolute") in {None, "absolute"}
+    if (
+        encoder is None
+        or config._attn_implementation != "sdpa"
+        or not plain
+        or getattr(config, "is_decoder", False)
+    ):
+        return False
+    encoder.layer[-1] = FirstTokenLayer(encoder.layer[-1], heads=config.num_attention_heads)
+    return True

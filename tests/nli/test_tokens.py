@@ -1,0 +1,198 @@
+"""Separately tokenised texts plus a layout equal the tokenizer's own pairs."""
+
+from __future__ import annotations
+
+import gc
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from prevalence.errors import ModelError
+from prevalence.kernels.assembly import assemble
+from prevalence.nli.packing import fit
+from prevalence.nli.tokens import TokenStore, encode, pair_layout
+from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LIMIT = 64
+words = st.sampled_from(["boots", " ", "dry", "café", "isn't", "\n", "5'2\"", "[SE", "P", "."])
+texts = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
+    st.lists(words, max_size=60).map("".join),
+)
+
+
+@pytest.fixture(scope="module")
+def tokenizers(checkpoint: Callable[..., Path]) -> dict[str, Any]:
+    from transformers import AutoTokenizer
+
+    return {
+        family: AutoTokenizer.from_pretrained(checkpoint(family))
+        for family in ("bert", "roberta", "deberta")
+    }
+
+
+def _pair(tokenizer: Any, premise: str, hypothesis: str):
+    layout = pair_layout(tokenizer, name="tiny")
+    table = TextTable()
+    numbers = table.add_all([premise, hypothesis])
+    store = TokenStore(tokenizer, head=LIMIT)
+    fitted = fit(
+        store.spans(table, numbers[:1]),
+        store.spans(table, numbers[1:]),
+        room=LIMIT - layout.special,
+    )
+    return fitted, assemble(store.tokens, fitted.spans, layout)
+
+
+@settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(premise=texts, hypothesis=texts)
+def test_equals_the_pair_encoding(
+    tokenizers: dict[str, Any], family: str, premise: str, hypothesis: str
+) -> None:
+    tokenizer = tokenizers[family]
+    assume(not any(word in premise + "\0" + hypothesis for word in tokenizer.all_special_tokens))
+    fitted, batch = _pair(tokenizer, premise, hypothesis)
+    if fitted.too_long[0]:
+        return  # Hugging Face refuses such a pair, too.
+    # A batch of one: given two strings, Hugging Face reads an empty hypothesis as no hypothesis.
+    theirs = tokenizer(
+        [premise], [hypothesis], truncation="only_first", max_length=LIMIT,
+        return_token_type_ids=True, verbose=False,
+    )  # fmt: skip
+    assert batch.ids.tolist() == theirs["input_ids"]
+    assert batch.mask.tolist() == theirs["attention_mask"]
+    assert batch.types.tolist() == theirs["token_type_ids"]
+    full = sum(map(len, encode(tokenizer, [premise, hypothesis])))
+    assert fitted.truncated[0] == (full + pair_layout(tokenizer, name="tiny").special > LIMIT)
+
+
+@pytest.mark.parametrize("name", ["sep_token", "cls_token", "pad_token", "mask_token"])
+def test_special_tokens_written_in_a_text_are_left_out(
+    tokenizers: dict[str, Any], family: str, name: str
+) -> None:
+    tokenizer = tokenizers[family]
+    written = f"boots{getattr(tokenizer, name)} dry"
+    special = getattr(tokenizer, f"{name}_id")
+    plain = tokenizer(written, add_special_tokens=False)["input_ids"]
+    assert special in plain
+    assert encode(tokenizer, [written])[0] == [token for token in plain if token != special]
+
+
+def test_unknown_tokens_stay(tokenizers: dict[str, Any]) -> None:
+    assert encode(tokenizers["bert"], ["😀"]) == [[tokenizers["bert"].unk_token_id]]
+
+
+def test_lone_surrogates_read_as_replacement_characters(
+    tokenizers: dict[str, Any], family: str
+) -> None:
+    broken, repaired = encode(tokenizers[family], ["a \ud800 b", "a \ufffd b"])
+    assert broken == repaired
+
+
+def test_each_text_is_tokenised_once(tokenizers: dict[str, Any]) -> None:
+    seen: list[str] = []
+
+    class Counting:
+        all_special_ids = (0,)
+        unk_token_id = 1
+
+        def __call__(self, batch: list[str], **options: Any) -> Any:
+            seen.extend(batch)
+            return tokenizers["bert"](batch, **options)
+
+    table = TextTable()
+    numbers = table.add_all(["one", "two", "three"])
+    store = TokenStore(Counting(), head=LIMIT)
+    first = store.spans(table, numbers[[0, 1, 0]])
+    again = store.spans(table, numbers[[2, 0, 1]])
+    assert sorted(seen) == ["one", "three", "two"]
+    assert first[0][0] == first[0][2] == again[0][1]
+
+
+def test_texts_added_later_are_found(tokenizers: dict[str, Any]) -> None:
+    table = TextTable()
+    store = TokenStore(tokenizers["bert"], head=None)
+    store.spans(table, table.add_all(["boots"]))
+    start, length = store.spans(table, table.add_all(["keep my feet dry"] * 2))
+    ids = store.tokens[start[0] : start[0] + length[0]].tolist()
+    assert ids == encode(tokenizers["bert"], ["keep my feet dry"])[0]
+
+
+def test_store_frees_with_its_table(tokenizers: dict[str, Any]) -> None:
+    table = TextTable()
+    store = TokenStore(tokenizers["bert"], head=None)
+    store.spans(table, table.add_all(["boots"]))
+    gone = weakref.ref(table)
+    del table
+    gc.collect()
+    assert gone() is None
+
+
+def test_ten_megabytes_are_read_in_part(tokenizers: dict[str, Any], family: str) -> None:
+    text = "The boots kept my feet dry, even in deep snow! It isn't worth the price. " * 140_000
+    assert len(text) > 10_000_000
+    table = TextTable()
+    numbers = table.add_all([text])
+    store = TokenStore(tokenizers[family], head=LIMIT)
+    began = time.perf_counter()
+    _, length = store.spans(table, numbers)
+    assert time.perf_counter() - began < 5
+    assert LIMIT < length[0] < 1_000
+    full = encode(tokenizers[family], [text[:400_000]])[0]
+    assert store.tokens[:LIMIT].tolist() == full[:LIMIT]
+
+
+def test_long_text_of_few_tokens_is_read_whole(tokenizers: dict[str, Any]) -> None:
+    # White space gives BERT no tokens: the cut text has too few, so all of it is tokenised.
+    table = TextTable()
+    numbers = table.add_all(["dry" + " " * 300_000 + "boots keep"])
+    store = TokenStore(tokenizers["bert"], head=LIMIT)
+    store.spans(table, numbers)
+    assert store.tokens.tolist() == encode(tokenizers["bert"], ["dry boots keep"])[0]
+
+
+def test_model_padding_goes_before_the_tokenizers(tokenizers: dict[str, Any]) -> None:
+    assert pair_layout(tokenizers["roberta"], name="tiny").pad == 1
+    assert pair_layout(tokenizers["roberta"], name="tiny", pad=5).pad == 5
+
+
+def test_no_padding_token_is_refused(checkpoint: Callable[..., Path]) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint("bert"))
+    tokenizer.pad_token = None
+    with pytest.raises(ModelError, match="neither its config nor its tokenizer"):
+        pair_layout(tokenizer, name="tiny")
+
+
+def test_a_template_that_joins_otherwise_is_refused(checkpoint: Callable[..., Path]) -> None:
+    from tokenizers.processors import TemplateProcessing
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(checkpoint("bert"))
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="[CLS] $A", pair="[CLS] $B [SEP] $A", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    with pytest.raises(ModelError, match="encodes a pair differently"):
+        pair_layout(tokenizer, name="tiny")
+
+
+def test_row_order_of_spans_is_the_order_asked(tokenizers: dict[str, Any]) -> None:
+    table = TextTable()
+    numbers = table.add_all(["boots", "feet dry", "snow"])
+    store = TokenStore(tokenizers["bert"], head=None)
+    starts, lengths = store.spans(table, numbers[::-1])
+    found = [store.tokens[s : s + n].tolist() for s, n in zip(starts, lengths, strict=True)]
+    assert found == encode(tokenizers["bert"], ["snow", "feet dry", "boots"])
+    assert np.issubdtype(starts.dtype, np.int64)
