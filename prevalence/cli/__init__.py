@@ -35,29 +35,68 @@ class _LazyGroup(click.Group):
         if name not in _COMMANDS:
             return None
         command: click.Command = getattr(import_module(f"prevalence.cli.{name}"), name)
+        if not any(parameter.name == "debug" for parameter in command.params):
+            command.params.append(_debug_option())
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        from prevalence.cli.errors import reported
+
+        with reported(lambda: False):
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         from prevalence.cli.errors import reported
 
-        with reported(debug=ctx.params.get("debug", False)):
+        _write_anything()
+        with reported(lambda: bool(ctx.meta.get(_DEBUG))):
             return super().invoke(ctx)
+
+
+_DEBUG = "prevalence.debug"
+
+
+def _keep_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    ctx.meta[_DEBUG] = value or ctx.meta.get(_DEBUG, False)
+
+
+def _debug_option() -> click.Option:
+    return click.Option(
+        ["--debug"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_keep_debug,
+        help="Show the traceback of an error.",
+    )
+
+
+def _write_anything() -> None:
+    """Let no character that the terminal's encoding lacks stop a run."""
+    import sys
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        from prevalence.signature import package_version
+        from importlib.metadata import version
 
-        click.echo(f"prevalence {package_version()}")
+        click.echo(f"prevalence {version('prevalence')}")
         ctx.exit()
 
 
 @click.group(
-    cls=_LazyGroup, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=_LazyGroup,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    params=[_debug_option()],
 )
 @click.option(
     "--version",
@@ -67,8 +106,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     callback=_print_version,
     help="Show the version and exit.",
 )
-@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def main(debug: bool) -> None:  # noqa: ARG001 - read by the group
+def main() -> None:
     """Opinion prevalence: does a summary say what reviewers really say, and how many of them?
 
     Scores need no reference summary and, with the embedded model, no network.

@@ -4,46 +4,99 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from prevalence.errors import PrevalenceError
+from prevalence.report.text import one_line
 
-__all__ = ["EXIT_NOTHING", "EXIT_SOME_FAILED", "reported"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["EXIT_NOTHING", "EXIT_SOME_FAILED", "Incomplete", "note", "reported"]
 
 EXIT_SOME_FAILED = 1
 EXIT_NOTHING = 2
 _EXIT_INTERRUPTED = 130
+_EXIT_BROKEN_PIPE = 141
+# Old versions of click show the help of a command without arguments by an Exit.
+_PASSED_ON = (
+    click.exceptions.Exit,
+    getattr(click.exceptions, "NoArgsIsHelpError", click.exceptions.Exit),
+)
+
+
+class Incomplete(Exception):  # noqa: N818 - a state, not an error of its own
+    """Raised from the error that ended a run which had scored something by then."""
+
+
+def note(text: str) -> None:
+    """Write one line to stderr, in which nothing can drive the terminal."""
+    click.echo(one_line(text), err=True)
 
 
 @contextmanager
-def reported(*, debug: bool) -> Iterator[None]:
-    """Turn this package's errors into one line on stderr, unless ``debug``."""
-    show = warnings.showwarning
-    try:
-        if not debug:
-            warnings.showwarning = _show_warning
-        yield
-    except PrevalenceError as error:
-        if debug:
+def reported(debug: Callable[[], bool]) -> Iterator[None]:
+    """Turn every way to fail into one line on stderr and an exit status.
+
+    Args:
+        debug: whether a traceback is wanted too; asked when something has failed, because options
+            are parsed inside the block.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        try:
+            yield
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_quietly()
+        except _PASSED_ON:
             raise
-        click.echo(f"error: {error}", err=True)
-        sys.exit(EXIT_NOTHING)
-    except BrokenPipeError:
-        # The reader of our output has gone (head, less); nothing is left to say to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(EXIT_SOME_FAILED)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted: what was finished is kept; the same command goes on", err=True)
-        sys.exit(_EXIT_INTERRUPTED)
-    finally:
-        warnings.showwarning = show
+        except (KeyboardInterrupt, click.Abort) as error:
+            _fail(str(error) or "interrupted", _EXIT_INTERRUPTED)
+        except Exception as error:
+            if debug():
+                traceback.print_exc()
+            if isinstance(error, Incomplete):
+                _fail(f"error: {_described(error.__cause__)}", EXIT_SOME_FAILED)
+            _fail(f"error: {_described(error)}", EXIT_NOTHING)
 
 
-def _show_warning(message, category, filename, lineno, file=None, line=None):  # type: ignore[no-untyped-def]
-    del filename, lineno, file, line
-    if issubclass(category, (RuntimeWarning, UserWarning)) and category is not UserWarning:
-        click.echo(f"warning: {message}", err=True)
+def _described(error: BaseException | None) -> str:
+    if isinstance(error, PrevalenceError):
+        return str(error)
+    if isinstance(error, click.UsageError):
+        where = f" (see {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        return error.format_message().rstrip(".") + where
+    if isinstance(error, click.ClickException):
+        return error.format_message()
+    if isinstance(error, OSError) and error.strerror:
+        return ": ".join(part for part in (error.filename, error.strerror) if part)
+    return (
+        f"unexpected {type(error).__name__}: {error}; this is a fault of prevalence itself, and "
+        "--debug shows where"
+    )
+
+
+def _fail(line: str, status: int) -> NoReturn:
+    with suppress(BrokenPipeError):
+        note(line)
+    sys.exit(status)
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of our output has gone (head, less): nothing is left to say to it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(_EXIT_BROKEN_PIPE)
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    """Our own warnings concern the user; those of other packages concern their callers."""
+    if issubclass(category, RuntimeWarning):
+        note(f"warning: {message}")

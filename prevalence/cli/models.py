@@ -21,28 +21,36 @@ def models(as_json: bool) -> None:
     """List the models that are known by name.
 
     Any other sequence-classification checkpoint works too: give its folder or hub name to
-    --model.
+    --model. rouge1-precision is a lexical measure without a model.
     """
     from dataclasses import asdict
 
-    from rich.table import Table
-
     from prevalence.nli.registry import REGISTRY
-    from prevalence.report.console import make_console
 
     if as_json:
-        click.echo(json.dumps([asdict(entry) for entry in REGISTRY.values()], indent=2))
+        rows = [
+            asdict(entry) | {"threshold": entry.stated_threshold()} for entry in REGISTRY.values()
+        ]
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
+
+    from rich.table import Table
+
+    from prevalence.report.console import make_console
+
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("name", "threshold", "tokens", "licence", "about"):
-        table.add_column(header, overflow="fold")
+    for header in ("name", "threshold", "tokens"):
+        table.add_column(header, no_wrap=True)
+    table.add_column("licence")
+    table.add_column("about")
     for entry in REGISTRY.values():
         threshold = entry.stated_threshold()
         table.add_row(
             entry.name,
             "–" if threshold is None else f"{threshold:.4g}",
-            str(entry.max_length),
+            f"{entry.max_length:,}",
             entry.licence,
             entry.about,
         )
     make_console().print(table)
+    click.echo("\nA dash: no threshold calibrated for opinion prevalence; set --threshold.")

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands share, and help texts that show options in groups."""
 
 from __future__ import annotations
 
@@ -8,67 +8,118 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["model_options", "open_cache_folder", "split_labels"]
+__all__ = ["GroupedCommand", "model_options", "open_cache_folder", "option", "split_names"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+class _GroupedOption(click.Option):
+    def __init__(self, *names: Any, group: str, **attributes: Any) -> None:
+        super().__init__(*names, **attributes)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options under the headings that :func:`option` gave them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section a group in order of first appearance, and then the others."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        others = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if isinstance(parameter, _GroupedOption) and record is not None:
+                groups.setdefault(parameter.group, []).append(record)
+            elif isinstance(parameter, click.Option) and record is not None:
+                others.append(record)
+        for title, records in (*groups.items(), ("Other", others)):
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
+    """:func:`click.option` under a heading of the help text."""
+    return click.option(*names, cls=_GroupedOption, group=group, **attributes)
+
+
 _MODEL_OPTIONS = (
-    click.option(
+    option(
+        "Model",
         "--model",
+        metavar="MODEL",
         default="embedded",
         show_default=True,
         help="embedded, a name from `prevalence models`, a checkpoint folder, a hub name, or "
         "rouge1-precision (lexical, no model).",
     ),
-    click.option(
+    option(
+        "Model",
         "--threshold",
+        metavar="P",
         type=click.FloatRange(0, 1, max_open=True),
-        help="Entailment is decided above this probability [default: the model's own].",
+        help="A review implies a sentence above this probability [default: the model's own].",
     ),
-    click.option(
-        "--device", default="auto", show_default=True, help="auto, cpu, cuda, cuda:1, mps."
+    option(
+        "Model",
+        "--device",
+        metavar="DEVICE",
+        default="auto",
+        show_default=True,
+        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
     ),
-    click.option(
+    option(
+        "Model",
         "--dtype",
+        metavar="TYPE",
         type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
         default="auto",
         show_default=True,
-        help="auto is float32.",
+        help="auto (float32), float32, float16 or bfloat16.",
     ),
-    click.option(
+    option(
+        "Model",
         "--batch-tokens",
+        metavar="N",
         type=click.IntRange(1),
         help="Most tokens in a batch; halved by itself when memory runs out.",
     ),
-    click.option(
+    option(
+        "Model",
         "--windows",
-        type=click.IntRange(1),
         metavar="STRIDE",
+        type=click.IntRange(1),
         help="Read long reviews in windows that advance by STRIDE tokens; the window of highest "
         "entailment decides [default: the beginning is read].",
     ),
-    click.option(
-        "--max-length", type=click.IntRange(8), help="A limit in tokens below the model's own."
+    option(
+        "Model",
+        "--max-length",
+        metavar="N",
+        type=click.IntRange(8),
+        help="A limit in tokens below the model's own.",
     ),
-    click.option(
+    option(
+        "Model",
         "--labels",
         metavar="NAMES",
         help="Classes in output order, for a checkpoint that does not name them, for example "
         "contradiction,neutral,entailment.",
     ),
-    click.option(
+    option(
+        "Cache",
         "--cache",
+        metavar="DIR",
         type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of the pair cache [default: the user's cache folder].",
+        help="Folder of the pair cache [default: $PREVALENCE_CACHE, or the user's cache folder].",
     ),
-    click.option("--no-cache", is_flag=True, help="Neither read nor write the pair cache."),
+    option("Cache", "--no-cache", is_flag=True, help="Neither read nor write the pair cache."),
 )
 
 
 def model_options(command: Command) -> Command:
     """Add the options that choose and run a scorer."""
-    for option in reversed(_MODEL_OPTIONS):
-        command = option(command)
+    for add in reversed(_MODEL_OPTIONS):
+        command = add(command)
     return command
 
 
@@ -85,6 +136,6 @@ def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
     return None if no_cache else cache or default_folder()
 
 
-def split_labels(labels: str | None) -> list[str] | None:
-    """Names between commas."""
-    return [name.strip() for name in labels.split(",")] if labels else None
+def split_names(names: str | None) -> list[str] | None:
+    """Names between commas; None stays None."""
+    return None if names is None else [name.strip() for name in names.split(",")]

@@ -5,47 +5,53 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["ScoringProgress"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
 
-_WINDOW_SECONDS = 30.0
+    from prevalence.engine import WorkCounts
+
+__all__ = ["ScoringProgress"]
 
 
 class ScoringProgress:
-    """Shows the share of the input read, summaries done, pairs/s and time left.
+    """Shows summaries done, pairs/s and time left.
 
-    The number of pairs is not known before the input is read, so the bar follows the input's
-    bytes, refined by the pairs of the wave under way.
+    Pairs are counted only as records are read, so the bar follows the bytes read, and within the
+    records under way the pairs scored. It is hidden while rows are written, which may go to the
+    same terminal.
 
     Args:
-        inputs: paths; the total is unknown when one is not a regular file.
+        inputs: paths; there is no time left to show when one is not a regular file.
+        counts: the engine's, whose ``naive`` grows as records are read.
         quiet: show nothing.
     """
 
-    def __init__(self, inputs: Sequence[str], *, quiet: bool) -> None:
-        self._shown = not quiet and sys.stderr.isatty()
+    def __init__(self, inputs: Sequence[str], *, counts: WorkCounts, quiet: bool) -> None:
+        self._counts = counts
         self._total = _bytes_of(inputs)
-        self._before = 0
-        self._at = 0
-        self._settled = 0.0
-        self._wave = (0, 0)
-        self._rows = 0
-        self._marks: list[tuple[float, int]] = [(time.monotonic(), 0)]
-        self._pairs = 0
+        self._finished_files = self._in_file = 0
+        self._settled_share, self._settled_pairs = 0.0, 0
+        self._under_way = self._expected = 0
+        self._rows = self._pairs = 0
+        self._started: float | None = None
+        console = Console(stderr=True)
+        watched = sys.stderr.isatty() and not console.is_dumb_terminal
+        # Standard output must stay what it is: the rows may go there.
         self._bar = Progress(
             SpinnerColumn(),
-            BarColumn(),
+            BarColumn(bar_width=20),
             TextColumn("{task.fields[status]}"),
-            TimeRemainingColumn(elapsed_when_finished=True),
-            console=Console(stderr=True),
+            TimeRemainingColumn(),
+            console=console,
             transient=True,
-            disable=not self._shown,
+            redirect_stdout=False,
+            disable=quiet or not watched,
         )
         self._task = self._bar.add_task("", total=1.0 if self._total else None, status="reading")
 
@@ -61,47 +67,58 @@ class ScoringProgress:
     ) -> None:
         self._bar.stop()
 
+    @property
+    def share(self) -> float:
+        """Share of the work that is done, in [0, 1]; 0 when the input's size is unknown."""
+        ahead = self._read_share() - self._settled_share
+        return self._settled_share + ahead * self._under_way / max(self._expected, 1)
+
+    @property
+    def status(self) -> str:
+        """Summaries, pairs and speed, in words."""
+        elapsed = 0.0 if self._started is None else time.monotonic() - self._started
+        rate = self._pairs / elapsed if elapsed > 0 else 0.0
+        return f"{self._rows:,} summaries · {self._pairs:,} pairs · {rate:,.0f} pairs/s"
+
     def reader(self) -> Callable[[int], None]:
         """A callback for the next input's reader: bytes consumed of it so far."""
-        self._before, self._at = self._before + self._at, 0
+        self._finished_files, self._in_file = self._finished_files + self._in_file, 0
 
         def read(consumed: int) -> None:
-            self._at = consumed
+            self._in_file = consumed
 
         return read
 
     def planned(self, pairs: int) -> None:
         """A wave of so many pairs begins."""
-        self._wave = (0, pairs)
+        if self._started is None:
+            self._started = time.monotonic()
+        # Before the first wave is answered, only the pairs that the equations name are known.
+        admitted = 0 if self._under_way else self._counts.naive - self._settled_pairs
+        self._expected = max(self._under_way + pairs, admitted)
+        self._bar.start()
+        self._show()
 
     def scored(self, pairs: int) -> None:
         """So many pairs are done."""
         self._pairs += pairs
-        self._wave = (self._wave[0] + pairs, self._wave[1])
-        self._marks.append((time.monotonic(), self._pairs))
-        while self._marks[-1][0] - self._marks[0][0] > _WINDOW_SECONDS and len(self._marks) > 2:
-            self._marks.pop(0)
+        self._under_way += pairs
         self._show()
 
     def row(self) -> None:
-        """A row is written."""
+        """A row is about to be written: all that was read is done."""
+        self._bar.stop()
         self._rows += 1
-        self._settled = self._read_share()
-        self._wave = (0, 0)
+        self._settled_share, self._settled_pairs = self._read_share(), self._counts.naive
+        self._under_way = self._expected = 0
         self._show()
 
     def _read_share(self) -> float:
-        return (self._before + self._at) / self._total if self._total else 0.0
+        read = self._finished_files + self._in_file
+        return min(read / self._total, 1.0) if self._total else 0.0
 
     def _show(self) -> None:
-        if not self._shown:
-            return
-        done, size = self._wave
-        share = self._settled + (self._read_share() - self._settled) * (done / size if size else 0)
-        (start, first), (end, last) = self._marks[0], self._marks[-1]
-        rate = (last - first) / (end - start) if end > start else 0.0
-        status = f"{self._rows:,} summaries · {self._pairs:,} pairs · {rate:,.0f} pairs/s"
-        self._bar.update(self._task, completed=min(share, 1.0), status=status)
+        self._bar.update(self._task, completed=self.share, status=self.status)
 
 
 def _bytes_of(inputs: Sequence[str]) -> int:

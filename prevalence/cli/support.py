@@ -3,38 +3,57 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import click
 
-from prevalence.cli.options import model_options, open_cache_folder, split_labels
+from prevalence.cli.options import (
+    GroupedCommand,
+    model_options,
+    open_cache_folder,
+    option,
+    split_names,
+)
 
 __all__ = ["support"]
 
 _EPILOG = """\b
 Examples:
   prevalence support examples/reviews.txt "The soles grip well on wet ground."
-  prevalence support examples/summaries.jsonl --product ex-boots "They run small." --format json
+  prevalence support examples/summaries.jsonl --product ex-boots "They run small."
+  prevalence support examples/reviews.txt "They leak." "The laces hold." --format json
 
 \b
-REVIEWS holds one review a line, or products (then --product chooses one).
+REVIEWS holds one review a line, or a product, or products of which --product
+chooses one; - is standard input. Reviews without an id go by reviews[INDEX],
+counted from 0.
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("reviews", metavar="REVIEWS")
 @click.argument("statements", metavar="STATEMENT...", nargs=-1, required=True)
+@option("Input", "--product", metavar="ID", help="The product to take, when REVIEWS holds several.")
 @model_options
-@click.option("--product", help="Id of the product, when REVIEWS holds several.")
-@click.option(
-    "--show", type=click.IntRange(0), default=5, show_default=True, help="Reviews to show of each."
+@option(
+    "Output",
+    "--show",
+    metavar="N",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="Reviews to show of each kind.",
 )
-@click.option(
+@option(
+    "Output",
     "--format",
     "form",
+    metavar="FORMAT",
     type=click.Choice(["table", "json", "jsonl"]),
     default="table",
     show_default=True,
+    help="table, json or jsonl.",
 )
 def support(
     reviews: str,
@@ -53,7 +72,7 @@ def support(
     from prevalence.report.console import make_console, support_view
 
     found = read_reviews(reviews, product=product)
-    parameters["labels"] = split_labels(parameters["labels"])
+    parameters["labels"] = split_names(parameters["labels"])
     parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
     answers = OpinionPrevalence(**parameters).support(found, statements)
     if form == "table":
@@ -61,7 +80,13 @@ def support(
         return
     rows = [answer.to_json() for answer in answers]
     if form == "json":
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        _print_json(json.dumps(rows, ensure_ascii=False, indent=2))
         return
     for row in rows:
-        click.echo(json.dumps(row, ensure_ascii=False))
+        _print_json(json.dumps(row, ensure_ascii=False))
+
+
+def _print_json(text: str) -> None:
+    from prevalence.report.text import inert
+
+    click.echo(inert(text) if sys.stdout.isatty() else text)

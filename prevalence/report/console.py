@@ -1,130 +1,225 @@
-"""Tables on a terminal. All text from the input is data: markup and control codes in it are inert."""
+"""Tables on a terminal. All text from the input is data: markup and control codes are inert."""
 
 from __future__ import annotations
 
 import math
-import unicodedata
-from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from prevalence.api import StatementSupport
-from prevalence.records import Review, ScoredSentence, ScoredSummary
-from prevalence.report.systems import Comparison, SystemStatistics
-from prevalence.statistics import Interval
+from prevalence.report.text import one_line
 
-__all__ = ["comparison_table", "explanation", "plain", "support_view", "system_table"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-_SNIPPET = 100
+    from prevalence.api import StatementSupport
+    from prevalence.records import Review, ScoredSentence, ScoredSummary
+    from prevalence.report.systems import Comparison, SystemStatistics
+    from prevalence.statistics import Interval
+
+__all__ = [
+    "comparison_table",
+    "explanation",
+    "make_console",
+    "plain",
+    "support_view",
+    "system_table",
+]
+
+_SNIPPET = 150
+_NAMED_REVIEWS = 12
+_GAP = 2
+_NAME_WIDTH = 24
+_FILE_WIDTH = 200
 
 
-def plain(text: str) -> Text:
+class _Column(NamedTuple):
+    """A column of numbers: its headers, and how soon it goes when there is no room (0: never)."""
+
+    header: str
+    short: str
+    leaves: int
+    cells: list[str]
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave it to the command line, where a reader that has gone is no failure."""
+        raise BrokenPipeError
+
+
+def make_console() -> Console:
+    """A console on standard output: no colour codes in files, and one width for all of them."""
+    console = _Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console = _Console(highlight=False, markup=False, emoji=False, width=_FILE_WIDTH)
+    return console
+
+
+def plain(text: str, style: str = "") -> Text:
     """Text that can neither style nor drive the terminal: control characters are shown as ␦."""
-    return Text(
-        "".join("␦" if unicodedata.category(c) in {"Cc", "Cf", "Cs"} else c for c in text)
-    )
+    return Text(one_line(text), style)
 
 
-def system_table(rows: Sequence[SystemStatistics]) -> Table:
-    """The systems of a run, best first, with intervals and shares."""
-    soft = any(row.soft_prevalence is not None for row in rows)
-    failed = any(row.failed for row in rows)
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) -> Table:
+    """The systems of a run, best first, with intervals and shares.
+
+    Args:
+        rows: one entry a system.
+        width: characters in a line; where it is short, headers are shortened and the least
+            telling columns left out, so that no number is ever cut.
+    """
+    ordered = sorted(rows, key=_best_first)
+    names = [plain(row.system) for row in ordered]
+    room = min(max([6, *(name.cell_len for name in names)]), _NAME_WIDTH)
+    headers, columns = _fitting(_columns(ordered), width - room)
+    table = _table()
     table.add_column("system", overflow="fold")
-    headers = ["prevalence", "95% interval", *(["soft"] if soft else []), "summaries",
-               *(["failed"] if failed else []), "sentences", "characters", "trivial",
-               "redundant", "unsupported"]  # fmt: skip
     for header in headers:
         table.add_column(header, justify="right", no_wrap=True)
-    for row in sorted(rows, key=_best_first):
-        cells = [
-            _number(row.prevalence, 3),
-            _interval(row.interval),
-            *([_number(row.soft_prevalence, 3)] if soft else []),
-            str(row.summaries),
-            *([str(row.failed)] if failed else []),
-            _number(row.sentences, 1),
-            _number(row.characters, 0),
-            _share(row.trivial),
-            _share(row.redundant),
-            _share(row.unsupported),
-        ]
-        table.add_row(plain(row.system), *cells)
+    for place, name in enumerate(names):
+        table.add_row(name, *(column.cells[place] for column in columns))
     return table
 
 
-def comparison_table(comparisons: Sequence[Comparison], test: str) -> Table:
-    """Paired tests between systems."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def comparison_table(comparisons: Sequence[Comparison]) -> RenderableType:
+    """Paired tests between systems, with a line that says what the numbers are."""
+    tests = list(comparisons[0].p_values) if comparisons else []
+    table = _table()
     for header in ("first", "second"):
-        table.add_column(header, overflow="fold")
-    for header in ("second − first", f"p (paired {test})", "products"):
+        table.add_column(header, overflow="fold", min_width=6)
+    for header in ("difference", *(f"p {test}" for test in tests), "products"):
         table.add_column(header, justify="right", no_wrap=True)
     for entry in comparisons:
         table.add_row(
             plain(entry.first),
             plain(entry.second),
-            _number(entry.result.difference, 3, sign=True),
-            _number(entry.result.p_value, 4),
-            str(entry.result.products),
+            _number(entry.difference, 3, sign=True),
+            *(_number(value, 4) for value in entry.p_values.values()),
+            str(entry.products),
         )
-    return table
+    note = "second − first, paired over products; p is two-sided, of one comparison alone"
+    return Group(table, Text(note, "dim"))
 
 
 def explanation(row: ScoredSummary) -> RenderableType:
     """A summary sentence by sentence: who supports it, who contradicts it, what masks it."""
-    head = Text.assemble(plain(str(row.id)), " · ", (plain(str(row.system)).plain, "bold"))
+    head = Text.assemble(plain(str(row.id)), " · ", plain(str(row.system), "bold"))
     if row.error is not None:
-        return Group(head, Text.assemble("  ", ("error: ", "red"), plain(row.error)))
-    head.append(f" · prevalence {_number(row.prevalence, 3)} · {row.n_reviews} reviews")
+        return Group(head, Text.assemble("  ", ("error: ", "red"), plain(row.error)), Text(""))
+    head.append(f" · prevalence {_number(row.prevalence, 3)}")
+    if row.soft_prevalence is not None:
+        head.append(f" · soft {_number(row.soft_prevalence, 3)}")
+    head.append(f" · {row.n_reviews} reviews")
     if row.warning:
-        head.append(f" · {row.warning}", "yellow")
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        head.append_text(plain(f" · {row.warning}", "yellow"))
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for place, sentence in enumerate(row):
         table.add_row(str(place), _verdict(sentence, row.n_reviews), plain(sentence.text))
+        evidence = _evidence_line(sentence)
+        if evidence:
+            table.add_row("", "", Text(evidence, "dim"))
     return Group(head, table, Text(""))
 
 
 def support_view(
     answers: Sequence[StatementSupport], reviews: Sequence[Review], *, show: int
 ) -> RenderableType:
-    """Each statement with its count, and the reviews that support and contradict it."""
+    """Each statement with its count, and the reviews that support and contradict it.
+
+    Args:
+        answers: one a statement.
+        reviews: the reviews that were asked.
+        show: most reviews to show of each kind, the surest supporters first.
+    """
     parts: list[RenderableType] = []
     for answer in answers:
         share = f"{answer.support} of {answer.n_reviews} reviews ({answer.share:.0%})"
         parts.append(Text.assemble((share, "bold"), "  ", plain(answer.statement)))
-        parts.append(_evidence("supports", "green", answer.supporting_reviews, answer, reviews, show))
-        against = answer.contradicting_reviews or ()
-        parts.append(_evidence("contradicts", "red", against, answer, reviews, show))
+        if show:
+            parts.append(_evidence_table(answer, reviews, show))
     return Group(*parts)
 
 
-def _evidence(
-    verb: str,
-    style: str,
-    places: Sequence[int],
-    answer: StatementSupport,
-    reviews: Sequence[Review],
-    show: int,
+def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
+    columns = [
+        _Column("prevalence", "prev.", 0, [_number(row.prevalence, 3) for row in rows]),
+        _Column("95% interval", "95% interval", 7, [_interval(row.interval) for row in rows]),
+        _Column("soft", "soft", 0, [_number(row.soft_prevalence, 3) for row in rows]),
+        _Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
+        _Column("failed", "failed", 0, [f"{row.failed:,}" for row in rows]),
+        _Column("sentences", "sent.", 2, [_number(row.sentences, 1) for row in rows]),
+        _Column("characters", "chars", 1, [_number(row.characters, 0) for row in rows]),
+        _Column("trivial", "trivial", 4, [_share(row.trivial) for row in rows]),
+        _Column("redundant", "redund.", 5, [_share(row.redundant) for row in rows]),
+        _Column("unsupported", "unsupp.", 6, [_share(row.unsupported) for row in rows]),
+    ]
+    unused = set()
+    if all(row.soft_prevalence is None for row in rows):
+        unused.add("soft")
+    if not any(row.failed for row in rows):
+        unused.add("failed")
+    return [column for column in columns if column.header not in unused]
+
+
+def _fitting(columns: list[_Column], room: int) -> tuple[list[str], list[_Column]]:
+    """Headers and columns that fit: long headers, else short ones and as many as there is room."""
+    headers = [column.header for column in columns]
+    if _needed(headers, columns) <= room:
+        return headers, columns
+    while True:
+        headers = [column.short for column in columns]
+        leaving = [column.leaves for column in columns if column.leaves]
+        if _needed(headers, columns) <= room or not leaving:
+            return headers, columns
+        columns = [column for column in columns if column.leaves != min(leaving)]
+
+
+def _needed(headers: Sequence[str], columns: Sequence[_Column]) -> int:
+    return sum(
+        _GAP + max(map(cell_len, (header, *column.cells)))
+        for header, column in zip(headers, columns, strict=True)
+    )
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="bold")
+
+
+def _evidence_table(
+    answer: StatementSupport, reviews: Sequence[Review], show: int
 ) -> RenderableType:
-    ordered = sorted(places, key=lambda place: -answer.entailment[place])
-    if verb == "contradicts":
-        ordered.reverse()
     table = Table(box=None, pad_edge=False, show_header=False)
-    for place in ordered[:show]:
-        text = " ".join(reviews[place].text.split())
-        snippet = text if len(text) <= _SNIPPET else text[: _SNIPPET - 1] + "…"
-        name = plain(reviews[place].id or f"review {place}")
-        table.add_row("  ", Text(verb, style), name, f"{answer.entailment[place]:.3f}",
-                      plain(snippet))  # fmt: skip
-    if len(ordered) > show:
-        table.add_row("  ", "", Text(f"and {len(ordered) - show} more"), "", "")
-    return table
+    for _ in range(4):
+        table.add_column(no_wrap=True)
+    table.add_column()
+    supporting = sorted(answer.supporting_reviews, key=lambda place: -answer.entailment[place])
+    against = answer.contradicting_reviews or ()
+    kinds = ((Text("supports", "green"), supporting), (Text("contradicts", "red"), against))
+    for verb, places in kinds:
+        for place in places[:show]:
+            name = plain(reviews[place].id or f"reviews[{place}]")
+            name.truncate(_NAME_WIDTH, overflow="ellipsis")
+            probability = f"{answer.entailment[place]:.3f}"
+            table.add_row("  ", verb, name, probability, _snippet(reviews[place].text))
+        if len(places) > show:
+            more = f"and {len(places) - show:,} more (--show)"
+            table.add_row("  ", "", "", "", Text(more, "dim"))
+    return table if table.row_count else Text("  no review supports or contradicts it", "dim")
+
+
+def _snippet(text: str) -> Text:
+    """The beginning of a text, as much of it as one line holds."""
+    shown = plain(" ".join(text[: 2 * _SNIPPET].split()))
+    shown.truncate(_SNIPPET, overflow="ellipsis")
+    shown.no_wrap, shown.overflow = True, "ellipsis"
+    return shown
 
 
 def _verdict(sentence: ScoredSentence, n_reviews: int) -> Text:
@@ -141,6 +236,21 @@ def _verdict(sentence: ScoredSentence, n_reviews: int) -> Text:
     return Text(note, "red" if sentence.support == 0 else "green")
 
 
+def _evidence_line(sentence: ScoredSentence) -> str:
+    """The reviews by index, as the JSON rows have them; empty where there are none to name."""
+    parts = []
+    if sentence.supporting_reviews:
+        parts.append(f"reviews {_listed(sentence.supporting_reviews)}")
+    if sentence.contradicting_reviews:
+        parts.append(f"against {_listed(sentence.contradicting_reviews)}")
+    return " · ".join(parts)
+
+
+def _listed(places: Sequence[int]) -> str:
+    named = ", ".join(map(str, places[:_NAMED_REVIEWS]))
+    return named + (", …" if len(places) > _NAMED_REVIEWS else "")
+
+
 def _best_first(row: SystemStatistics) -> float:
     return math.inf if math.isnan(row.prevalence) else -row.prevalence
 
@@ -150,18 +260,10 @@ def _interval(interval: Interval | None) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{value:.0%}"
+    return "–" if math.isnan(value) else f"{value:.0%}"
 
 
 def _number(value: float | None, digits: int, *, sign: bool = False) -> str:
     if value is None or math.isnan(value):
         return "–"
-    return f"{value:{'+' if sign else ''}.{digits}f}"
-
-
-def make_console(*, stderr: bool = False) -> Console:
-    """A console that writes no colour codes to files and never wraps their tables."""
-    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=200)
-    return console
+    return f"{value:{'+' if sign else ''},.{digits}f}"

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.records import ScoredSummary
 from prevalence.statistics import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     TESTS,
     Interval,
-    PairedTest,
     ProductScores,
     bootstrap_interval,
 )
 
-__all__ = ["Comparison", "SystemStatistics", "SystemTable"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from prevalence.records import ScoredSummary
+
+__all__ = ["RESAMPLES", "Comparison", "SystemStatistics", "SystemTable"]
+
+RESAMPLES: Mapping[str, int] = {"bootstrap": DEFAULT_RESAMPLES, "randomization": 10_000}
+"""Resamples by test where none are given, as in sacreBLEU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +39,11 @@ class SystemStatistics:
         prevalence: unweighted mean over its summaries; NaN without any.
         soft_prevalence: likewise of soft prevalence, or None.
         interval: 95% bootstrap interval over products, or None with fewer than two.
-        sentences: mean sentences a summary.
-        characters: mean characters a summary, without the white space between sentences.
-        trivial, redundant, unsupported: shares of all its sentences, in [0, 1]; unsupported
-            sentences are those that count and that no review implies.
+        sentences: mean sentences a summary; NaN without a scored summary.
+        characters: mean characters a summary, without the white space between sentences;
+            likewise.
+        trivial, redundant, unsupported: shares of all its sentences, in [0, 1], NaN without any;
+            unsupported sentences are those that count and that no review implies.
     """
 
     system: str
@@ -54,11 +61,20 @@ class SystemStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A paired test between two systems."""
+    """Two systems on the products that both summarised.
+
+    Attributes:
+        first, second: their names.
+        difference: mean of the second minus mean of the first.
+        products: number of products compared.
+        p_values: two-sided p by test, in the order asked for.
+    """
 
     first: str
     second: str
-    result: PairedTest
+    difference: float
+    products: int
+    p_values: Mapping[str, float]
 
 
 @dataclass(slots=True)
@@ -75,12 +91,18 @@ class _System:
 
 
 class SystemTable:
-    """Collects rows; memory grows by a few numbers a summary, not by texts."""
+    """Collects rows; memory grows by a few numbers a summary, not by texts.
+
+    Attributes:
+        unreadable: rows without a score whose system is unknown.
+        signatures: of the scored rows, in order of first appearance.
+    """
 
     def __init__(self) -> None:
         self._systems: dict[str, _System] = {}
         self._products: dict[str, int] = {}
         self.unreadable = 0
+        self.signatures: list[str] = []
 
     def add(self, row: ScoredSummary) -> None:
         """Count a row."""
@@ -91,6 +113,8 @@ class SystemTable:
         if row.prevalence is None:
             system.failed += 1
             return
+        if row.signature not in self.signatures:
+            self.signatures.append(row.signature)
         product = self._products.setdefault(str(row.id), len(self._products))
         system.products.append(product)
         system.scores.append(row.prevalence)
@@ -101,11 +125,6 @@ class SystemTable:
         system.trivial += sum(sentence.trivial for sentence in row)
         system.redundant += sum(sentence.redundant_with is not None for sentence in row)
         system.unsupported += sum(s.counts and s.support == 0 for s in row)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """Names in order of first appearance."""
-        return tuple(self._systems)
 
     @property
     def failed(self) -> int:
@@ -129,25 +148,44 @@ class SystemTable:
         places = np.frombuffer(entry.products, dtype=np.dtype("l"))
         size = len(self._products)
         return ProductScores(
-            np.bincount(places, weights=np.frombuffer(entry.scores), minlength=size),
+            np.bincount(places, weights=np.frombuffer(entry.scores), minlength=size).astype(float),
             np.bincount(places, minlength=size).astype(np.float64),
         )
 
     def compare(
-        self, test: str, *, resamples: int, seed: int, systems: Sequence[str] | None = None
+        self,
+        tests: Iterable[str],
+        *,
+        resamples: Mapping[str, int] = RESAMPLES,
+        seed: int = DEFAULT_SEED,
     ) -> list[Comparison]:
-        """Every pair of systems under a paired test of :data:`prevalence.statistics.TESTS`."""
-        names = [name for name in systems or self._systems if len(self._systems[name].scores)]
-        scores = {name: self.product_scores(name) for name in names}
-        return [
-            Comparison(a, b, TESTS[test](scores[a], scores[b], resamples=resamples, seed=seed))
-            for place, a in enumerate(names)
-            for b in names[place + 1 :]
-        ]
+        """Every pair of systems, the better one first.
+
+        Args:
+            tests: one or more names in :data:`prevalence.statistics.TESTS`.
+            resamples: how many, by test.
+            seed: of the resampling.
+        """
+        scores = {
+            name: self.product_scores(name) for name, entry in self._systems.items() if entry.scores
+        }
+        ordered = sorted(scores, key=lambda name: -scores[name].mean)
+        chosen = list(tests)
+        found = []
+        for place, a in enumerate(ordered):
+            for b in ordered[place + 1 :]:
+                results = {
+                    test: TESTS[test](scores[a], scores[b], resamples=resamples[test], seed=seed)
+                    for test in chosen
+                }
+                result = next(iter(results.values()))
+                p_values = {test: results[test].p_value for test in chosen}
+                found.append(Comparison(a, b, result.difference, result.products, p_values))
+        return found
 
     def _statistics(self, name: str, resamples: int, seed: int) -> SystemStatistics:
         entry = self._systems[name]
-        count, sentences = len(entry.scores), max(entry.sentences, 1)
+        count = len(entry.scores)
         scores = self.product_scores(name) if count else None
         return SystemStatistics(
             system=name,
@@ -155,12 +193,14 @@ class SystemTable:
             failed=entry.failed,
             prevalence=scores.mean if scores else float("nan"),
             soft_prevalence=float(np.mean(entry.soft)) if entry.soft else None,
-            interval=bootstrap_interval(scores, resamples=resamples, seed=seed)
-            if scores
-            else None,
-            sentences=entry.sentences / max(count, 1),
-            characters=entry.characters / max(count, 1),
-            trivial=entry.trivial / sentences,
-            redundant=entry.redundant / sentences,
-            unsupported=entry.unsupported / sentences,
+            interval=bootstrap_interval(scores, resamples=resamples, seed=seed) if scores else None,
+            sentences=_ratio(entry.sentences, count),
+            characters=_ratio(entry.characters, count),
+            trivial=_ratio(entry.trivial, entry.sentences),
+            redundant=_ratio(entry.redundant, entry.sentences),
+            unsupported=_ratio(entry.unsupported, entry.sentences),
         )
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")

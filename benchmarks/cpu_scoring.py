@@ -1,0 +1,287 @@
+"""Pairs per second of the engine against a naive loop, on the same products and weights.
+
+    python -m benchmarks.cpu_scoring
+    python -m benchmarks.cpu_scoring --products 4 --model path/to/checkpoint
+
+The naive loop is the equations as they stand: every pair on its own through tokenizer and model,
+no batches, no cache, no pair left out. Both sides run in one process. Their decisions must be
+equal, and their probabilities within 1e-5, before any time is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.common import ROOT, append_row, environment, quantiles
+from prevalence.engine import Engine, WorkCounts
+from prevalence.nli.checkpoint import LoadedCheckpoint, load_checkpoint
+from prevalence.readers import read_product_names, read_products
+from prevalence.records import Product, ScoredSummary
+from prevalence.scorers import open_scorer
+from prevalence.sentences import get_splitter
+from prevalence.signature import TRIVIAL_TEMPLATES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+TOLERANCE = 1e-5
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What both sides are given."""
+
+    model: str
+    products: list[Product]
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class NaiveSummary:
+    """Answers of the naive loop about one summary of m reviews and n sentences.
+
+    Attributes:
+        trivial: float [n], P(t entails y_k).
+        earlier: float [n, n], P(y_j entails y_k) for j < k.
+        reviews: float [m, n], P(x_i entails y_k).
+    """
+
+    trivial: np.ndarray[Any, np.dtype[np.float64]]
+    earlier: np.ndarray[Any, np.dtype[np.float64]]
+    reviews: np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A run of the engine: rows, work and seconds."""
+
+    rows: list[ScoredSummary]
+    counts: WorkCounts
+    hits: int
+    seconds: float
+
+
+class NaiveLoop:
+    """One pair a call through tokenizer and model.
+
+    Args:
+        checkpoint: model and tokenizer.
+
+    Attributes:
+        pairs: pairs answered so far.
+    """
+
+    def __init__(self, checkpoint: LoadedCheckpoint) -> None:
+        self._checkpoint = checkpoint
+        self._split = get_splitter()
+        self.pairs = 0
+
+    def run(self, products: Sequence[Product]) -> list[NaiveSummary]:
+        """Answer every pair that equations 1 to 3 of Malon 2023 name."""
+        return [
+            self._summary(product, summary.text)
+            for product in products
+            for summary in product.summaries
+        ]
+
+    def _summary(self, product: Product, text: str) -> NaiveSummary:
+        sentences = [sentence.text for sentence in self._split(text)]
+        size = len(sentences)
+        trivial, earlier = np.zeros(size), np.zeros((size, size))
+        reviews = np.zeros((len(product.reviews), size))
+        for k, sentence in enumerate(sentences):
+            if product.name is not None:
+                statement = TRIVIAL_TEMPLATES["name"].replace("{name}", product.name)
+                trivial[k] = self._entailment(statement, sentence)
+            for j in range(k):
+                earlier[j, k] = self._entailment(sentences[j], sentence)
+            for i, review in enumerate(product.reviews):
+                reviews[i, k] = self._entailment(review.text, sentence)
+        return NaiveSummary(trivial, earlier, reviews)
+
+    def _entailment(self, premise: str, hypothesis: str) -> float:
+        import torch
+
+        self.pairs += 1
+        inputs = self._checkpoint.tokenizer(
+            premise,
+            hypothesis,
+            truncation="only_first",
+            max_length=self._checkpoint.max_length,
+            return_tensors="pt",
+        )
+        with torch.inference_mode():
+            logits = self._checkpoint.model(**inputs).logits[0]
+        return float(torch.softmax(logits, dim=0)[self._checkpoint.labels.entailment])
+
+
+def setup(model: str, data: Path | None, products: int | None) -> Setup:
+    """Read the 28 products of Amazon dev, or the example where they are not at hand."""
+    names = None
+    if data is None:
+        folder = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
+        data = folder / "amazon_dev.jsonl"
+        names = read_product_names(ROOT / "tests" / "data" / "amazon_dev_names.json")
+    if not data.is_file():
+        print(f"note: no {data.name} (set PREVALENCE_DATA); the bundled example stands in for it")
+        data, names = ROOT / "examples" / "summaries.jsonl", None
+    items = islice(read_products(data, names=names), products)
+    return Setup(model, [item for item in items if isinstance(item, Product)], data.name)
+
+
+def run_engine(given: Setup, engine: Engine) -> Timed:
+    """Score all products once."""
+    engine.counts = WorkCounts()
+    hits = getattr(engine.scorer, "hits", 0)
+    begin = time.perf_counter()
+    rows = list(engine.run(given.products))
+    seconds = time.perf_counter() - begin
+    return Timed(rows, engine.counts, getattr(engine.scorer, "hits", 0) - hits, seconds)
+
+
+def largest_difference(
+    rows: Sequence[ScoredSummary], naive: Sequence[NaiveSummary], threshold: float
+) -> float:
+    """Check the engine's answers against the naive loop's.
+
+    Returns:
+        The largest |Δp|.
+
+    Raises:
+        SystemExit: a decision differs, or a probability by more than the tolerance.
+    """
+    largest = 0.0
+    for row, theirs in zip(rows, naive, strict=True):
+        if row.error is not None:
+            sys.exit(f"{row.id} by {row.system}: {row.error}")
+        implied = np.triu(theirs.earlier > threshold, k=1)
+        counts = ~(theirs.trivial > threshold) & ~implied.any(axis=0)
+        supports = (theirs.reviews > threshold).sum(axis=0)
+        score = float((supports * counts).sum()) / max(theirs.reviews.size, 1)
+        for k, sentence in enumerate(row):
+            first = int(implied[:, k].argmax()) if implied[:, k].any() else None
+            same = sentence.trivial == bool(theirs.trivial[k] > threshold)
+            same &= sentence.redundant_with == first
+            if sentence.entailment is not None:
+                same &= sentence.support == int(supports[k])
+                difference = np.abs(np.asarray(sentence.entailment) - theirs.reviews[:, k]).max()
+                largest = max(largest, float(difference))
+            if not same or largest > TOLERANCE:
+                sys.exit(f"{row.id} by {row.system}, sentence {k}: the two sides differ")
+        if row.prevalence is None or abs(row.prevalence - score) > 1e-12:
+            sys.exit(f"{row.id} by {row.system}: {row.prevalence} is not {score}")
+    return largest
+
+
+def measure(given: Setup, repeats: int) -> Row:
+    """Run both sides, the engine several times and once more with a full cache."""
+    checkpoint = load_checkpoint(given.model)
+    naive = NaiveLoop(checkpoint)
+    engine = Engine(open_scorer(given.model, device="cpu"))
+    warm_up = given.products[:1]
+    naive.run(warm_up)
+    run_engine(Setup(given.model, warm_up, given.data), engine)
+
+    naive.pairs = 0
+    begin = time.perf_counter()
+    answers = naive.run(given.products)
+    naive_seconds = time.perf_counter() - begin
+    runs = [run_engine(given, engine) for _ in range(repeats)]
+    with tempfile.TemporaryDirectory() as folder:
+        cached = Engine(open_scorer(given.model, device="cpu", cache=folder))
+        run_engine(given, cached)
+        again = run_engine(given, cached)
+    for timed in (*runs, again):
+        largest = largest_difference(timed.rows, answers, engine.threshold)
+    counts = runs[0].counts
+    if counts.naive != naive.pairs:
+        sys.exit(f"the engine counts {counts.naive} pairs, the naive loop {naive.pairs}")
+    low, middle, high = quantiles([timed.seconds for timed in runs])
+    return {
+        "model": engine.signature(),
+        "data": given.data,
+        "products": len(given.products),
+        "summaries": counts.scored,
+        "pairs": counts.naive,
+        "avoided_by_waves": counts.naive - counts.planned,
+        "avoided_by_deduplication": counts.planned - counts.unique,
+        "computed": counts.unique,
+        "cache_hits": again.hits,
+        "largest_difference": largest,
+        "naive_seconds": naive_seconds,
+        "engine_seconds": {"p20": low, "p50": middle, "p80": high},
+        "cached_seconds": again.seconds,
+        "repeats": repeats,
+    }
+
+
+def show(row: Row) -> None:
+    """Print a measurement."""
+    engine, pairs, computed = row["engine_seconds"], row["pairs"], row["computed"]
+    print(
+        f"{row['products']} products of {row['data']}, {row['summaries']} summaries, "
+        f"{pairs:,} pairs by the equations; {row['torch_threads']} torch threads, {row['device']}\n"
+        f"{row['model']}\n"
+        f"same decisions on all pairs, largest |Δp| {row['largest_difference']:.1e}\n"
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for header in ("", "seconds", "pairs computed", "computed/s", "answered/s", "ratio"):
+        table.add_column(header, justify="right" if header else "left", no_wrap=True)
+    naive = row["naive_seconds"]
+    for label, seconds, ran in (
+        ("naive loop", naive, pairs),
+        ("engine p20", engine["p20"], computed),
+        ("engine p50", engine["p50"], computed),
+        ("engine p80", engine["p80"], computed),
+        ("engine, full cache", row["cached_seconds"], computed - row["cache_hits"]),
+    ):
+        table.add_row(
+            label,
+            f"{seconds:.2f}",
+            f"{ran:,}",
+            f"{ran / seconds:,.1f}",
+            f"{pairs / seconds:,.1f}",
+            f"{naive / seconds:.2f}×",
+        )
+    Console(width=100, highlight=False).print(table)
+    batching = (computed / engine["p50"]) / (pairs / naive)
+    print(
+        f"\npairs avoided: {row['avoided_by_waves']:,} by waves (early stopping), "
+        f"{row['avoided_by_deduplication']:,} by deduplication; {row['cache_hits']:,} cached in "
+        "the second run\n"
+        f"by batching alone: {batching:.2f}× (computed/s over computed/s)\n"
+        f"ratio: {naive / engine['p50']:.2f}× the naive loop's pairs per second"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Engine against a naive loop, on a CPU.")
+    parser.add_argument("--model", default="embedded", help="registered name or folder")
+    parser.add_argument("--data", type=Path, help="products [default: Amazon dev, or examples]")
+    parser.add_argument("--products", type=int, help="only the first so many, on both sides")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of the engine")
+    parser.add_argument("--no-save", action="store_true", help="append no row to the results")
+    options = parser.parse_args()
+    given = setup(options.model, options.data, options.products)
+    row = {**environment(), **measure(given, options.repeats)}
+    show(row)
+    if not options.no_save:
+        print(f"row appended to {append_row('cpu_scoring', row).relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,310 @@
+"""A scoring run: input records → rows in files or on the screen, a table, and notes."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from itertools import islice
+from typing import IO, TYPE_CHECKING, NoReturn, cast
+
+from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.progress import ScoringProgress
+from prevalence.errors import InputError, PrevalenceError
+from prevalence.readers import read_authors, read_product_names, read_products
+from prevalence.readers.streams import check_readable
+from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.report.console import (
+    comparison_table,
+    explanation,
+    make_console,
+    plain,
+    system_table,
+)
+from prevalence.report.systems import RESAMPLES, SystemTable
+from prevalence.report.text import inert
+from prevalence.writers import (
+    CsvWriter,
+    JsonLinesWriter,
+    JsonWriter,
+    RowWriter,
+    atomic_file,
+    finished_rows,
+    skip_finished,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from prevalence.cli.score import ScoreOptions
+    from prevalence.engine import Engine
+
+__all__ = ["Selection", "run"]
+
+_WRITERS: dict[str, Callable[[IO[str]], RowWriter]] = {
+    "jsonl": JsonLinesWriter,
+    "csv": CsvWriter,
+    "json": JsonWriter,
+}
+_SHOWN_ERRORS = 20
+_SHOWN_SYSTEMS = 20
+
+
+def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTable:
+    """Score the records selected, and write and print what the options ask for.
+
+    Args:
+        options: the command's options, checked.
+        selection: the records.
+        engine: scores them.
+
+    Returns:
+        Statistics of every row, those of an earlier run of the same output included.
+
+    Raises:
+        PrevalenceError: nothing could be scored, or a system asked for is not there.
+        Incomplete: something ended the run after a part of it; its cause says what.
+        KeyboardInterrupt: with a message that says what is kept.
+    """
+    if not getattr(engine.scorer, "calibrated", True) and not options.quiet:
+        note(
+            "warning: the model has no calibrated threshold; "
+            f"{engine.threshold:g} is used (set --threshold)"
+        )
+    rows = _Rows(options)
+    failure = None
+    try:
+        _score(options, engine, rows, selection)
+    except KeyboardInterrupt:
+        _interrupted(options, engine, rows)
+    except PrevalenceError as error:
+        if not engine.counts.scored:
+            raise
+        failure = error
+    if not rows.table.scored:
+        selection.check()
+    if options.screen_format == "table":
+        _print_table(options, rows.table)
+    if not options.quiet:
+        _print_work(options, engine, rows)
+    if failure is not None:
+        raise Incomplete from failure
+    selection.check()
+    return rows.table
+
+
+class _Rows:
+    """What becomes of rows: statistics, explanations and error lines."""
+
+    def __init__(self, options: ScoreOptions) -> None:
+        self.table = SystemTable()
+        self.kept = 0
+        self.hidden_errors = 0
+        self._explain = options.explain
+        self._in_rows = options.output is not None or options.screen_format != "table"
+        self._shown_errors = 0
+        self._console = make_console()
+
+    def keep(self, row: ScoredSummary) -> None:
+        """Take a row that an earlier run has written."""
+        self.kept += 1
+        self.take(row)
+
+    def take(self, row: ScoredSummary) -> None:
+        """Take a row."""
+        self.table.add(row)
+        if self._explain:
+            self._console.print(explanation(row))
+        elif row.error is not None:
+            self._show_error(row.error)
+
+    def _show_error(self, error: str) -> None:
+        if self._in_rows and self._shown_errors >= _SHOWN_ERRORS:
+            self.hidden_errors += 1
+            return
+        self._shown_errors += 1
+        note(f"error: {error}")
+
+
+class Selection:
+    """The input's records with the wanted systems only, up to the limit.
+
+    Args:
+        options: the command's options.
+
+    Raises:
+        InputError: a file is missing; better now than after the files before it are scored.
+    """
+
+    def __init__(self, options: ScoreOptions) -> None:
+        for path in (*options.inputs, options.reviews):
+            if path is not None:
+                check_readable(path)
+        names = options.product_names
+        self._names = read_product_names(names) if names else None
+        self._options = options
+        self._wanted = options.wanted_systems
+        self._seen: set[str] = set()
+        self._exhausted = False
+
+    def items(self, bar: ScoringProgress) -> Iterator[Product | BadRecord]:
+        """Read the inputs."""
+        every = (item for path in self._options.inputs for item in self._read(path, bar))
+        yield from islice(self._chosen(every), self._options.limit)
+
+    def check(self) -> None:
+        """Refuse names that no record has, once all were read.
+
+        Raises:
+            InputError: a name stands for no system of the records read.
+        """
+        missing = sorted(self._wanted - self._seen)
+        if missing and self._exhausted:
+            known = sorted(self._seen)
+            shown = ", ".join(known[:_SHOWN_SYSTEMS]) or "none that can be read"
+            more = ", ..." if len(known) > _SHOWN_SYSTEMS else ""
+            raise InputError(
+                f"--systems: no summary by {', '.join(missing)}; the input has {shown}{more}"
+            )
+
+    def _read(self, path: str, bar: ScoringProgress) -> Iterator[Product | BadRecord]:
+        options = self._options
+        if options.reviews is not None:
+            return read_authors(
+                path, reviews=options.reviews, names=self._names, progress=bar.reader()
+            )
+        return read_products(
+            path, format=options.input_format, names=self._names, progress=bar.reader()
+        )
+
+    def _chosen(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
+        for item in items:
+            if not self._wanted:
+                yield item
+            elif isinstance(item, BadRecord):
+                self._seen.update([item.system] if item.system else [])
+                if item.system is None or item.system in self._wanted:
+                    yield item
+            else:
+                self._seen.update(summary.system for summary in item.summaries)
+                chosen = [s for s in item.summaries if s.system in self._wanted]
+                if chosen:
+                    yield item.with_summaries(chosen)
+        self._exhausted = True
+
+
+def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Selection) -> None:
+    with ExitStack() as stack:
+        progress_of = [str(options.reviews)] if options.reviews else options.inputs
+        bar = stack.enter_context(
+            ScoringProgress(progress_of, counts=engine.counts, quiet=options.quiet)
+        )
+        items: Iterable[Product | BadRecord] = selection.items(bar)
+        if options.continues and options.output is not None:
+            items = skip_finished(
+                items,
+                finished_rows(options.output),
+                path=options.output,
+                signature=lambda product: engine.signature(named=product.name is not None),
+                keep=rows.keep,
+            )
+        writer = _writer(options, stack)
+        for row in engine.run(items, progress=bar.scored, planned=bar.planned):
+            bar.row()
+            if writer is not None:
+                writer.write(row)
+            rows.take(row)
+        if writer is not None:
+            writer.close()
+
+
+def _writer(options: ScoreOptions, stack: ExitStack) -> RowWriter | None:
+    if options.output is None:
+        kind = _WRITERS.get(options.screen_format)
+        return None if kind is None else kind(_screen())
+    if options.file_format == "jsonl":
+        mode = "a" if options.continues else "w"
+        file = stack.enter_context(options.output.open(mode, encoding="utf-8", newline=""))
+        return JsonLinesWriter(cast("IO[str]", file))
+    return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
+
+
+class _InertScreen:
+    """A terminal that rows cannot drive; a file or pipe gets every character as it is."""
+
+    def write(self, text: str) -> int:
+        """Write rows."""
+        return sys.stdout.write(inert(text))
+
+    def flush(self) -> None:
+        """Flush the terminal."""
+        sys.stdout.flush()
+
+
+def _screen() -> IO[str]:
+    if sys.stdout.isatty():
+        return cast("IO[str]", _InertScreen())
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    return sys.stdout
+
+
+def _print_table(options: ScoreOptions, table: SystemTable) -> None:
+    console = make_console()
+    counts = {test: options.resamples or RESAMPLES[test] for test in RESAMPLES}
+    statistics = table.statistics(resamples=counts["bootstrap"], seed=options.seed)
+    if statistics:
+        console.print(system_table(statistics, width=console.width))
+    if options.tests:
+        comparisons = table.compare(options.tests, resamples=counts, seed=options.seed)
+        console.print()
+        if comparisons:
+            console.print(comparison_table(comparisons))
+        else:
+            console.print("--test: there is one system, so nothing to compare")
+    resampling = f"|bs:{counts['bootstrap']}"
+    if "randomization" in options.tests:
+        resampling += f"|ar:{counts['randomization']}"
+    resampling += f"|seed:{options.seed}"
+    if table.signatures:
+        console.print()
+    for signature in table.signatures:
+        console.print(plain(signature + resampling), style="dim", soft_wrap=True)
+
+
+def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
+    """Notes on the run: what was avoided, what was cut, what lacks a mask."""
+    counts = engine.counts
+    hits = getattr(engine.scorer, "hits", 0)
+    if rows.kept:
+        note(f"{rows.kept:,} rows were in {options.output} already")
+    note(
+        f"{counts.scored:,} summaries scored, {counts.failed:,} failed; of {counts.naive:,} pairs "
+        f"{counts.naive - counts.planned:,} were avoided by early stopping, "
+        f"{counts.planned - counts.unique:,} were duplicates, {hits:,} were cached"
+    )
+    if rows.hidden_errors:
+        note(f'{rows.hidden_errors:,} more errors are in the "error" fields of the rows')
+    if counts.truncated:
+        note(
+            f"{counts.truncated:,} pairs had a review cut at the model's limit "
+            "(--windows STRIDE reads all of it)"
+        )
+    if counts.unnamed and not options.no_trivial:
+        note(
+            f"{counts.unnamed:,} summaries have no product name, so no trivial mask "
+            "(--product-names gives names)"
+        )
+    if counts.warned:
+        note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
+
+
+def _interrupted(options: ScoreOptions, engine: Engine, rows: _Rows) -> NoReturn:
+    """Say what is kept, which is what the next run need not do."""
+    if options.output is not None and options.file_format == "jsonl":
+        done = rows.table.scored + rows.table.failed
+        kept = f"{done:,} rows are in {options.output}; the same command goes on from there"
+    elif hasattr(engine.scorer, "hits"):
+        kept = "pairs scored so far are in the cache; the same command goes on from there"
+    else:
+        kept = "nothing is kept (--output FILE.jsonl or the cache would)"
+    raise KeyboardInterrupt(f"interrupted: {kept}")

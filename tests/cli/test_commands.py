@@ -1,0 +1,151 @@
+"""`prevalence support`, `models`, `cache`, and the help of every command."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.cli import main
+from prevalence.nli.registry import REGISTRY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+LEXICAL = ("--model", "rouge1-precision", "--threshold", "0.5")
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> Path:
+    path = tmp_path / "reviews.txt"
+    path.write_text("Such warm boots.\n\nthey leak badly\nwarm and dry boots\n")
+    return path
+
+
+def test_support_counts_and_names_reviews_of_a_text_file(run: Run, reviews: Path) -> None:
+    # Blank lines are no reviews. Both words of "Warm boots." are in reviews 0 and 2.
+    result = run("support", *LEXICAL, reviews, "Warm boots.", "It squeaks.")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 0
+    assert lines[0] == "2 of 3 reviews (67%)  Warm boots."
+    assert lines[1].split()[:3] == ["supports", "reviews[0]", "1.000"]
+    assert lines[2].split()[:3] == ["supports", "reviews[2]", "1.000"]
+    assert lines[3] == "0 of 3 reviews (0%)  It squeaks."
+
+
+def test_support_as_json_and_jsonl(run: Run, reviews: Path) -> None:
+    words = ("support", *LEXICAL, reviews, "Warm boots.", "They leak.")
+    array = json.loads(run(*words, "--format", "json").stdout)
+    lines = [json.loads(x) for x in run(*words, "--format", "jsonl").stdout.splitlines()]
+    assert array == lines
+    assert [row["support"] for row in array] == [2, 1]
+    assert array[0]["supporting_reviews"] == [0, 2]
+    assert array[0]["entailment"] == [1.0, 0.0, 1.0]
+    assert array[0]["contradicting_reviews"] is None
+    assert "|trivial:none|" in array[0]["signature"]
+
+
+def test_support_takes_one_product_of_several(
+    run: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    path = write(boots, {**boots, "id": "p2", "reviews": ["they leak"]})
+    words = ("support", *LEXICAL, path, "They leak.")
+    assert "1 of 1 reviews" in run(*words, "--product", "p2").stdout
+    assert "1 of 3 reviews" in run(*words, "--product", "p1").stdout
+    for extra in ([], ["--product", "p3"]):
+        result = run(*words, *extra)
+        assert result.exit_code == 2
+        assert "p1, p2" in result.stderr
+
+
+def test_support_reads_stdin(run: Run) -> None:
+    result = run("support", *LEXICAL, "-", "Warm boots.", stdin="warm boots\n")
+    assert result.stdout.startswith("1 of 1 reviews (100%)")
+
+
+def test_support_shows_as_many_reviews_as_asked(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "r.txt"
+    path.write_text("warm boots\n" * 7)
+    words = ("support", *LEXICAL, path, "Warm boots.")
+    assert run(*words).stdout.count("supports") == 5
+    assert "and 2 more" in run(*words).stdout
+    assert run(*words, "--show", 0).stdout == "7 of 7 reviews (100%)  Warm boots.\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"), [(" ", "statement 0 is empty"), ("", "statement 0 is empty")]
+)
+def test_support_refuses_an_empty_statement(
+    run: Run, reviews: Path, statement: str, said: str
+) -> None:
+    result = run("support", *LEXICAL, reviews, statement)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_models_lists_the_registry(run: Run) -> None:
+    shown = run("models").stdout
+    listed = json.loads(run("models", "--json").stdout)
+    assert [entry["name"] for entry in listed] == list(REGISTRY)
+    assert all(name in shown for name in REGISTRY)
+    paper = next(line for line in shown.splitlines() if line.startswith("roberta-large-mnli"))
+    assert paper.split()[1] == "0.04"
+
+
+def test_cache_info_creates_nothing(run: Run, cache_folder: Path) -> None:
+    for words in (["info"], ["clear"]):
+        assert run("cache", *words).stdout.startswith("no cache yet at ")
+    assert not cache_folder.exists()
+
+
+def test_cache_info_and_clear(run: Run, reviews: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    run("support", *LEXICAL, reviews, "Warm boots.", "--cache", folder)
+    info = run("cache", "--cache", folder, "info").stdout
+    assert info.splitlines()[0].endswith("pairs-v1.sqlite")
+    assert info.splitlines()[1].split() == ["pairs", "3"]
+    assert run("cache", "--cache", folder, "clear").stdout == "cleared 3 pairs\n"
+    assert "pairs   0" in run("cache", "--cache", folder, "info").stdout
+
+
+@pytest.mark.parametrize("words", [[], ["score"], ["support"], ["models"], ["cache"], ["train"]])
+def test_every_command_has_help_with_an_example(run: Run, words: list[str]) -> None:
+    for flag in ("--help", "-h"):
+        result = run(*words, flag)
+        assert result.exit_code == 0
+        assert "Example" in result.stdout
+        assert result.stdout.startswith("Usage: ")
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_short_help_is_the_first_line_of_the_long_one() -> None:
+    import click
+
+    from prevalence.cli import _COMMANDS
+
+    context = click.Context(main)
+    for name, line in _COMMANDS.items():
+        command = main.get_command(context, name)
+        assert command is not None
+        assert (command.help or "").splitlines()[0] == line or name == "train"
+
+
+def test_options_stand_in_groups(run: Run) -> None:
+    shown = run("score", "--help").stdout
+    titles = ["Input:", "Scoring:", "Model:", "Cache:", "Output:", "Statistics:", "Other:"]
+    assert [line for line in shown.splitlines() if line in titles] == titles
+    assert "INPUT..." not in shown.split("Other:")[1]
+
+
+def test_an_unknown_command_is_one_line(run: Run) -> None:
+    result = run("scor")
+    assert result.exit_code == 2
+    assert result.stderr == "error: No such command 'scor' (see main --help)\n"

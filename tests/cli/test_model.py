@@ -1,0 +1,154 @@
+"""Options that concern a model, with a small untrained one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained three-way BERT that reads 32 tokens and states no threshold."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
+    folder.mkdir()
+    words = [
+        "such",
+        "warm",
+        "boots",
+        "they",
+        "leak",
+        "badly",
+        "i",
+        "bought",
+        "a",
+        "lamp",
+        ".",
+        "!",
+        "fine",
+        "laces",
+        "dry",
+    ]
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+    tokenizer = transformers.BertTokenizerFast(
+        vocab={word: place for place, word in enumerate(vocabulary)}, model_max_length=32
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(5)
+    names = {0: "contradiction", 1: "neutral", 2: "entailment"}
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=32, initializer_range=0.8,
+        id2label=names, label2id={name: place for place, name in names.items()},
+    )  # fmt: skip
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def scored(
+    run: Run, write: Write, boots: dict[str, Any], checkpoint: Path
+) -> Callable[..., tuple[list[dict[str, Any]], str]]:
+    """Score a product with the checkpoint; rows and what stands on stderr."""
+    path = write({**boots, "reviews": [*boots["reviews"], "warm boots leak " * 30]})
+
+    def call(*options: object) -> tuple[list[dict[str, Any]], str]:
+        result = run("score", path, "--model", checkpoint, "--format", "jsonl", *options)
+        assert result.exit_code == 0, result.stderr
+        return [json.loads(line) for line in result.stdout.splitlines()], result.stderr
+
+    return call
+
+
+def test_signature_names_model_digest_limit_and_granularity(scored: Any) -> None:
+    parts = scored()[0][0]["signature"].split("|")
+    assert parts[1].startswith("nli:tiny-bert@")
+    assert {"gran:document", "thr:0.5", "trunc:32"} <= set(parts)
+    assert "gran:window8" in scored("--windows", 8)[0][0]["signature"]
+    assert "|trunc:16|" in scored("--max-length", 16)[0][0]["signature"]
+
+
+def test_a_threshold_that_is_not_calibrated_is_announced(scored: Any) -> None:
+    warning = "warning: the model has no calibrated threshold; 0.5 is used (set --threshold)\n"
+    assert warning in scored()[1]
+    assert "calibrated" not in scored("--threshold", 0.4)[1]
+    assert "calibrated" not in scored("--quiet")[1]
+
+
+def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> None:
+    note = "had a review cut at the model's limit"
+    assert note in scored()[1]
+    assert note not in scored("--windows", 8)[1]
+
+
+def test_batch_size_changes_no_answer(scored: Any) -> None:
+    small, large = scored("--batch-tokens", 1)[0], scored("--batch-tokens", 10_000)[0]
+    for one, other in zip(small, large, strict=True):
+        assert one["prevalence"] == other["prevalence"]
+        for a, b in zip(one["sentences"], other["sentences"], strict=True):
+            assert a["supporting_reviews"] == b["supporting_reviews"]
+            if a["entailment"] is not None:
+                assert a["entailment"] == pytest.approx(b["entailment"], abs=1e-5)
+
+
+def test_three_way_models_name_contradicting_reviews(scored: Any) -> None:
+    sentences = scored("--full-matrix", "--threshold", 0.9)[0][0]["sentences"]
+    assert all(isinstance(s["contradicting_reviews"], list) for s in sentences)
+
+
+def test_only_what_concerns_the_user_is_on_stderr(scored: Any) -> None:
+    # No progress bars, advice or warnings of the libraries underneath.
+    warning, work, cut = scored()[1].splitlines()
+    assert warning.startswith("warning: the model has no calibrated threshold")
+    assert work.startswith("2 summaries scored, 0 failed; of ")
+    assert "had a review cut" in cut
+    assert scored("--quiet")[1] == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--max-length", "500"], "500"),
+        (["--labels", "a,b,c"], "a"),
+        (["--labels", "entailment,neutral"], "2 classes"),
+        (["--device", "no-such-device"], "try --device cpu"),
+        (["--dtype", "float8"], "'float8' is not one of"),
+    ],
+)
+def test_unusable_options_are_one_line(
+    run: Run, write: Write, boots: dict[str, Any], checkpoint: Path, *, options: Any, said: str
+) -> None:
+    result = run("score", write(boots), "--model", checkpoint, *options)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_model_is_one_line(run: Run, write: Write, boots: dict[str, Any]) -> None:
+    result = run("score", write(boots), "--model", "/no/such/model")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: /no/such/model: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_support_with_a_model(run: Run, checkpoint: Path) -> None:
+    result = run(
+        "support", "-", "Warm boots.", "--model", checkpoint, "--format", "json",
+        stdin="warm boots\nthey leak\n",
+    )  # fmt: skip
+    row = json.loads(result.stdout)[0]
+    assert row["n_reviews"] == 2
+    assert not set(row["supporting_reviews"]) & set(row["contradicting_reviews"])

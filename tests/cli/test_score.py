@@ -1,0 +1,370 @@
+"""`prevalence score`: what every option does, seen from outside."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.cli.score import INPUT_FORMATS
+from prevalence.readers import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+
+def rows_of(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def table_line(output: str, system: str) -> list[str]:
+    return next(line.split() for line in output.splitlines() if line.startswith(system))
+
+
+def test_table_holds_the_numbers_of_the_hand_computation(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    # good: (2) / (3 · 1) = .667. double: "Warm boots." 2, the repeat masked, "They leak." 1:
+    # 3 / (3 · 3) = .333, with 1 of 3 sentences redundant; 11 + 11 + 10 = 32 characters.
+    result = score(write(boots))
+    assert result.exit_code == 0
+    assert table_line(result.stdout, "system")[:2] == ["system", "prevalence"]
+    good = table_line(result.stdout, "good")
+    double = table_line(result.stdout, "double")
+    assert good == ["good", "0.667", "–", "1", "1.0", "11", "0%", "0%", "0%"]
+    assert double == ["double", "0.333", "–", "1", "3.0", "32", "0%", "33%", "0%"]
+    assert result.stdout.index("good ") < result.stdout.index("double ")
+
+
+def test_signature_names_scorer_threshold_and_resampling(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    last = score(write(boots)).stdout.rstrip().splitlines()[-1]
+    assert last.startswith("prev|consistency:rouge1-precision|gran:document|thr:0.5|trivial:name|")
+    assert last.endswith("|bs:1000|seed:12345")
+
+
+def test_signatures_of_named_and_unnamed_products_are_both_shown(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    result = score(write(boots, {**boots, "id": "p2", "name": None}))
+    signatures = [line for line in result.stdout.splitlines() if line.startswith("prev|")]
+    assert ["trivial:name" in line for line in signatures] == [True, False]
+    assert "2 summaries have no product name" in result.stderr
+
+
+def test_jsonl_rows_have_the_fields_of_the_contract(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    row = rows_of(score(write(boots), "--format", "jsonl").stdout)[1]
+    assert (row["schema"], row["id"], row["system"]) == (1, "p1", "double")
+    assert (row["n_reviews"], row["n_sentences"], row["error"]) == (3, 3, None)
+    first, second, third = row["sentences"]
+    assert (first["support"], first["supporting_reviews"]) == (2, [0, 1])
+    assert (second["support"], second["redundant_with"]) == (None, 0)
+    assert (third["text"], third["start"], third["end"]) == ("They leak.", 24, 34)
+
+
+def test_json_is_one_array_and_csv_one_line_a_summary(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    path = write(boots)
+    array = json.loads(score(path, "--format", "json").stdout)
+    lines = list(csv.DictReader(io.StringIO(score(path, "--format", "csv").stdout)))
+    assert [row["system"] for row in array] == ["good", "double"]
+    assert [line["system"] for line in lines] == ["good", "double"]
+    assert float(lines[1]["prevalence"]) == pytest.approx(1 / 3)
+    assert lines[1]["redundant"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [("o.jsonl", '{"schema"'), ("o.json", "["), ("o.csv", "id,"), ("o", "{")]
+)
+def test_output_format_goes_by_the_suffix_and_the_table_stays_on_the_screen(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path, *, name: str, first: str
+) -> None:
+    result = score(write(boots), "--output", tmp_path / name)
+    assert result.exit_code == 0
+    assert (tmp_path / name).read_text().startswith(first)
+    assert "0.667" in result.stdout
+
+
+def test_format_wins_over_the_suffix(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    score(write(boots), "-o", tmp_path / "o.txt", "--format", "csv")
+    assert (tmp_path / "o.txt").read_text().startswith("id,system,")
+
+
+def test_stdin_gzip_and_several_inputs_are_read_in_order(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    packed = tmp_path / "b.jsonl.gz"
+    packed.write_bytes(gzip.compress(json.dumps({**boots, "id": "zipped"}).encode()))
+    plain = write({**boots, "id": "plain"})
+    result = score(
+        plain, "-", packed, "--format", "jsonl", stdin=json.dumps({**boots, "id": "piped"})
+    )
+    assert result.exit_code == 0
+    ids = [row["id"] for row in rows_of(result.stdout)]
+    assert ids == ["plain", "plain", "piped", "piped", "zipped", "zipped"]
+
+
+@pytest.mark.parametrize("names", [["--systems", "a,c"], ["--systems", "a", "--systems", " c "]])
+def test_systems_are_chosen_by_commas_or_repetition(
+    score: Run, write: Write, boots: dict[str, Any], names: list[str]
+) -> None:
+    path = write({**boots, "summaries": dict.fromkeys("abc", "Warm boots.")})
+    result = score(path, "--format", "jsonl", *names)
+    assert [row["system"] for row in rows_of(result.stdout)] == ["a", "c"]
+
+
+def test_an_unknown_system_is_one_line_and_status_2(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    result = score(write(boots), "--systems", "goood")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == ("error: --systems: no summary by goood; the input has double, good\n")
+
+
+def test_an_unknown_system_beside_a_known_one_fails_after_the_known_is_scored(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    result = score(write(boots), "--systems", "good,goood", "--quiet")
+    assert result.exit_code == 2
+    assert table_line(result.stdout, "good")[1] == "0.667"
+    assert result.stderr.count("\n") == 1
+
+
+def test_limit_counts_records(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    path = write(*({**boots, "id": f"p{n}"} for n in range(5)))
+    rows = rows_of(score(path, "--format", "jsonl", "--limit", 2).stdout)
+    assert {row["id"] for row in rows} == {"p0", "p1"}
+
+
+def test_explain_shows_each_sentence_with_its_reviews(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    lines = score(write(boots), "--explain", "--systems", "double").stdout.splitlines()
+    assert lines[0] == "p1 · double · prevalence 0.333 · 3 reviews"
+    shown = [line.strip() for line in lines[1:6]]
+    assert shown[0].split() == ["0", "2/3", "support", "Warm", "boots."]
+    assert shown[1] == "reviews 0, 1"
+    assert shown[2].split() == ["1", "repeats", "0", "Warm", "boots!"]
+    assert shown[3].split() == ["2", "1/3", "support", "They", "leak."]
+    assert shown[4] == "reviews 2"
+
+
+def test_full_matrix_asks_about_masked_sentences_and_leaves_the_score(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    row = rows_of(score(write(boots), "--full-matrix", "--format", "jsonl").stdout)[1]
+    assert row["prevalence"] == pytest.approx(1 / 3)
+    assert row["sentences"][1]["support"] == 2
+    assert "|matrix:full|" in row["signature"]
+
+
+def test_soft_adds_a_column_and_a_field(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    path = write(boots)
+    assert table_line(score(path, "--soft").stdout, "system")[4] == "soft"
+    row = rows_of(score(path, "--soft", "--format", "jsonl").stdout)[0]
+    # "Warm boots." has p = 1, 1, 0, and the statement "I bought a lamp." shares no word.
+    assert row["soft_prevalence"] == pytest.approx(2 / 3)
+
+
+def test_trivial_mask_by_record_name_file_template_and_not_at_all(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    def trivial(*options: object) -> bool:
+        output = score(path, "--format", "jsonl", "--systems", "s", *options).stdout
+        return bool(rows_of(output)[0]["sentences"][0]["trivial"])
+
+    path = write({**boots, "summaries": {"s": "I bought warm boots."}})
+    names = tmp_path / "names.txt"
+    names.write_text("p1 pair of warm boots\n")
+    assert not trivial()
+    assert trivial("--product-names", names)
+    assert not trivial("--product-names", names, "--no-trivial")
+    assert trivial("--trivial-template", "I bought warm boots, a {name}.")
+
+
+def test_reviews_file_takes_one_summary_a_line(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    reviews = write(boots, {**boots, "id": "p2", "reviews": ["they leak"]}, name="reviews.jsonl")
+    for system in ("first", "second"):
+        (tmp_path / f"{system}.txt").write_text("Warm boots.\nThey leak.\n")
+    result = score(
+        tmp_path / "first.txt", tmp_path / "second.txt", "--reviews", reviews, "--format", "jsonl"
+    )
+    found = [(row["id"], row["system"], row["prevalence"]) for row in rows_of(result.stdout)]
+    assert found == [
+        ("p1", "first", pytest.approx(2 / 3)),
+        ("p2", "first", 1.0),
+        ("p1", "second", pytest.approx(2 / 3)),
+        ("p2", "second", 1.0),
+    ]
+
+
+def test_splitter_lines_and_max_sentences(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    path = write({**boots, "summaries": {"s": "Warm boots. They leak.\nWarm"}})
+    by_line = rows_of(score(path, "--splitter", "lines", "--format", "jsonl").stdout)[0]
+    assert [s["text"] for s in by_line["sentences"]] == ["Warm boots. They leak.", "Warm"]
+    result = score(path, "--max-sentences", 2)
+    assert result.exit_code == 2
+    assert "--max-sentences" in result.stderr
+
+
+def test_threshold_is_strict(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    # "They squeak." shares 1 of 2 words with review 2.
+    path = write({**boots, "summaries": {"s": "They squeak."}})
+    scores = [
+        rows_of(score(path, "--threshold", p, "--format", "jsonl").stdout)[0]["prevalence"]
+        for p in (0.5, 0.49)
+    ]
+    assert scores == [0.0, pytest.approx(1 / 3)]
+
+
+def test_both_tests_with_their_own_numbers_of_resamples(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    path = write(*({**boots, "id": f"p{n}"} for n in range(8)))
+    result = score(path, "--test", "both")
+    line = next(x.split() for x in result.stdout.splitlines() if x.startswith("good    double"))
+    # Every product differs by −1/3: no bootstrap resample is as extreme after the shift, and
+    # all-swapped or none-swapped has probability 2 / 2⁸.
+    assert line[2] == "-0.333"
+    assert float(line[3]) == pytest.approx(1 / 1001, abs=1e-4)
+    assert float(line[4]) == pytest.approx(2 / 256, abs=0.004)
+    assert line[5] == "8"
+    assert result.stdout.rstrip().endswith("|bs:1000|ar:10000|seed:12345")
+    fewer = score(path, "--test", "both", "--resamples", 50, "--seed", 7).stdout.rstrip()
+    assert fewer.endswith("|bs:50|ar:50|seed:7")
+
+
+def test_one_system_has_nothing_to_compare(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    result = score(write(boots), "--systems", "good", "--test", "bootstrap")
+    assert result.exit_code == 0
+    assert "nothing to compare" in result.stdout
+
+
+def test_cache_answers_the_second_run(
+    score: Run, write: Write, boots: dict[str, Any], cache_folder: Path, tmp_path: Path
+) -> None:
+    path = write(boots)
+    first, second = score(path), score(path)
+    assert "0 were cached" in first.stderr
+    assert "0 were cached" not in second.stderr
+    assert first.stdout == second.stdout
+    assert list(cache_folder.iterdir())
+    assert "0 were cached" in score(path, "--no-cache").stderr
+    assert "0 were cached" in score(path, "--cache", tmp_path / "other").stderr
+
+
+def test_quiet_keeps_errors_and_drops_notes(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    assert score(write(boots), "--quiet").stderr == ""
+    result = score(write(boots, "{broken"), "--quiet")
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_status_1_when_some_fail_and_2_when_all_do(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    assert score(write(boots, "{broken")).exit_code == 1
+    assert score(write("{broken")).exit_code == 2
+
+
+def test_a_file_that_ends_the_run_halfway_is_status_1_with_the_rest_scored(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    picture = tmp_path / "picture.jsonl"
+    picture.write_bytes(b"PK\x03\x04 not text")
+    result = score(write(boots), picture)
+    assert result.exit_code == 1
+    assert table_line(result.stdout, "good")[1] == "0.667"
+    assert "error: " in result.stderr.splitlines()[-1]
+    assert "picture.jsonl" in result.stderr
+
+
+def test_a_missing_input_is_found_before_others_are_scored(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    result = score(write(boots), "gone.jsonl", "-o", tmp_path / "o.jsonl")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "error: gone.jsonl: no such file; check the path, or use - for stdin\n"
+    )
+    assert not (tmp_path / "o.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--no-trivial", "--trivial-template", "script"], "exclude each other"),
+        (["--cache", "c", "--no-cache"], "exclude each other"),
+        (["--explain", "--format", "csv"], "--explain goes with the table"),
+        (["-"], "standard input (-) can be read once"),
+        (["--systems", " , "], "--systems names no system"),
+        (["--overwrite"], "--overwrite goes with --output"),
+        (["--output", "no/such/o.jsonl"], "no folder"),
+        (["--output", "-"], "--format jsonl alone writes to the screen"),
+        (["--output", "o.parquet"], "no format goes by the suffix .parquet"),
+        (["--output", "o.jsonl.gz"], "no format goes by the suffix .gz"),
+        (["--threshold", "1"], "not in the range"),
+        (["--threshold", "nan"], "threshold must lie in [0, 1)"),
+        (["--limit", "0"], "not in the range"),
+        (["--trivial-template", "I bought it."], "lacks {name}"),
+        (["--input-format", "xml"], "'xml' is not one of"),
+        (["--reviews", "r.txt", "--input-format", "csv"], "does not go with --reviews"),
+        (["--reviews", "gone.txt"], "gone.txt: no such file"),
+        (["--product-names", "gone.txt"], "gone.txt: no such file"),
+        (["--windows", "5"], "takes no windows"),
+        (["--bogus"], "No such option"),
+    ],
+)
+def test_usage_errors_are_one_line_and_status_2(score: Run, options: list[str], said: str) -> None:
+    result = score("-", *options, stdin="")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_an_input_is_never_written_over(
+    score: Run, write: Write, boots: dict[str, Any], overwrite: list[str]
+) -> None:
+    path = write(boots)
+    before = path.read_bytes()
+    result = score(path, "--output", path, *overwrite)
+    assert result.exit_code == 2
+    assert path.read_bytes() == before
+
+
+def test_formats_are_those_of_the_readers() -> None:
+    # "authors" is chosen by --reviews.
+    assert set(INPUT_FORMATS) == set(FORMATS) - {"authors"}
+
+
+def test_empty_summary_scores_0_with_a_warning(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    result = score(write({**boots, "summaries": {"s": ""}}), "--explain")
+    assert result.exit_code == 0
+    assert table_line(result.stdout, "s ")[1] == "0.000"
+    assert "no sentence" in result.stdout
+    assert 'carry a "warning"' in result.stderr
