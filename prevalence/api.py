@@ -145,6 +145,11 @@ class OpinionPrevalence:
         return self._engine.signature()
 
     @property
+    def calibrated(self) -> bool:
+        """Whether the threshold was calibrated or chosen, and not only assumed to be 0.5."""
+        return bool(getattr(self._engine.scorer, "calibrated", True))
+
+    @property
     def counts(self) -> WorkCounts:
         """Pairs asked for, avoided and truncated since this object was made."""
         return self._engine.counts
@@ -197,16 +202,28 @@ class OpinionPrevalence:
         yield from self._engine.run(checked_products(records), progress=progress)
 
     def support(
-        self, reviews: Sequence[str | Review], statements: Sequence[str]
+        self,
+        reviews: Sequence[str | Review],
+        statements: Sequence[str],
+        *,
+        progress: Progress | None = None,
     ) -> list[StatementSupport]:
         """Count the reviews that imply each statement; no statement is split or masked.
+
+        Args:
+            reviews: m ≥ 1 reviews.
+            statements: one or more claims, each taken as it is.
+            progress: called with the number of pairs just scored.
+
+        Returns:
+            One answer a statement, in order.
 
         Raises:
             InputError: no review, or a statement that is empty or longer than the model reads.
         """
         texts = [review.text for review in checked_reviews(reviews)]
         claims = checked_statements(statements)
-        matrix = self._matrix(texts, claims)
+        matrix = self._matrix(texts, claims, progress)
         signature = self._engine.signature(named=False)
         return [
             StatementSupport(
@@ -218,14 +235,16 @@ class OpinionPrevalence:
             for k, claim in enumerate(claims)
         ]
 
-    def _matrix(self, reviews: Sequence[str], statements: Sequence[str]) -> ReviewMatrix:
+    def _matrix(
+        self, reviews: Sequence[str], statements: Sequence[str], progress: Progress | None
+    ) -> ReviewMatrix:
         """Every review asked about every statement; an empty review implies nothing."""
         scorer = self._engine.scorer
         table, plan = TextTable(), PairPlan()
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         plan.add_product(table.add_all(reviews[row] for row in rows), table.add_all(statements))
         pairs, back = plan.unique()
-        answers = scorer.score(table, pairs).take(back)
+        answers = scorer.score(table, pairs, progress=progress).take(back)
         long = np.flatnonzero(answers.flags & FLAG_TOO_LONG)
         if long.size:
             place = int(long[0]) % len(statements)

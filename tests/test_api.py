@@ -198,6 +198,15 @@ def test_statements_are_neither_split_nor_masked(fake_scorer):
     assert scorer.asked == [("x", "It fits. So.")]
 
 
+def test_support_reports_each_pair_once(fake_scorer):
+    done = []
+    metric = OpinionPrevalence(scorer=fake_scorer())
+    metric.support(
+        ["good boots", "good boots", "warm", " "], ["They are warm."], progress=done.append
+    )
+    assert sum(done) == 2  # equal reviews are asked once, an empty one never
+
+
 def test_support_without_a_contradiction_class(fake_scorer):
     metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS, three_way=False))
     (answer,) = metric.support(REVIEWS, ["It fits."])

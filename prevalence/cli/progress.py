@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
     from prevalence.engine import WorkCounts
 
-__all__ = ["ScoringProgress"]
+__all__ = ["ScoringProgress", "pair_bar"]
 
 
 class ScoringProgress:
@@ -41,7 +49,6 @@ class ScoringProgress:
         self._rows = self._pairs = 0
         self._started: float | None = None
         console = Console(stderr=True)
-        watched = sys.stderr.isatty() and not console.is_dumb_terminal
         # Standard output must stay what it is: the rows may go there.
         self._bar = Progress(
             SpinnerColumn(),
@@ -51,7 +58,7 @@ class ScoringProgress:
             console=console,
             transient=True,
             redirect_stdout=False,
-            disable=quiet or not watched,
+            disable=quiet or not _watched(console),
         )
         self._task = self._bar.add_task("", total=1.0 if self._total else None, status="reading")
 
@@ -119,6 +126,27 @@ class ScoringProgress:
 
     def _show(self) -> None:
         self._bar.update(self._task, completed=self.share, status=self.status)
+
+
+@contextmanager
+def pair_bar(pairs: int) -> Iterator[Callable[[int], None]]:
+    """A bar over a known number of pairs; gives the callback that takes pairs just scored."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), BarColumn(bar_width=20), MofNCompleteColumn(),
+               TextColumn("pairs"), TimeRemainingColumn())  # fmt: skip
+    with Progress(
+        *columns,
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        disable=not _watched(console),
+    ) as bar:
+        task = bar.add_task("", total=pairs)
+        yield lambda scored: bar.update(task, advance=scored)
+
+
+def _watched(console: Console) -> bool:
+    return sys.stderr.isatty() and not console.is_dumb_terminal
 
 
 def _bytes_of(inputs: Sequence[str]) -> int:

@@ -68,13 +68,19 @@ def support(
     Equation 1 of opinion prevalence alone: no statement is split, trivial or redundant.
     """
     from prevalence.api import OpinionPrevalence
+    from prevalence.cli.errors import note
+    from prevalence.cli.progress import pair_bar
     from prevalence.readers import read_reviews
     from prevalence.report.console import make_console, support_view
 
     found = read_reviews(reviews, product=product)
     parameters["labels"] = split_names(parameters["labels"])
     parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
-    answers = OpinionPrevalence(**parameters).support(found, statements)
+    metric = OpinionPrevalence(**parameters)
+    if not metric.calibrated:
+        note("warning: the model has no calibrated threshold; 0.5 is used (set --threshold)")
+    with pair_bar(len(found) * len(statements)) as scored:
+        answers = metric.support(found, statements, progress=scored)
     if form == "table":
         make_console().print(support_view(answers, found, show=show))
         return

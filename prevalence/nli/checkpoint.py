@@ -172,6 +172,9 @@ def resolve(model: str, *, revision: str | None = None) -> Path:
     Raises:
         ModelError: there is no such folder, and the hub does not answer or does not know it.
     """
+    if not model.strip():
+        raise ModelError("the model has no name; give a checkpoint folder or a name from "
+                         "`prevalence models`")  # fmt: skip
     entry = lookup(model)
     location = entry.location if entry else model
     path = Path(location).expanduser()

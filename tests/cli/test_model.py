@@ -152,3 +152,4 @@ def test_support_with_a_model(run: Run, checkpoint: Path) -> None:
     row = json.loads(result.stdout)[0]
     assert row["n_reviews"] == 2
     assert not set(row["supporting_reviews"]) & set(row["contradicting_reviews"])
+    assert "no calibrated threshold; 0.5 is used" in result.stderr

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prevalence.cli.progress import ScoringProgress
+from prevalence.cli.progress import ScoringProgress, pair_bar
 from prevalence.engine import WorkCounts
 
 if TYPE_CHECKING:
@@ -107,3 +107,18 @@ def test_it_is_shown_only_to_a_person_who_did_not_ask_for_quiet(
     assert output.out == "a row\n"
     assert ("5 pairs" in output.err) is shown
     assert bool(output.err) is shown
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_pairs_of_a_known_number(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, watched: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched)
+    with pair_bar(8) as scored:
+        scored(5)
+    output = capsys.readouterr()
+    assert not output.out
+    assert ("5/8" in output.err) is watched
+    assert bool(output.err) is watched

@@ -262,3 +262,9 @@ def test_registry() -> None:
         assert entry.name == name
         assert entry.threshold is None or 0 <= entry.threshold < 1
         assert 0 < entry.max_length <= 1024
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_model_without_a_name_is_refused(name: str) -> None:
+    with pytest.raises(ModelError, match="has no name"):
+        resolve(name)
