@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.engine import DEFAULT_MAX_SENTENCES, Engine, ScoringOptions, WorkCounts
+from prevalence.engine import Engine, ScoringOptions, WorkCounts
 from prevalence.errors import InputError
 from prevalence.inputs import (
     checked_name,
@@ -20,6 +20,7 @@ from prevalence.matrix import ReviewMatrix
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, Progress
 from prevalence.records import Product, Review, ScoredSummary, Summary
 from prevalence.scorers import open_scorer
+from prevalence.sentences import DEFAULT_MAX_SENTENCES
 from prevalence.texts import PairPlan, TextTable
 
 if TYPE_CHECKING:

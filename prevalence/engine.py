@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
 from prevalence.jobs import SummaryJob
-from prevalence.metric import check_threshold
+from prevalence.metric import check_threshold, near
 from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
 from prevalence.records import BadRecord, Product, ScoredSummary
 from prevalence.results import scored_summary
-from prevalence.sentences import get_splitter
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
 from prevalence.texts import PairPlan, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["DEFAULT_MAX_SENTENCES", "Engine", "ScoringOptions", "WorkCounts"]
-
-DEFAULT_MAX_SENTENCES = 500
-"""Summary sentences above which a record is refused: redundancy asks n(n − 1)/2 pairs."""
+__all__ = ["Engine", "ScoringOptions", "WorkCounts"]
 
 _CHUNK_UNITS = 4
 _CHUNK_CHARACTERS = 32_000_000
@@ -75,6 +72,8 @@ class WorkCounts:
         planned: pairs asked for after early stopping.
         unique: distinct pairs among them, within a wave of a chunk.
         truncated: distinct pairs whose premise was cut.
+        doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
+            scorer in float32.
         scored: summaries with a score.
         failed: rows without one.
         unnamed: scored summaries of products without a name, so without a trivial mask.
@@ -85,6 +84,7 @@ class WorkCounts:
     planned: int = 0
     unique: int = 0
     truncated: int = 0
+    doubtful: int = 0
     scored: int = 0
     failed: int = 0
     unnamed: int = 0
@@ -156,6 +156,10 @@ class Engine:
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
+
+    def signature_of(self, item: Product | BadRecord) -> str:
+        """The signature of an item's rows; a bad record's is that of a named product."""
+        return self.signature(named=isinstance(item, BadRecord) or item.name is not None)
 
     def run(
         self,
@@ -259,6 +263,8 @@ class Engine:
         self.counts.planned += len(plan)
         self.counts.unique += len(pairs)
         self.counts.truncated += int(((scores.flags & FLAG_TRUNCATED) > 0).sum())
+        doubt = getattr(self.scorer, "doubt", 0.0)
+        self.counts.doubtful += int(near(scores.entailment, self.threshold, doubt).sum())
         return scores.take(back)
 
     def _row(self, entry: SummaryJob | BadRecord) -> ScoredSummary:
@@ -270,11 +276,11 @@ class Engine:
                 prevalence=None,
                 n_reviews=0,
                 sentences=(),
-                signature=self.signature(),
+                signature=self.signature_of(entry),
                 error=entry.error,
                 extra=entry.extra,
             )
-        named = entry.product.name is not None
-        row = scored_summary(entry, signature=self.signature(named=named), soft=self.options.soft)
-        self.counts.add_row(row, named=named)
+        signature = self.signature_of(entry.product)
+        row = scored_summary(entry, signature=signature, soft=self.options.soft)
+        self.counts.add_row(row, named=entry.product.name is not None)
         return row

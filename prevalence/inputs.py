@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from prevalence.characters import well_formed
 from prevalence.errors import InputError
 from prevalence.readers import parse_record
 from prevalence.records import BadRecord, Product, Review, Summary
-from prevalence.texts import well_formed
 
 __all__ = ["checked_name", "checked_products", "checked_reviews", "checked_statements",
            "checked_text"]  # fmt: skip

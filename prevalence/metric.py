@@ -7,6 +7,7 @@ threshold, strictly.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "contradictions",
     "decisions",
     "masks",
+    "near",
     "prevalence",
     "redundant_with",
     "soft_masks",
@@ -85,6 +87,25 @@ def decisions(probabilities: ArrayLike, threshold: float) -> Bools:
     if not np.all((values >= 0) & (values <= 1)):
         raise InputError("probabilities must lie in [0, 1] and not be NaN")
     return np.asarray(values > values.dtype.type(threshold), dtype=np.bool_)
+
+
+def near(probabilities: ArrayLike, threshold: float, doubt: float) -> Bools:
+    """Whether an error of ``doubt`` in the log-odds could turn each decision.
+
+    Args:
+        probabilities: P(entailment), any shape, in [0, 1] or NaN, which is near nothing.
+        threshold: in [0, 1).
+        doubt: not negative; 0 makes nothing near.
+
+    >>> near([0.03, 0.04, 0.06], 0.04, 0.4).tolist()
+    [True, True, False]
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    if not doubt:
+        return np.zeros(values.shape, np.bool_)
+    odds = threshold / (1.0 - threshold)
+    low, high = (odds * math.exp(error) for error in (-doubt, doubt))
+    return np.asarray((values >= low / (1.0 + low)) & (values <= high / (1.0 + high)))
 
 
 def redundant_with(implied: ArrayLike) -> NDArray[np.int64]:
@@ -175,7 +196,9 @@ def soft_prevalence(entailment: ArrayLike, weights: ArrayLike) -> float:
     matrix = np.asarray(entailment, dtype=np.float64)
     if matrix.shape[0] == 0:
         raise InputError("prevalence needs at least one review")
-    return float((matrix.mean(axis=0) @ np.asarray(weights)) / max(matrix.shape[1], 1))
+    # An exact sum, because the order in which a BLAS adds depends on the machine.
+    terms = matrix.mean(axis=0) * np.asarray(weights, dtype=np.float64)
+    return math.fsum(terms.tolist()) / max(len(terms), 1)
 
 
 def contradictions(entailment: ArrayLike, contradiction: ArrayLike, threshold: float) -> Bools:

@@ -127,6 +127,11 @@ class ScoredSentence:
         """Whether the sentence is neither trivial nor redundant."""
         return not self.trivial and self.redundant_with is None
 
+    @property
+    def unsupported(self) -> bool:
+        """Whether the sentence counts and no review implies it."""
+        return self.counts and self.support == 0
+
     def to_json(self) -> dict[str, Any]:
         """The sentence as the contract's JSON object."""
         return {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError, MissingDependencyError
 
-__all__ = ["SPLITTERS", "Sentence", "Splitter", "get_splitter"]
+__all__ = ["DEFAULT_MAX_SENTENCES", "SPLITTERS", "Sentence", "Splitter", "get_splitter"]
 
 
 class Sentence(NamedTuple):
@@ -24,6 +24,9 @@ Splitter = Callable[[str], tuple[Sentence, ...]]
 
 SPLITTERS = ("punkt-en", "nltk-punkt-en", "lines")
 """Names of the splitters: Punkt from the wheel, NLTK's own Punkt, one sentence a line."""
+
+DEFAULT_MAX_SENTENCES = 500
+"""Sentences above which a summary is refused: redundancy asks n(n − 1)/2 pairs."""
 
 
 def get_splitter(name: str = "punkt-en") -> Splitter:

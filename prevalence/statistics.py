@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_RESAMPLES",
     "DEFAULT_SEED",
+    "DEFAULT_TRIALS",
     "TESTS",
     "Interval",
     "PairedTest",
@@ -31,6 +32,8 @@ __all__ = [
 
 DEFAULT_RESAMPLES = 1000
 """Resamples of sacreBLEU's bootstrap (its paired test uses 1,000 as well)."""
+DEFAULT_TRIALS = 10_000
+"""Trials of sacreBLEU's approximate randomization."""
 DEFAULT_SEED = 12345
 """sacreBLEU's default seed, kept for comparability of habits, not of numbers."""
 
@@ -151,7 +154,7 @@ def paired_randomization(
     first: ProductScores,
     second: ProductScores,
     *,
-    resamples: int = 10_000,
+    resamples: int = DEFAULT_TRIALS,
     seed: int = DEFAULT_SEED,
 ) -> PairedTest:
     """Two-sided paired approximate randomization: each product's systems are swapped or not.
@@ -159,7 +162,7 @@ def paired_randomization(
     Returns:
         The test; its p-value is NaN without any product that both summarised.
 
-    Source: Noreen 1989; Riezler and Maxwell 2005; 10,000 trials as in sacreBLEU.
+    Source: Noreen 1989; Riezler and Maxwell 2005.
     """
     _check(resamples)
     a, b = _common(first, second)

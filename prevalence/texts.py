@@ -7,29 +7,17 @@ scored once. Nothing downstream holds m x n copies of a review.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairPlan", "TextTable", "well_formed"]
+__all__ = ["PairPlan", "TextTable"]
 
 DIGEST_SIZE = 16
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 Numbers = Sequence[int] | NDArray[np.int64]
 """Text numbers."""
-
-
-def well_formed(text: str) -> str:
-    r"""The text with each lone surrogate, which UTF-8 cannot hold, replaced by U+FFFD.
-
-    >>> well_formed("caf\udce9") == "caf\ufffd"
-    True
-    """
-    return _SURROGATE.sub("\ufffd", text)
 
 
 class TextTable:

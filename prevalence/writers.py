@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "FORMATS",
     "CsvWriter",
     "JsonLinesWriter",
     "JsonWriter",
@@ -28,8 +27,6 @@ __all__ = [
     "neutral_cell",
     "skip_finished",
 ]
-
-FORMATS = ("table", "jsonl", "csv", "json")
 
 CSV_COLUMNS = (
     "id", "system", "prevalence", "n_reviews", "n_sentences", "trivial", "redundant",
@@ -102,7 +99,7 @@ class CsvWriter:
             "n_sentences": row.n_sentences,
             "trivial": sum(s.trivial for s in row) if scored else None,
             "redundant": sum(s.redundant_with is not None for s in row) if scored else None,
-            "unsupported": sum(s.counts and s.support == 0 for s in row) if scored else None,
+            "unsupported": sum(s.unsupported for s in row) if scored else None,
             "error": row.error,
             "warning": row.warning,
             "signature": row.signature,
@@ -187,7 +184,7 @@ def skip_finished(
     done: Iterator[ScoredSummary],
     *,
     path: Path,
-    signature: Callable[[Product], str],
+    signature: Callable[[Product | BadRecord], str],
     keep: Callable[[ScoredSummary], None],
 ) -> Iterator[Product | BadRecord]:
     """Leave out what an earlier run has finished, checking that it was the same run.
@@ -196,7 +193,7 @@ def skip_finished(
         items: the input, from its beginning.
         done: rows of the earlier run, in order.
         path: the output, for messages.
-        signature: signature that a product's rows have in this run.
+        signature: signature that the rows of an item have in this run.
         keep: called with each finished row.
 
     Yields:
@@ -210,7 +207,8 @@ def skip_finished(
         if earlier.row is None:
             yield item
         elif isinstance(item, BadRecord):
-            earlier.take(earlier.row, same=earlier.row.error == item.error)
+            same = earlier.row.error == item.error
+            earlier.take(earlier.row, same=same, signature=signature(item))
         else:
             left = _left_over(item, earlier, signature(item))
             if left:
@@ -230,11 +228,11 @@ class _Earlier:
         self._keep = keep
         self.row = next(done, None)
 
-    def take(self, row: ScoredSummary, *, same: bool, signature: str | None = None) -> None:
+    def take(self, row: ScoredSummary, *, same: bool, signature: str) -> None:
         """Keep the row and go on, if it belongs to this input and these settings."""
         if not same:
             raise self.foreign(row)
-        if signature is not None and row.signature != signature:
+        if row.signature != signature:
             raise self._refusal(f"scores of other settings ({row.signature})")
         self._keep(row)
         self.row = next(self._done, None)

@@ -272,6 +272,20 @@ def test_work_is_counted(fake_scorer):
     assert (engine.counts.unnamed, engine.counts.warned) == (0, 3)
 
 
+def test_decisions_that_rounding_could_turn_are_counted(fake_scorer):
+    # At threshold .3 a doubt of .5 in the log-odds reaches from .206 to .414: of the pairs asked,
+    # only ("Blue.", "It fits.") at .3 lies there.
+    scorer = fake_scorer(ANSWERS, threshold=0.3)
+    scorer.doubt = 0.5
+    engine = Engine(scorer)
+    product = Product("p1", tuple(map(Review, REVIEWS)), (Summary("a", SUMMARY),), "boot")
+    list(engine.run([product]))
+    assert engine.counts.doubtful == 1
+    scorer.doubt = 0.0
+    list(engine.run([product]))
+    assert engine.counts.doubtful == 1
+
+
 def test_products_without_a_name_are_counted(fake_scorer):
     engine = Engine(fake_scorer(), ScoringOptions(trivial=None))
     product = Product("p", (Review("x"),), (Summary("s", "It fits."),))

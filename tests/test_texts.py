@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prevalence.texts import PairPlan, TextTable, well_formed
+from prevalence.texts import PairPlan, TextTable
 
 numbers = st.integers(0, 40)
 requests = st.lists(st.lists(st.tuples(numbers, numbers), max_size=6), max_size=6)
@@ -35,15 +35,6 @@ def test_a_lone_surrogate_has_a_digest_of_its_own():
     table = TextTable()
     digests = {table.digest(table.add(text)) for text in ("\ud800", "\udfff", "\ufffd", "?")}
     assert len(digests) == 4
-
-
-@given(st.text(st.characters(codec=None)))
-def test_well_formed_texts_can_be_encoded_and_keep_their_length(text):
-    repaired = well_formed(text)
-    assert len(repaired) == len(text)
-    assert repaired.encode("utf-8").decode("utf-8") == repaired
-    assert all(a == b or (b == "\ufffd" and "\ud800" <= a <= "\udfff")
-               for a, b in zip(text, repaired, strict=True))  # fmt: skip
 
 
 def test_a_product_varies_premises_slowest():

@@ -43,7 +43,7 @@ def run(path, scorer, items=ITEMS, **options):
         items,
         finished_rows(path),
         path=path,
-        signature=lambda product: engine.signature(named=product.name is not None),
+        signature=engine.signature_of,
         keep=kept.append,
     )
     with path.open("a", encoding="utf-8", newline="") as file:
@@ -121,6 +121,12 @@ def test_rows_of_other_settings_are_refused(fake_scorer, tmp_path, options):
     assert "holds scores of other settings (prev|nli:fake@1|" in refused(
         path, fake_scorer(), **options
     )
+
+
+def test_rows_of_bad_records_name_their_settings_too(fake_scorer, tmp_path):
+    path = tmp_path / "out.jsonl"
+    run(path, fake_scorer(), ITEMS[1:2])
+    assert "other settings" in refused(path, fake_scorer(), ITEMS[1:2], threshold=0.25)
 
 
 @pytest.mark.parametrize(

@@ -86,9 +86,9 @@ def _write_anything() -> None:
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        from importlib.metadata import version
+        from prevalence.signature import package_version
 
-        click.echo(f"prevalence {version('prevalence')}")
+        click.echo(f"prevalence {package_version()}")
         ctx.exit()
 
 

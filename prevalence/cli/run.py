@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from itertools import islice
+from itertools import groupby
+from operator import attrgetter
 from typing import IO, TYPE_CHECKING, NoReturn, cast
 
 from prevalence.cli.errors import Incomplete, note
@@ -149,7 +150,12 @@ class Selection:
     def items(self, bar: ScoringProgress) -> Iterator[Product | BadRecord]:
         """Read the inputs."""
         every = (item for path in self._options.inputs for item in self._read(path, bar))
-        yield from islice(self._chosen(every), self._options.limit)
+        # A product and its faulty summaries are one record, and share their source.
+        records = groupby(self._chosen(every), key=attrgetter("source"))
+        for place, (_, parts) in enumerate(records):
+            if place == self._options.limit:
+                return
+            yield from parts
 
     def check(self) -> None:
         """Refuse names that no record has, once all were read.
@@ -194,7 +200,8 @@ class Selection:
 
 def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Selection) -> None:
     with ExitStack() as stack:
-        progress_of = [str(options.reviews)] if options.reviews else options.inputs
+        # One file of reviews is read again beside every file of summaries.
+        progress_of = [str(options.reviews or path) for path in options.inputs]
         bar = stack.enter_context(
             ScoringProgress(progress_of, counts=engine.counts, quiet=options.quiet)
         )
@@ -204,7 +211,7 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
                 items,
                 finished_rows(options.output),
                 path=options.output,
-                signature=lambda product: engine.signature(named=product.name is not None),
+                signature=engine.signature_of,
                 keep=rows.keep,
             )
         writer = _writer(options, stack)
@@ -288,6 +295,11 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         note(
             f"{counts.truncated:,} pairs had a review cut at the model's limit "
             "(--windows STRIDE reads all of it)"
+        )
+    if counts.doubtful:
+        note(
+            f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
+            "otherwise (--dtype float32)"
         )
     if counts.unnamed and not options.no_trivial:
         note(

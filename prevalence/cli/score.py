@@ -16,6 +16,7 @@ from prevalence.cli.options import (
     option,
     split_names,
 )
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
     from prevalence.engine import Engine
@@ -67,6 +68,13 @@ class ScoreOptions:
     resamples: int | None
     seed: int
     quiet: bool
+
+    @property
+    def files_read(self) -> tuple[str, ...]:
+        """Every file as often as it is read: the reviews beside each file of summaries."""
+        reviews = () if self.reviews is None else (str(self.reviews),) * len(self.inputs)
+        names = () if self.product_names is None else (str(self.product_names),)
+        return (*self.inputs, *reviews, *names)
 
     @property
     def wanted_systems(self) -> frozenset[str]:
@@ -160,10 +168,10 @@ class ScoreOptions:
     "Scoring",
     "--splitter",
     metavar="NAME",
-    type=click.Choice(["punkt-en", "nltk-punkt-en", "lines"]),
-    default="punkt-en",
+    type=click.Choice(SPLITTERS),
+    default=SPLITTERS[0],
     show_default=True,
-    help="How summaries are cut into sentences: punkt-en, nltk-punkt-en or lines.",
+    help=f"How summaries are cut into sentences: {', '.join(SPLITTERS)}.",
 )
 @option(
     "Scoring",
@@ -182,7 +190,7 @@ class ScoreOptions:
     "--max-sentences",
     metavar="N",
     type=click.IntRange(1),
-    default=500,
+    default=DEFAULT_MAX_SENTENCES,
     show_default=True,
     help="Refuse longer summaries: redundancy is quadratic.",
 )
@@ -274,7 +282,7 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
 def _check(options: ScoreOptions) -> None:
     if options.no_trivial and options.trivial_template != "name":
         raise click.UsageError("--no-trivial and --trivial-template exclude each other")
-    if options.inputs.count("-") > 1:
+    if options.files_read.count("-") > 1:
         raise click.UsageError("standard input (-) can be read once")
     if options.systems and not options.wanted_systems:
         raise click.UsageError("--systems names no system")
@@ -299,10 +307,9 @@ def _check_output(options: ScoreOptions, output: Path) -> None:
             f"--output: no format goes by the suffix {output.suffix}; add --format jsonl, csv or "
             "json"
         )
-    read = [*options.inputs, options.reviews, options.product_names]
-    if any(path and Path(path).exists() and _same_file(Path(path), output) for path in read):
+    if any(_same_file(Path(path), output) for path in options.files_read):
         raise click.UsageError(f"--output: {output} is an input, which is not written over")
 
 
 def _same_file(first: Path, second: Path) -> bool:
-    return second.is_file() and first.samefile(second)
+    return first.exists() and second.is_file() and first.samefile(second)

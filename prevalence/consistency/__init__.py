@@ -1,1 +1,1 @@
-"""Consistency scorers: premise and hypothesis in, a score in [0, 1] out, the direction in the id."""
+"""Scorers of (premise, hypothesis) pairs, each with an id that names its direction."""

@@ -59,7 +59,8 @@ def unigrams(text: str) -> Counter[str]:
 def rouge1_precision(target: Counter[str], prediction: Counter[str]) -> float:
     """Share of the prediction's unigrams that the target has, clipped; 0 for no unigram."""
     total = prediction.total()
-    return (target & prediction).total() / total if total else 0.0
+    # The intersection walks its left side, which should be the short one.
+    return (prediction & target).total() / total if total else 0.0
 
 
 class Rouge1PrecisionScorer:

@@ -261,6 +261,7 @@ class CachedScorer:
         self.signature = inner.signature
         self.threshold = inner.threshold
         self.calibrated: bool = getattr(inner, "calibrated", True)
+        self.doubt: float = getattr(inner, "doubt", 0.0)
         self.three_way = inner.three_way
         self.work_unit = inner.work_unit
         self.hits = 0
@@ -326,9 +327,9 @@ def _encode(key: bytes, value: Entry) -> bytes:
     return body + _CHECK.pack(zlib.crc32(key + body))
 
 
-def _decode(key: bytes, value: bytes) -> Entry | None:
-    """The entry, or None when its checksum is wrong."""
-    if len(value) != _VALUE.size + _CHECK.size:
+def _decode(key: bytes, value: object) -> Entry | None:
+    """The entry, or None when it is damaged, which may change even its type."""
+    if not isinstance(value, bytes) or len(value) != _VALUE.size + _CHECK.size:
         return None
     body, check = value[: _VALUE.size], value[_VALUE.size :]
     if _CHECK.pack(zlib.crc32(key + body)) != check:

@@ -67,6 +67,10 @@ class PairScorer(Protocol):
         threshold: calibrated decision threshold in [0, 1).
         three_way: whether contradiction probabilities exist.
         work_unit: number of pairs that is worth one call (a few seconds of work).
+
+    A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
+    (how far rounding may move the log-odds of a probability, 0 when absent) and ``hits`` (pairs
+    answered by a cache).
     """
 
     digest: bytes

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from prevalence.characters import well_formed
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import PairLayout, assemble
-from prevalence.texts import TextTable, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from prevalence.texts import TextTable
 
 __all__ = ["TokenStore", "encode", "pair_layout"]
 
@@ -114,7 +116,7 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     if not texts:
         return []
     encoded = tokenizer(
-        [text if text.isascii() else well_formed(text) for text in texts],
+        [well_formed(text) for text in texts],
         add_special_tokens=False,
         truncation=False,
         padding=False,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
-from prevalence.readers.fields import ID_KEYS, one_line
+from prevalence.readers.fields import ID_KEYS, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -102,9 +103,9 @@ def _normal(cell: str) -> str:
 
 
 def _refuse_repeated(names: Sequence[str], path: str) -> None:
-    repeated = sorted({name for name in names if name and names.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if repeated:
-        listed = ", ".join(one_line(name) for name in repeated)
+        listed = ", ".join(escaped(name) for name in repeated)
         raise InputError(f"{path}:1: columns stand twice: {listed}; rename one of each")
 
 
@@ -132,7 +133,7 @@ def _long_column(places: dict[str, int], reviews_only: bool) -> int | None:
 
 
 def _refuse_unusable(columns: Columns, path: str, reviews_only: bool) -> None:
-    found = ", ".join(one_line(cell.strip()) or "(no name)" for cell in columns.header)
+    found = ", ".join(escaped(cell.strip()) or "(no name)" for cell in columns.header)
     kinds = [columns.reviews is not None, bool(columns.wide), columns.long is not None]
     if sum(kinds) == 0:
         needed = 'reviews in columns rev1, rev2, ..., in one column "reviews" or row by row in '

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.readers.columns import is_copycat, is_table
-from prevalence.readers.fields import one_line
+from prevalence.readers.fields import escaped
 from prevalence.readers.jsontext import is_record_map
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _is_binary(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    return repr(one_line(text[:_SHOWN]))
+    return repr(escaped(text[:_SHOWN]))
 
 
 def _hint(source: Source) -> Container | None:

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from prevalence.characters import well_formed
 from prevalence.records import BadRecord
 
 __all__ = [
     "ID_KEYS",
     "MAX_DEPTH",
-    "SURROGATE",
     "FieldError",
     "Position",
     "describe",
+    "escaped",
     "leftover",
-    "one_line",
     "read_id",
     "scrub",
 ]
@@ -31,8 +31,6 @@ MAX_DEPTH = 100
 """Deeper nesting is refused: it means nothing in a review record and breaks JSON writers."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a pair, which no UTF-8 writer can hold."""
 
 _SHOWN = 40
 _MAX_BITS = 14_000  # Python writes integers of at most 4300 digits, which is 14,284 bits
@@ -92,7 +90,7 @@ class FieldError(Exception):
         """
         parts = [position.source, self.where, f"{self.problem}; {self.fix}"]
         return BadRecord(
-            error=one_line(": ".join(part for part in parts if part)),
+            error=escaped(": ".join(part for part in parts if part)),
             id=identity,
             system=self.system,
             source=position.source,
@@ -100,10 +98,10 @@ class FieldError(Exception):
         )
 
 
-def one_line(text: str) -> str:
+def escaped(text: str) -> str:
     """Escape control characters, and replace what UTF-8 cannot hold."""
     printable = _CONTROL.sub(lambda match: ascii(match.group())[1:-1], text)
-    return SURROGATE.sub("\ufffd", printable)
+    return well_formed(printable)
 
 
 def describe(value: object) -> str:
@@ -166,7 +164,7 @@ class _Scrubber:
 
     def walk(self, value: Any) -> Any:
         if isinstance(value, str):
-            return SURROGATE.sub("\ufffd", value)
+            return well_formed(value)
         if isinstance(value, float) and not math.isfinite(value):
             raise FieldError(self._place(), "is not a finite number", "leave it out or write null")
         if isinstance(value, Mapping | list | tuple):
@@ -186,7 +184,7 @@ class _Scrubber:
 
     def _key(self, key: object) -> str:
         if isinstance(key, str):
-            return SURROGATE.sub("\ufffd", key)
+            return well_formed(key)
         problem = f"has a key that is a {type(key).__name__}"
         raise FieldError(self._place(), problem, "give keys that are strings")
 

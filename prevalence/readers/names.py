@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.readers.detect import first_text
-from prevalence.readers.fields import FieldError, describe, one_line, scrub
+from prevalence.readers.fields import FieldError, describe, escaped, scrub
 from prevalence.readers.jsonfiles import document_text
 from prevalence.readers.jsontext import decode_document, decode_utf8
 from prevalence.readers.streams import Source, open_source
@@ -47,7 +47,7 @@ def _from_lines(source: Source) -> list[tuple[str, str]]:
         except FieldError as fault:
             raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
         if len(words) == 1:
-            shown = one_line(words[0][:40])
+            shown = escaped(words[0][:40])
             raise InputError(f"{where}: no name after the id {shown!r}; write one")
         if words:
             pairs.append((words[0], words[1].strip()))
@@ -63,5 +63,5 @@ def _from_object(source: Source) -> dict[str, str]:
     for key, name in names.items():
         if not isinstance(name, str) or not name.strip():
             found = describe(name)
-            raise InputError(f"{source.path}: {one_line(key)}: the name is {found}; give a string")
+            raise InputError(f"{source.path}: {escaped(key)}: the name is {found}; give a string")
     return {key: name.strip() for key, name in names.items()}

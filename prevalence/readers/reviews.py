@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from prevalence.characters import well_formed
 from prevalence.errors import InputError
 from prevalence.readers.copycat import copycat_items
 from prevalence.readers.detect import detect_container
 from prevalence.readers.drafts import Item, ReadOptions
-from prevalence.readers.fields import SURROGATE, FieldError, one_line
+from prevalence.readers.fields import FieldError, escaped
 from prevalence.readers.jsonfiles import document_items, document_text, line_items
 from prevalence.readers.jsontext import decode_utf8
 from prevalence.readers.streams import Source, open_source
@@ -67,7 +68,7 @@ def _packed_items(source: Source, container: str) -> Iterator[Item]:
 def _refuse_choice(product: str | None, path: str) -> None:
     if product is not None:
         raise InputError(
-            f"{path}: holds reviews without product ids, so {one_line(product)!r} cannot be "
+            f"{path}: holds reviews without product ids, so {escaped(product)!r} cannot be "
             "chosen; leave the choice out"
         )
 
@@ -95,34 +96,36 @@ def _listed_texts(text: str) -> tuple[Review, ...]:
         return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return ()
-    return tuple(Review(SURROGATE.sub("\ufffd", item)) for item in value)
+    return tuple(Review(well_formed(item)) for item in value)
 
 
 def _chosen(items: Iterator[Item], product: str | None, path: str) -> tuple[Review, ...]:
     """The reviews of the product asked for, or of the only one."""
-    found: dict[str, Product] = {}
+    first: Product | None = None
     first_bad: BadRecord | None = None
+    # Of the others only the ids are kept: the file may be larger than the memory.
+    ids: dict[str, None] = {}
     for item in items:
-        wanted = product is None or item.id == product
         if isinstance(item, BadRecord):
-            if product is None or wanted:
+            if product in (None, item.id):
                 first_bad = first_bad or item
             continue
-        found.setdefault(item.id, item)
-        if wanted and product is not None:
+        if item.id == product:
             return item.reviews
+        first = first or item
+        ids[item.id] = None
     if first_bad is not None:
         raise InputError(first_bad.error)
-    if product is None and len(found) == 1:
-        return next(iter(found.values())).reviews
-    raise InputError(_choices(found, product, path))
+    if first is not None and product is None and len(ids) == 1:
+        return first.reviews
+    raise InputError(_choices(list(ids), product, path))
 
 
-def _choices(found: dict[str, Product], product: str | None, path: str) -> str:
+def _choices(found: list[str], product: str | None, path: str) -> str:
     if not found:
         return f"{path}: holds no record; there is nothing to read"
-    ids = ", ".join(one_line(identity) for identity in list(found)[:_LISTED])
+    ids = ", ".join(escaped(identity) for identity in found[:_LISTED])
     ids += ", ..." if len(found) > _LISTED else ""
     if product is None:
         return f"{path}: holds {len(found)} products; choose one by its id: {ids}"
-    return f"{path}: holds no product {one_line(product)!r}; its ids are: {ids}"
+    return f"{path}: holds no product {escaped(product)!r}; its ids are: {ids}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.readers.fields import SURROGATE, FieldError
+from prevalence.characters import LONE_SURROGATE
+from prevalence.readers.fields import FieldError
 from prevalence.readers.streams import MAX_LINE_BYTES, Source
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def plain_rows(source: Source) -> Iterator[Row]:
 def checked(row: Row) -> Row:
     """Mark a row that held wrong bytes; its readable cells stay."""
     for index, cell in enumerate(row.cells):
-        if SURROGATE.search(cell):
+        if LONE_SURROGATE.search(cell):
             fault = FieldError(f"cell {index + 1}", "is not UTF-8", "save the file as UTF-8")
             return row._replace(fault=fault)
     return row

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from prevalence.errors import InputError
-from prevalence.readers.fields import one_line
+from prevalence.readers.fields import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -127,7 +127,7 @@ class Source:
             data, fault = self._read_line()
         except (EOFError, OSError, zlib.error) as error:
             self._ended = True
-            reason = one_line(str(error) or type(error).__name__)
+            reason = escaped(str(error) or type(error).__name__)
             return Line(self._number, b"", f"the stream is damaged from here on ({reason})")
         if self._number == 1:
             data = data.removeprefix(_UTF8_BOM)
@@ -147,7 +147,7 @@ class Source:
 
 def display(path: str | Path) -> str:
     """The name of an input in messages: printable, on one line."""
-    return "<stdin>" if str(path) == STDIN else one_line(str(path))
+    return "<stdin>" if str(path) == STDIN else escaped(str(path))
 
 
 def check_readable(path: str | Path) -> None:
@@ -164,7 +164,7 @@ def check_readable(path: str | Path) -> None:
     try:
         exists, is_folder = Path(path).exists(), Path(path).is_dir()
     except (OSError, ValueError) as error:
-        raise InputError(f"{display(path)}: cannot be read ({one_line(str(error))})") from None
+        raise InputError(f"{display(path)}: cannot be read ({escaped(str(error))})") from None
     if not exists:
         raise InputError(f"{display(path)}: no such file; check the path, or use - for stdin")
     if is_folder:
@@ -207,7 +207,7 @@ def _open_bytes(path: str | Path, stack: ExitStack) -> IO[bytes]:
     try:
         return stack.enter_context(Path(path).open("rb"))
     except OSError as error:
-        reason = one_line(error.strerror or str(error))
+        reason = escaped(error.strerror or str(error))
         raise InputError(f"{display(path)}: cannot be opened ({reason})") from None
 
 
@@ -215,7 +215,7 @@ def _first_bytes(raw: _Counting, path: str | Path) -> bytes:
     try:
         first = raw.sniff(8)
     except OSError as error:
-        raise InputError(f"{display(path)}: cannot be read ({one_line(str(error))})") from None
+        raise InputError(f"{display(path)}: cannot be read ({escaped(str(error))})") from None
     if not first:
         raise InputError(f"{display(path)}: is empty; there is nothing to score")
     for magic, (kind, advice) in _FOREIGN.items():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from prevalence.characters import well_formed
 from prevalence.errors import InputError
 from prevalence.readers.columns import Columns, best_delimiter, plan_columns
 from prevalence.readers.drafts import Draft, Item, RawReview, RawSummary, ReadOptions, finish
-from prevalence.readers.fields import SURROGATE, FieldError, Position
+from prevalence.readers.fields import FieldError, Position
 from prevalence.readers.jsontext import decode_line
 from prevalence.readers.native import DEFAULT_SYSTEM, listed_reviews
 from prevalence.readers.rows import Row, quoted_rows
@@ -107,7 +108,7 @@ def _cell(row: Row, index: int | None) -> str | None:
     """A cell's text without surrounding spaces, or None where it is missing or empty."""
     if index is None or index >= len(row.cells):
         return None
-    return SURROGATE.sub("\ufffd", row.cells[index]).strip() or None
+    return well_formed(row.cells[index]).strip() or None
 
 
 def _name(row: Row, columns: Columns) -> str | None:

@@ -11,6 +11,7 @@ import numpy as np
 from prevalence.statistics import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    DEFAULT_TRIALS,
     TESTS,
     Interval,
     ProductScores,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RESAMPLES", "Comparison", "SystemStatistics", "SystemTable"]
 
-RESAMPLES: Mapping[str, int] = {"bootstrap": DEFAULT_RESAMPLES, "randomization": 10_000}
-"""Resamples by test where none are given, as in sacreBLEU."""
+RESAMPLES: Mapping[str, int] = {"bootstrap": DEFAULT_RESAMPLES, "randomization": DEFAULT_TRIALS}
+"""Resamples by test where none are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ class SystemTable:
         system.characters += sum(len(sentence.text) for sentence in row)
         system.trivial += sum(sentence.trivial for sentence in row)
         system.redundant += sum(sentence.redundant_with is not None for sentence in row)
-        system.unsupported += sum(s.counts and s.support == 0 for s in row)
+        system.unsupported += sum(sentence.unsupported for sentence in row)
 
     @property
     def failed(self) -> int:

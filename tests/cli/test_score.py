@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.cli.score import INPUT_FORMATS
+from prevalence.cli.score import score as score_command
+from prevalence.nli.scorer import DTYPES
 from prevalence.readers import FORMATS
+from prevalence.statistics import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,6 +154,14 @@ def test_limit_counts_records(score: Run, write: Write, boots: dict[str, Any]) -
     path = write(*({**boots, "id": f"p{n}"} for n in range(5)))
     rows = rows_of(score(path, "--format", "jsonl", "--limit", 2).stdout)
     assert {row["id"] for row in rows} == {"p0", "p1"}
+
+
+def test_limit_takes_a_record_with_its_faulty_summaries(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    path = write({**boots, "summaries": {"a": "They fit.", "b": 5}}, {**boots, "id": "other"})
+    rows = rows_of(score(path, "--format", "jsonl", "--limit", 1).stdout)
+    assert [(row["system"], row["error"] is None) for row in rows] == [("a", True), ("b", False)]
 
 
 def test_explain_shows_each_sentence_with_its_reviews(
@@ -318,6 +329,8 @@ def test_a_missing_input_is_found_before_others_are_scored(
         (["--cache", "c", "--no-cache"], "exclude each other"),
         (["--explain", "--format", "csv"], "--explain goes with the table"),
         (["-"], "standard input (-) can be read once"),
+        (["--product-names", "-"], "standard input (-) can be read once"),
+        (["--reviews", "-"], "standard input (-) can be read once"),
         (["--systems", " , "], "--systems names no system"),
         (["--overwrite"], "--overwrite goes with --output"),
         (["--output", "no/such/o.jsonl"], "no folder"),
@@ -358,6 +371,18 @@ def test_an_input_is_never_written_over(
 def test_formats_are_those_of_the_readers() -> None:
     # "authors" is chosen by --reviews.
     assert set(INPUT_FORMATS) == set(FORMATS) - {"authors"}
+
+
+def test_defaults_are_those_of_the_library() -> None:
+    # The command states them itself, because its help must not load numpy or torch.
+    defaults = {option.name: option.default for option in score_command.params}
+    assert defaults["seed"] == DEFAULT_SEED
+    assert (
+        next(
+            tuple(option.type.choices) for option in score_command.params if option.name == "dtype"
+        )
+        == DTYPES
+    )
 
 
 def test_empty_summary_scores_0_with_a_warning(

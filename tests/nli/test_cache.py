@@ -64,6 +64,17 @@ def test_a_value_moved_to_another_key_is_a_miss(tmp_path: Path) -> None:
         assert set(cache.get([b"a" * 16, b"b" * 16])) == {b"a" * 16}
 
 
+@pytest.mark.parametrize("value", [7, 0.5, "text", b"", b"x" * 13])
+def test_a_value_of_another_kind_is_a_miss(tmp_path: Path, value: object) -> None:
+    cache = PairCache(tmp_path)
+    cache.put({b"a" * 16: (0.1, 0.2, 0)})
+    with sqlite3.connect(tmp_path / FILE_NAME) as db:
+        db.execute("UPDATE pairs SET value = ?", (value,))
+    db.close()
+    with pytest.warns(RuntimeWarning, match="damaged entries"):
+        assert cache.get([b"a" * 16]) == {}
+
+
 def test_a_file_replaced_by_another_process_is_left_alone(tmp_path: Path) -> None:
     first, second = PairCache(tmp_path), PairCache(tmp_path)
     second.close()

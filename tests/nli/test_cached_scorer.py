@@ -29,6 +29,7 @@ class Counting:
     signature = {"nli": "counting@0"}  # noqa: RUF012
     threshold = 0.5
     calibrated = False
+    doubt = 0.05
     three_way = True
 
     def __init__(self, digest: bytes = b"d" * 16, work_unit: int = 4) -> None:
@@ -124,7 +125,8 @@ def test_looks_like_the_scorer_inside(tmp_path: Path) -> None:
     inner = Counting()
     scorer = CachedScorer(inner, PairCache(tmp_path))
     assert isinstance(scorer, PairScorer)
-    for name in ("digest", "signature", "threshold", "calibrated", "three_way", "work_unit"):
+    names = ("digest", "signature", "threshold", "calibrated", "doubt", "three_way", "work_unit")
+    for name in names:
         assert getattr(scorer, name) == getattr(inner, name)
 
 

@@ -323,6 +323,7 @@ def test_digest_names_what_changes_a_probability(
     assert all(len(digest) == 16 for digest in digests)
     assert others[2].signature["trunc"] == "32"
     assert others[3].signature["dtype"] == "bfloat16"
+    assert same.doubt == 0.0 < others[3].doubt
     assert "dtype" not in same.signature
 
 
