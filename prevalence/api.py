@@ -127,7 +127,8 @@ class OpinionPrevalence:
         )
         self._engine = Engine(
             scorer
-            or open_scorer(
+            if scorer is not None
+            else open_scorer(
                 model,
                 device=device,
                 dtype=dtype,
@@ -146,9 +147,14 @@ class OpinionPrevalence:
         return self._engine.signature()
 
     @property
+    def threshold(self) -> float:
+        """Entailment is decided above this probability."""
+        return self._engine.threshold
+
+    @property
     def calibrated(self) -> bool:
         """Whether the threshold was calibrated or chosen, and not only assumed to be 0.5."""
-        return bool(getattr(self._engine.scorer, "calibrated", True))
+        return self._engine.calibrated
 
     @property
     def counts(self) -> WorkCounts:
@@ -225,7 +231,7 @@ class OpinionPrevalence:
         texts = [review.text for review in checked_reviews(reviews)]
         claims = checked_statements(statements)
         matrix = self._matrix(texts, claims, progress)
-        signature = self._engine.signature(named=False)
+        signature = self._engine.pair_signature()
         return [
             StatementSupport(
                 statement=claim,
@@ -240,12 +246,10 @@ class OpinionPrevalence:
         self, reviews: Sequence[str], statements: Sequence[str], progress: Progress | None
     ) -> ReviewMatrix:
         """Every review asked about every statement; an empty review implies nothing."""
-        scorer = self._engine.scorer
         table, plan = TextTable(), PairPlan()
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         plan.add_product(table.add_all(reviews[row] for row in rows), table.add_all(statements))
-        pairs, back = plan.unique()
-        answers = scorer.score(table, pairs, progress=progress).take(back)
+        answers = self._engine.answer(table, plan, progress=progress)
         long = np.flatnonzero(answers.flags & FLAG_TOO_LONG)
         if long.size:
             place = int(long[0]) % len(statements)
@@ -255,5 +259,5 @@ class OpinionPrevalence:
             rows=np.asarray(rows, np.int64),
             shape=(len(reviews), len(statements)),
             threshold=self._engine.threshold,
-            three_way=scorer.three_way,
+            three_way=self._engine.scorer.three_way,
         )

@@ -157,6 +157,16 @@ class Engine:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
 
+    def pair_signature(self) -> str:
+        """The signature of answers about pairs alone: nothing is split or masked."""
+        return build_signature(dict(self.scorer.signature) | {"thr": f"{self.threshold:.12g}"})
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the threshold was calibrated or chosen, and not only assumed."""
+        chosen = self.options.threshold is not None
+        return chosen or bool(getattr(self.scorer, "calibrated", True))
+
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
         return self.signature(named=isinstance(item, BadRecord) or item.name is not None)
@@ -237,7 +247,7 @@ class Engine:
             job.plan_masks(plan)
             if everything:
                 job.plan_reviews(plan, all_sentences=True)
-        answers = self._answer(chunk.texts, plan, progress, planned)
+        answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
             job.read_masks(answers, self.threshold)
         if not everything:
@@ -245,17 +255,29 @@ class Engine:
             jobs = [job for job in jobs if job.error is None]
             for job in jobs:
                 job.plan_reviews(plan, all_sentences=False)
-            answers = self._answer(chunk.texts, plan, progress, planned)
+            answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
 
-    def _answer(
+    def answer(
         self,
         texts: TextTable,
         plan: PairPlan,
-        progress: Progress | None,
-        planned: Callable[[int], None] | None,
+        *,
+        progress: Progress | None = None,
+        planned: Callable[[int], None] | None = None,
     ) -> PairScores:
+        """Score a plan's distinct pairs and count the work.
+
+        Args:
+            texts: the table that the plan's numbers refer to.
+            plan: the requests.
+            progress: called with the number of pairs just scored.
+            planned: called with the number of distinct pairs.
+
+        Returns:
+            Answers in the order of the requests; index them with the slices of ``plan.add``.
+        """
         pairs, back = plan.unique()
         if planned is not None:
             planned(len(pairs))

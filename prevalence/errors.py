@@ -4,7 +4,6 @@ __all__ = [
     "BackendError",
     "ConfigurationError",
     "InputError",
-    "KernelError",
     "MissingDependencyError",
     "ModelError",
     "PrevalenceError",
@@ -33,7 +32,3 @@ class MissingDependencyError(PrevalenceError, ImportError):
 
 class BackendError(PrevalenceError, RuntimeError):
     """A device, a store or a service failed while work was under way."""
-
-
-class KernelError(PrevalenceError, RuntimeError):
-    """A kernel was called with arrays it does not support."""

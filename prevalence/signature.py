@@ -12,7 +12,13 @@ from prevalence.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TRIVIAL_TEMPLATES", "build_signature", "package_version", "trivial_template"]
+__all__ = [
+    "TRIVIAL_TEMPLATES",
+    "build_signature",
+    "package_version",
+    "trivial_template",
+    "with_parts",
+]
 
 TRIVIAL_TEMPLATES = {
     "name": "I bought a {name}.",
@@ -69,6 +75,16 @@ def build_signature(parts: Mapping[str, str]) -> str:
     others = [key for key in parts if key not in _ORDER]
     fields = [f"{key}:{parts[key]}" for key in (*known, *others)]
     return "|".join(["prev", *fields, f"v:{package_version()}"])
+
+
+def with_parts(signature: str, parts: Mapping[str, object]) -> str:
+    """Add parts to a signature, before the version, which stays last.
+
+    >>> with_parts("prev|thr:0.04|v:1", {"seed": 5})
+    'prev|thr:0.04|seed:5|v:1'
+    """
+    front, version = signature.rsplit("|v:", 1)
+    return "|".join([front, *(f"{key}:{part}" for key, part in parts.items()), f"v:{version}"])
 
 
 @lru_cache(maxsize=1)

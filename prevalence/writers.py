@@ -124,7 +124,7 @@ def neutral_cell(value: object) -> object:
     """
     if isinstance(value, str):
         value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
-        return "'" + value if value.startswith(_FORMULA_STARTS) else value
+        return "'" + value if value.lstrip(" ").startswith(_FORMULA_STARTS) else value
     return value
 
 

@@ -23,6 +23,7 @@ from prevalence.report.console import (
 )
 from prevalence.report.systems import RESAMPLES, SystemTable
 from prevalence.report.text import inert
+from prevalence.signature import with_parts
 from prevalence.writers import (
     CsvWriter,
     JsonLinesWriter,
@@ -66,7 +67,7 @@ def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTa
         Incomplete: something ended the run after a part of it; its cause says what.
         KeyboardInterrupt: with a message that says what is kept.
     """
-    if not getattr(engine.scorer, "calibrated", True) and not options.quiet:
+    if not engine.calibrated and not options.quiet:
         note(
             "warning: the model has no calibrated threshold; "
             f"{engine.threshold:g} is used (set --threshold)"
@@ -88,6 +89,8 @@ def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTa
     if not options.quiet:
         _print_work(options, engine, rows)
     if failure is not None:
+        if options.output is not None and options.file_format != "jsonl":
+            note(f"{options.output} was not written: it would not be whole")
         raise Incomplete from failure
     selection.check()
     return rows.table
@@ -268,14 +271,14 @@ def _print_table(options: ScoreOptions, table: SystemTable) -> None:
             console.print(comparison_table(comparisons))
         else:
             console.print("--test: there is one system, so nothing to compare")
-    resampling = f"|bs:{counts['bootstrap']}"
+    resampling = {"bs": counts["bootstrap"]}
     if "randomization" in options.tests:
-        resampling += f"|ar:{counts['randomization']}"
-    resampling += f"|seed:{options.seed}"
+        resampling["ar"] = counts["randomization"]
+    resampling["seed"] = options.seed
     if table.signatures:
         console.print()
     for signature in table.signatures:
-        console.print(plain(signature + resampling), style="dim", soft_wrap=True)
+        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
 def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
@@ -293,7 +296,7 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         note(f'{rows.hidden_errors:,} more errors are in the "error" fields of the rows')
     if counts.truncated:
         note(
-            f"{counts.truncated:,} pairs had a review cut at the model's limit "
+            f"{counts.truncated:,} pairs had a premise cut at the model's limit "
             "(--windows STRIDE reads all of it)"
         )
     if counts.doubtful:

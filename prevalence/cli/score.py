@@ -207,7 +207,7 @@ class ScoreOptions:
     "Output",
     "--overwrite",
     is_flag=True,
-    help="Start --output anew instead of continuing it.",
+    help="Start a JSON Lines --output anew instead of continuing it; other formats always are.",
 )
 @option(
     "Output",

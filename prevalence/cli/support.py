@@ -78,9 +78,17 @@ def support(
     parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
     metric = OpinionPrevalence(**parameters)
     if not metric.calibrated:
-        note("warning: the model has no calibrated threshold; 0.5 is used (set --threshold)")
+        note(
+            "warning: the model has no calibrated threshold; "
+            f"{metric.threshold:g} is used (set --threshold)"
+        )
     with pair_bar(len(found) * len(statements)) as scored:
         answers = metric.support(found, statements, progress=scored)
+    if metric.counts.truncated:
+        note(
+            f"{metric.counts.truncated:,} reviews were cut at the model's limit "
+            "(--windows STRIDE reads all of them)"
+        )
     if form == "table":
         make_console().print(support_view(answers, found, show=show))
         return

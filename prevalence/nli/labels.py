@@ -21,6 +21,8 @@ NEUTRAL = {"neutral", "neutrality", "n", "unknown", "notenoughinfo", "nei", "not
 NOT_ENTAILMENT = {"notentailment", "notentailed", "notentail", "nonentailment", "noentailment",
                   "notsupported", "unsupported"}  # fmt: skip
 
+_MOST_CLASSES = 3
+
 _CLASSES = {
     "entailment": ENTAILMENT,
     "contradiction": CONTRADICTION,
@@ -74,7 +76,7 @@ def parse_labels(ordered: Sequence[str], *, name: str) -> LabelMap:
     classes = [_classify(label) for label in ordered]
     known = [found for found in classes if found]
     legal = (
-        len(known) == len(ordered) <= len(("entailment", "neutral", "contradiction"))
+        len(known) == len(ordered) <= _MOST_CLASSES
         and len(set(known)) == len(known)
         and "entailment" in known
         and not (len(known) > 2 and "not_entailment" in known)

@@ -105,9 +105,11 @@ class NLIScorer:
         self.three_way = self._checkpoint.labels.contradiction is not None
         self.doubt = _DOUBT[self._dtype]
         self.signature: Mapping[str, str] = self._signature(named_labels=labels is not None)
-        settings = repr((self._checkpoint.labels, sorted(self.signature.items())))
+        # The weights are in the digest by content; the folder's name must not change it.
+        settings = {key: part for key, part in self.signature.items() if key != "nli"}
+        described = repr((self._checkpoint.labels, sorted(settings.items())))
         self.digest = hashlib.blake2b(
-            self._checkpoint.digest + settings.encode(), digest_size=16
+            self._checkpoint.digest + described.encode(), digest_size=16
         ).digest()
         self._check_answers()
 
