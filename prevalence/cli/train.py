@@ -37,7 +37,7 @@ Example:
 @click.option("--quiet", is_flag=True, help="Print no progress.")
 def train(
     *, recipe: Path, output: Path, data: Path | None, work: Path | None, device: str, quiet: bool
-) -> None:  # click passes options by keyword
+) -> None:
     """Fine-tune an entailment model as RECIPE (a TOML file) describes.
 
     The checkpoint folder gets safetensors weights, tokenizer, config with a calibrated threshold,

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +118,9 @@ def load_checkpoint(
         raise ModelError(
             f"{model}: --labels names {order.size} classes, the model has {config.num_labels}"
         )
+    if not getattr(config, "prevalence_contradiction", True):
+        # Its training found this class not good enough to be reported.
+        order = replace(order, contradiction=None)
     tokenizer = _tokenizer(folder, model)
     length = _length(config, tokenizer, model, max_length)
     threshold = _threshold(config, entry, model)

@@ -1,0 +1,7 @@
+"""Fine-tuning of sequence-classification cross-encoders on labelled pairs.
+
+Nothing is imported here, so that `import prevalence.training` stays free of torch; the entry point
+is `prevalence.training.pipeline.train`.
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,287 @@
+"""One training run: batches, schedule, clipping, averaging, early stopping, checkpoints."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from prevalence.errors import ModelError
+from prevalence.training import state
+from prevalence.training.batching import Encoded, collate, encode, plan_batches, target_tensors
+from prevalence.training.loss import nli_loss
+from prevalence.training.mixture import Example
+from prevalence.training.model import Classifier, parameter_groups
+from prevalence.training.recipe import Recipe
+
+__all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "train_run"]
+
+
+class Progress(NamedTuple):
+    """What a progress callback learns, once every few steps and at the end of an epoch."""
+
+    run: str
+    step: int
+    steps: int
+    loss: float
+    learning_rate: float
+    tokens_per_second: float
+    metric: float | None = None
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """One run.
+
+    Attributes:
+        name: Shown in progress.
+        learning_rate: Peak rate of the head.
+        batch_tokens: Padded tokens a batch.
+        epochs: Examples of each epoch, already drawn.
+        seed: Of batch order and dropout.
+        checkpoint: File of the resumable state; removed when the run is done.
+        validate: Gives the value to maximise after each epoch, or None.
+        patience: Epochs without a better value before stopping.
+    """
+
+    name: str
+    learning_rate: float
+    batch_tokens: int
+    epochs: Sequence[Sequence[Example]]
+    seed: int
+    checkpoint: Path
+    validate: Callable[[], float] | None = None
+    patience: int = 2
+
+
+@dataclass
+class RunResult:
+    """Weights after a run, and what happened on the way."""
+
+    weights: dict[str, Tensor]
+    steps: int
+    losses: list[float]
+    metrics: list[float]
+    seconds: float
+
+
+@dataclass
+class _Position:
+    """Everything that changes while a run goes on, apart from tensors of model and optimizer."""
+
+    step: int = 0
+    losses: list[float] = field(default_factory=list)
+    metrics: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    averaged: int = 0
+
+
+class _Batch(NamedTuple):
+    epoch: int
+    rows: list[int]
+    last: bool
+
+
+class _Epoch(NamedTuple):
+    encoded: Encoded
+    targets: Tensor
+    binary: Tensor
+
+    @property
+    def lengths(self) -> list[int]:
+        return [len(ids) for ids in self.encoded["input_ids"]]
+
+
+def autocast_dtype(precision: str, device: torch.device) -> torch.dtype | None:
+    """Autocast type of a recipe's precision: bfloat16, or None for float32."""
+    if precision == "bfloat16" or (precision == "auto" and device.type == "cuda"):
+        return torch.bfloat16
+    return None
+
+
+class _Run:
+    """State of a run; `train_run` is the way in."""
+
+    def __init__(self, classifier: Classifier, plan: RunPlan, recipe: Recipe) -> None:
+        self.classifier, self.plan, self.recipe = classifier, plan, recipe
+        self.device = next(classifier.model.parameters()).device
+        self.autocast = autocast_dtype(recipe.run.precision, self.device)
+        groups = parameter_groups(
+            classifier.model, recipe.optimizer, learning_rate=plan.learning_rate
+        )
+        self.rates = [group["lr"] for group in groups]
+        self.optimizer = torch.optim.AdamW(groups, fused=True)
+        self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
+        self.position = _Position()
+        self.average: dict[str, Tensor] = {}
+        self.best: dict[str, Tensor] = {}
+        self.epochs = [self._prepare(examples) for examples in plan.epochs]
+        self.batches = self._plan()
+
+    def _prepare(self, examples: Sequence[Example]) -> _Epoch:
+        pairs = [(example.premise, example.hypothesis) for example in examples]
+        max_length = self.recipe.model.max_length
+        encoded = encode(self.classifier.tokenizer, pairs, max_length=max_length)
+        return _Epoch(encoded, *target_tensors(examples))
+
+    def _plan(self) -> list[_Batch]:
+        batches: list[_Batch] = []
+        for number, epoch in enumerate(self.epochs):
+            rng = np.random.default_rng([self.plan.seed, number])
+            rows = plan_batches(epoch.lengths, budget=self.plan.batch_tokens, rng=rng)
+            batches.extend(_Batch(number, r, i == len(rows) - 1) for i, r in enumerate(rows))
+        return batches
+
+    def rate_factor(self, step: int) -> float:
+        """Linear warm-up, then linear decay; `step` counts from 0."""
+        total = len(self.batches)
+        warm = math.ceil(self.recipe.optimizer.warmup * total)
+        if step < warm:
+            return (step + 1) / warm
+        return (total - step) / max(total - warm, 1)
+
+    def step(self) -> tuple[float, int]:
+        """Take one optimizer step; returns loss and padded tokens."""
+        batch = self.batches[self.position.step]
+        epoch = self.epochs[batch.epoch]
+        pad = self.classifier.tokenizer.pad_token_id
+        inputs = collate(epoch.encoded, batch.rows, pad_id=pad)
+        factor = self.rate_factor(self.position.step)
+        for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
+            group["lr"] = rate * factor
+        loss = self._loss(inputs, epoch.targets[batch.rows], epoch.binary[batch.rows])
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise ModelError(
+                f"run {self.plan.name}: the loss is {value} at step {self.position.step + 1}; "
+                "lower the stage's learning_rate or set run.precision = 'float32'"
+            )
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.trainable, self.recipe.optimizer.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.position.step += 1
+        self.position.losses.append(round(value, 5))
+        self._update_average()
+        return value, int(inputs["input_ids"].numel())
+
+    def _loss(self, inputs: dict[str, Tensor], targets: Tensor, binary: Tensor) -> Tensor:
+        moved = {key: value.to(self.device) for key, value in inputs.items()}
+        on = self.autocast is not None
+        with torch.autocast(self.device.type, self.autocast, enabled=on):
+            logits = self.classifier.logits(moved)
+        smoothing = self.recipe.optimizer.label_smoothing
+        target, mask = targets.to(self.device), binary.to(self.device)
+        return nli_loss(logits, target, mask, smoothing=smoothing)
+
+    def _update_average(self) -> None:
+        if self.position.step <= self.recipe.optimizer.average_from * len(self.batches):
+            return
+        self.position.averaged += 1
+        if not self.average:
+            self.average = state.trainable_weights(self.classifier.model)
+            return
+        parameters = dict(self.classifier.model.named_parameters())
+        for name, mean in self.average.items():
+            mean.lerp_(parameters[name].detach(), 1.0 / self.position.averaged)
+
+    def validate(self) -> bool:
+        """Judge the finished epoch; returns whether to stop."""
+        if self.plan.validate is None:
+            return False
+        value = self.plan.validate()
+        previous = max(self.position.metrics, default=-math.inf)
+        self.position.metrics.append(value)
+        if value > previous:
+            self.best = state.trainable_weights(self.classifier.model)
+        since = len(self.position.metrics) - 1 - int(np.argmax(self.position.metrics))
+        return since >= self.plan.patience
+
+    def save(self) -> None:
+        parts = {
+            "model": state.trainable_weights(self.classifier.model),
+            "optimizer": state.optimizer_tensors(self.optimizer),
+            "average": self.average,
+            "best": self.best,
+            "random": state.random_tensors(self.device),
+        }
+        tensors = {f"{part}/{k}": v for part, named in parts.items() for k, v in named.items()}
+        state.save_tensors(self.plan.checkpoint, tensors, vars(self.position))
+
+    def resume(self) -> None:
+        tensors, facts = state.load_tensors(self.plan.checkpoint)
+        parts: dict[str, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            part, _, key = name.partition("/")
+            parts.setdefault(part, {})[key] = tensor
+        state.load_weights(self.classifier.model, parts["model"])
+        state.restore_optimizer(self.optimizer, parts.get("optimizer", {}))
+        state.restore_random(parts["random"], self.device)
+        self.average = {k: v.to(self.device) for k, v in parts.get("average", {}).items()}
+        self.best = parts.get("best", {})
+        self.position = _Position(**facts)
+
+    def result(self) -> RunResult:
+        weights = self.best or self.average or state.trainable_weights(self.classifier.model)
+        where = self.position
+        return RunResult(weights, where.step, where.losses, where.metrics, where.seconds)
+
+
+def train_run(
+    classifier: Classifier,
+    plan: RunPlan,
+    recipe: Recipe,
+    *,
+    progress: ProgressCallback | None = None,
+    progress_every: int = 20,
+) -> RunResult:
+    """Train from the classifier's present weights, or from the plan's checkpoint if it exists.
+
+    Args:
+        classifier: Model to train in place.
+        plan: Examples, rate, seed and checkpoint file.
+        recipe: Optimizer and run settings.
+        progress: Called every `progress_every` steps and after each epoch.
+        progress_every: Steps between calls.
+
+    Returns:
+        Final weights (the best epoch's under validation, the average where that is on).
+
+    Raises:
+        ModelError: The loss is not finite.
+    """
+    torch.manual_seed(plan.seed)
+    run = _Run(classifier, plan, recipe)
+    if plan.checkpoint.is_file():
+        run.resume()
+    classifier.model.train()
+    start, tokens, before = time.perf_counter(), 0, run.position.seconds
+    while run.position.step < len(run.batches):
+        batch = run.batches[run.position.step]
+        _, size = run.step()
+        tokens += size
+        elapsed = time.perf_counter() - start
+        run.position.seconds = before + elapsed
+        stop = batch.last and run.validate()
+        if progress is not None and (batch.last or run.position.step % progress_every == 0):
+            progress(_report(run, tokens / max(elapsed, 1e-9), progress_every))
+        if stop:
+            break
+        if run.position.step % recipe.run.checkpoint_every == 0:
+            run.save()
+    return run.result()
+
+
+def _report(run: _Run, speed: float, window: int) -> Progress:
+    where, rate = run.position, run.optimizer.param_groups[0]["lr"]
+    loss = float(np.mean(where.losses[-window:]))
+    metric = where.metrics[-1] if where.metrics else None
+    return Progress(run.plan.name, where.step, len(run.batches), loss, rate, speed, metric)

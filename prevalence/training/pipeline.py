@@ -1,0 +1,217 @@
+"""From a recipe to a checkpoint folder: stages, grouped cross-validation, final weights, card."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from prevalence.errors import BackendError
+from prevalence.training import evaluation
+from prevalence.training.export import write_checkpoint
+from prevalence.training.loop import ProgressCallback
+from prevalence.training.recipe import CrossValidation, Recipe
+from prevalence.training.stages import JudgedPairs, Outcome, Workshop
+
+__all__ = ["FoldFigures", "Selection", "TrainingResult", "pick_device", "train"]
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True)
+class FoldFigures:
+    """Figures of one fold; the threshold comes from the other folds' predictions."""
+
+    pairs: int
+    auc: float
+    balanced_accuracy: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What held-out pairs say about a recipe.
+
+    Attributes:
+        threshold: Maximises balanced accuracy over all held-out pairs.
+        auc: Pooled over all held-out pairs.
+        balanced_accuracy: At `threshold`, pooled: optimistic by the choice of one number.
+        calibration_error: Expected calibration error of the pooled probabilities, ten bins.
+        pairs: Number of pairs.
+        folds: Figures of each fold; empty for a plain validation source.
+        scores: P(entailment) of each pair, given by a model that did not see its fold.
+        fold_of: Fold of each pair, from 0; empty like `folds`.
+    """
+
+    threshold: float
+    auc: float
+    balanced_accuracy: float
+    calibration_error: float
+    pairs: int
+    folds: tuple[FoldFigures, ...] = ()
+    scores: tuple[float, ...] = ()
+    fold_of: tuple[int, ...] = ()
+
+    def mean(self, figure: str) -> tuple[float, float]:
+        """Mean and standard deviation (n − 1) over folds of `auc` or `balanced_accuracy`."""
+        values = [getattr(fold, figure) for fold in self.folds]
+        return float(np.mean(values)), float(np.std(values, ddof=1))
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """A written checkpoint."""
+
+    folder: Path
+    threshold: float
+    selection: Selection | None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    digest: str = ""
+
+
+def pick_device(name: str) -> torch.device:
+    """Turn `auto`, `cpu`, `cuda` or `cuda:N` into a device.
+
+    Args:
+        name: Device name.
+
+    Returns:
+        The device.
+
+    Raises:
+        BackendError: A GPU was asked for and there is none, or the name is unknown.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise BackendError(f"unknown device {name!r}; use auto, cpu or cuda") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise BackendError("no CUDA device is available; use --device cpu")
+    return device
+
+
+def train(
+    recipe: Recipe,
+    output: Path,
+    *,
+    data: Path | None = None,
+    work: Path | None = None,
+    device: str = "auto",
+    progress: ProgressCallback | None = None,
+) -> TrainingResult:
+    """Run a recipe and write the checkpoint.
+
+    Args:
+        recipe: What to train.
+        output: Folder of the new checkpoint.
+        data: Folder that `${PREVALENCE_DATA}` stands for.
+        work: Folder of finished stages and resumable state; by default inside `output`. Recipes
+            that share it share equal early stages.
+        device: `auto`, `cpu` or `cuda`.
+        progress: Called during training.
+
+    Returns:
+        Where the checkpoint is, its threshold and its held-out figures.
+
+    Raises:
+        PrevalenceError: The recipe, its data, the base checkpoint or the device cannot be used.
+    """
+    if recipe.run.threads:
+        torch.set_num_threads(recipe.run.threads)
+    shop = Workshop(
+        recipe,
+        work=work or output / ".training",
+        data=data,
+        device=pick_device(device),
+        progress=progress,
+    )
+    cross = recipe.cross_validation
+    early = recipe.stages[:-1] if cross else recipe.stages
+    seconds: dict[str, float] = {}
+    outcome = shop.start
+    for stage in early:
+        outcome = shop.run_stage(stage, outcome)
+        seconds[stage.name] = outcome.seconds
+    selection: Selection | None = None
+    if cross is not None:
+        selection, outcome, spent = _cross_validate(shop, cross, outcome)
+        seconds.update(spent)
+    shop.load(outcome)
+    if selection is None and recipe.validation is not None:
+        selection = _validate(shop, recipe.validation.source)
+    threshold = selection.threshold if selection else 0.5
+    digest = write_checkpoint(
+        shop, output, threshold=threshold, selection=selection, seconds=seconds
+    )
+    return TrainingResult(output, threshold, selection, seconds, digest)
+
+
+def _cross_validate(
+    shop: Workshop, cross: CrossValidation, parent: Outcome
+) -> tuple[Selection, Outcome, dict[str, float]]:
+    """Hold each fold out of the last stage, then make the final weights."""
+    stage, judged = shop.recipe.stages[-1], shop.judged(cross.source)
+    folds = evaluation.grouped_folds(judged.groups, folds=cross.folds, seed=shop.recipe.run.seed)
+    scores = np.zeros(len(judged.pairs))
+    outcomes: list[Outcome] = []
+    members: list[Mask] = []
+    for number, held in enumerate(folds, start=1):
+        outcome = shop.run_stage(
+            stage, parent, source=cross.source, without=held, label=f" fold {number}"
+        )
+        shop.load(outcome)
+        inside = np.array([group in held for group in judged.groups])
+        scores[inside] = shop.entailment(
+            [p for p, i in zip(judged.pairs, inside, strict=True) if i]
+        )
+        outcomes.append(outcome)
+        members.append(inside)
+    spent = {f"{stage.name}, {cross.folds} folds": sum(o.seconds for o in outcomes)}
+    if cross.final == "average":
+        final = _average(outcomes)
+    else:
+        final = shop.run_stage(stage, parent)
+        spent[stage.name] = final.seconds
+    return _select(scores, judged, members), final, spent
+
+
+def _average(outcomes: Sequence[Outcome]) -> Outcome:
+    """Average the weights of the folds' models."""
+    names = outcomes[0].weights
+    weights = {
+        n: torch.stack([o.weights[n].float().cpu() for o in outcomes]).mean(0) for n in names
+    }
+    return Outcome("average", weights)
+
+
+def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Selection:
+    labels = np.array(judged.labels)
+    best = evaluation.best_threshold(scores, labels)
+    folds = []
+    fold_of = np.zeros(len(labels), dtype=np.int64)
+    for number, inside in enumerate(members):
+        fold_of[inside] = number
+        cut = evaluation.best_threshold(scores[~inside], labels[~inside]).value
+        balanced = evaluation.balanced_accuracy(scores[inside], labels[inside], cut)
+        area = evaluation.auc(scores[inside], labels[inside])
+        folds.append(FoldFigures(int(inside.sum()), area, balanced, cut))
+    return Selection(
+        threshold=best.value,
+        auc=evaluation.auc(scores, labels),
+        balanced_accuracy=best.balanced_accuracy,
+        calibration_error=evaluation.calibration_error(scores, labels),
+        pairs=len(labels),
+        folds=tuple(folds),
+        scores=tuple(round(float(score), 6) for score in scores),
+        fold_of=tuple(fold_of.tolist()) if members else (),
+    )
+
+
+def _validate(shop: Workshop, source: str) -> Selection:
+    judged = shop.judged(source)
+    return _select(shop.entailment(judged.pairs), judged, ())

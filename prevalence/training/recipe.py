@@ -1,0 +1,364 @@
+"""Training recipes: one small TOML file, read into frozen settings with strict keys."""
+
+import dataclasses
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from prevalence.errors import ConfigurationError
+from prevalence.training.data import LABEL_MODES
+from prevalence.training.mixture import VIEWS
+
+__all__ = [
+    "CrossValidation",
+    "MixItem",
+    "ModelSettings",
+    "OptimizerSettings",
+    "OutputSettings",
+    "Recipe",
+    "RunSettings",
+    "Source",
+    "Stage",
+    "Validation",
+    "read_recipe",
+]
+
+T = TypeVar("T")
+METRICS = ("auc", "balanced_accuracy", "loss")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What is trained.
+
+    Attributes:
+        base: Checkpoint folder, or `package:NAME/FOLDER` inside an installed package.
+        max_length: Longest pair in tokens; the premise is cut.
+        dropout: Dropout of hidden states.
+        attention_dropout: Dropout of attention weights.
+        attention: Attention implementation of transformers.
+        freeze_embeddings: Leave the embeddings as they are.
+        freeze_layers: Leave this many of the lowest layers as they are.
+    """
+
+    base: str
+    max_length: int = 256
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    attention: str = "sdpa"
+    freeze_embeddings: bool = False
+    freeze_layers: int = 0
+
+
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """AdamW and its schedule: linear warm-up to the stage's rate, then linear decay to zero.
+
+    Attributes:
+        weight_decay: On matrices only.
+        layer_decay: Factor on the learning rate from each layer to the one below; 1 turns it off.
+        warmup: Share of a stage's steps.
+        clip: Largest gradient norm.
+        label_smoothing: Share of each target that is spread over the classes.
+        average_from: Share of a stage after which weights are averaged; 1 turns it off.
+    """
+
+    weight_decay: float = 0.01
+    layer_decay: float = 1.0
+    warmup: float = 0.1
+    clip: float = 1.0
+    label_smoothing: float = 0.0
+    average_from: float = 1.0
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How it is run.
+
+    Attributes:
+        seed: Of everything random.
+        precision: `auto` is bfloat16 autocast on a GPU and float32 on a CPU.
+        batch_tokens: Padded tokens a batch.
+        threads: CPU threads; 0 leaves the default.
+        checkpoint_every: Steps between resumable checkpoints.
+    """
+
+    seed: int = 0
+    precision: str = "auto"
+    batch_tokens: int = 2048
+    threads: int = 0
+    checkpoint_every: int = 200
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data file, with the licence that the model card repeats."""
+
+    name: str
+    path: str
+    licence: str
+    origin: str = ""
+    labels: str = "majority"
+    threeway: str = ""
+
+
+@dataclass(frozen=True)
+class MixItem:
+    """A share of a stage: a view of a source, and examples an epoch (0 for all)."""
+
+    source: str
+    view: str = "labelled"
+    samples: int = 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of training; `batch_tokens` of 0 takes the run's."""
+
+    name: str
+    learning_rate: float
+    mix: tuple[MixItem, ...]
+    epochs: int = 1
+    batch_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Early stopping: stop after `patience` epochs without a better value, keep the best."""
+
+    source: str
+    metric: str = "auc"
+    patience: int = 2
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """Repeat the last stage without each fold of groups; threshold and figures come from there.
+
+    Attributes:
+        source: Source whose groups are held out in turn.
+        folds: Number of folds.
+        final: `refit` trains the last stage once more on everything; `average` averages the
+            weights of the folds' models.
+    """
+
+    source: str
+    folds: int = 5
+    final: str = "refit"
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    """The checkpoint that is written.
+
+    Attributes:
+        name: Heading of the card.
+        licence: Licence of the weights.
+        half: Store float16 instead of float32.
+        max_length: Limit that a scorer should use; 0 takes the training limit.
+        contradiction: Whether the head's contradiction class is good enough to be reported; if
+            not, scorers leave contradicting reviews out, as for a two-label model.
+        description: Opening paragraph of the card.
+        notes: Further Markdown for the card: licence positions, limits, what was tried.
+    """
+
+    name: str
+    licence: str
+    half: bool = True
+    max_length: int = 0
+    contradiction: bool = True
+    description: str = ""
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A whole training run; `folder` is where relative paths start."""
+
+    model: ModelSettings
+    output: OutputSettings
+    sources: tuple[Source, ...]
+    stages: tuple[Stage, ...]
+    optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
+    run: RunSettings = field(default_factory=RunSettings)
+    validation: Validation | None = None
+    cross_validation: CrossValidation | None = None
+    folder: Path = Path()
+
+    def source(self, name: str) -> Source:
+        """Return the source of that name; `read_recipe` has checked that it exists."""
+        return next(source for source in self.sources if source.name == name)
+
+    def resolve(self, text: str, data: Path | None) -> Path:
+        """Expand `${PREVALENCE_DATA}` and make a path relative to the recipe's folder.
+
+        Args:
+            text: Path as written in the recipe.
+            data: Folder that stands for `${PREVALENCE_DATA}`.
+
+        Returns:
+            The path.
+
+        Raises:
+            ConfigurationError: The variable is used and no folder is known.
+        """
+        if "${PREVALENCE_DATA}" in text:
+            if data is None:
+                raise ConfigurationError(
+                    f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
+                )
+            text = text.replace("${PREVALENCE_DATA}", str(data))
+        return self.folder / os.path.expandvars(text)
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe.
+
+    Args:
+        path: TOML file with `[model]`, `[output]`, `[[source]]`, `[[stage]]` with `[[stage.mix]]`,
+            and optionally `[optimizer]`, `[run]`, `[validation]`, `[cross_validation]`.
+
+    Returns:
+        The checked recipe.
+
+    Raises:
+        ConfigurationError: The file cannot be read, a key is unknown or missing, or a value is
+            out of range.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path}: cannot be read as a TOML recipe ({error})") from error
+    known = ("model", "output", "source", "stage", "optimizer", "run", "validation",
+             "cross_validation")  # fmt: skip
+    _refuse_unknown(table, known, str(path))
+    recipe = Recipe(
+        model=_build(ModelSettings, table.get("model", {}), f"{path}: [model]"),
+        output=_build(OutputSettings, table.get("output", {}), f"{path}: [output]"),
+        sources=tuple(_build(Source, t, f"{path}: [[source]]") for t in table.get("source", [])),
+        stages=tuple(_stage(t, path) for t in table.get("stage", [])),
+        optimizer=_build(OptimizerSettings, table.get("optimizer", {}), f"{path}: [optimizer]"),
+        run=_build(RunSettings, table.get("run", {}), f"{path}: [run]"),
+        validation=_optional(Validation, table, "validation", path),
+        cross_validation=_optional(CrossValidation, table, "cross_validation", path),
+        folder=path.parent,
+    )
+    _check(recipe, path)
+    return recipe
+
+
+def _stage(table: Mapping[str, Any], path: Path) -> Stage:
+    where = f"{path}: [[stage]] {table.get('name', '?')}"
+    mix = tuple(_build(MixItem, item, f"{where} mix") for item in table.get("mix", []))
+    return _build(Stage, {**table, "mix": mix}, where)
+
+
+def _optional(cls: type[T], table: Mapping[str, Any], key: str, path: Path) -> T | None:
+    return _build(cls, table[key], f"{path}: [{key}]") if key in table else None
+
+
+def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
+    """Make a settings object, refusing unknown, missing and wrongly typed keys."""
+    fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    _refuse_unknown(table, tuple(fields), where)
+    for name, spec in fields.items():
+        required = (
+            spec.default is dataclasses.MISSING and spec.default_factory is dataclasses.MISSING
+        )
+        if required and name not in table:
+            raise ConfigurationError(f"{where}: key {name!r} is missing")
+    values = {
+        key: _typed(value, fields[key].type, f"{where}: {key}") for key, value in table.items()
+    }
+    return cls(**values)
+
+
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind in (float, int, str, bool) and type(value) is not kind:
+        raise ConfigurationError(f"{where} must be of type {kind.__name__}, found {value!r}")
+    return value
+
+
+def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+    if not isinstance(table, Mapping):
+        raise ConfigurationError(f"{where}: expected a table")
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        raise ConfigurationError(
+            f"{where}: unknown key {unknown[0]!r}; known keys are {', '.join(known)}"
+        )
+
+
+def _check(recipe: Recipe, path: Path) -> None:
+    for message in (*_range_faults(recipe), *_reference_faults(recipe)):
+        raise ConfigurationError(f"{path}: {message}")
+
+
+def _range_faults(recipe: Recipe) -> list[str]:
+    run, opt, model = recipe.run, recipe.optimizer, recipe.model
+    checks = {
+        "run.precision must be auto, float32 or bfloat16": run.precision
+        in ("auto", "float32", "bfloat16"),
+        "run.seed must not be negative": run.seed >= 0,
+        "run.checkpoint_every must be at least 1": run.checkpoint_every >= 1,
+        "run.batch_tokens must be at least model.max_length": run.batch_tokens >= model.max_length,
+        "model.max_length must be at least 16": model.max_length >= 16,
+        "model.freeze_layers must not be negative": model.freeze_layers >= 0,
+        "optimizer.layer_decay must be in (0, 1]": 0 < opt.layer_decay <= 1,
+        "optimizer.warmup must be in [0, 1)": 0 <= opt.warmup < 1,
+        "optimizer.clip must be positive": opt.clip > 0,
+        "optimizer.label_smoothing must be in [0, 1)": 0 <= opt.label_smoothing < 1,
+        "optimizer.average_from must be in [0, 1]": 0 <= opt.average_from <= 1,
+        "at least one [[stage]] is needed": bool(recipe.stages),
+        "stage epochs must be at least 1": all(s.epochs >= 1 for s in recipe.stages),
+        "stage batch_tokens must be 0 or at least model.max_length": all(
+            s.batch_tokens == 0 or s.batch_tokens >= model.max_length for s in recipe.stages
+        ),
+        "stage learning_rate must be positive": all(s.learning_rate > 0 for s in recipe.stages),
+        "every stage needs a [[stage.mix]]": all(s.mix for s in recipe.stages),
+        "mix samples must not be negative": all(
+            m.samples >= 0 for s in recipe.stages for m in s.mix
+        ),
+    }
+    return [message for message, good in checks.items() if not good]
+
+
+def _reference_faults(recipe: Recipe) -> list[str]:
+    names = [source.name for source in recipe.sources]
+    faults = [f"source {name!r} is defined twice" for name in names if names.count(name) > 1]
+    faults += [
+        f"source {s.name!r}: labels must be majority or soft, found {s.labels!r}"
+        for s in recipe.sources
+        if s.labels not in LABEL_MODES
+    ]
+    for item in (item for stage in recipe.stages for item in stage.mix):
+        if item.source not in names:
+            faults.append(f"mix source {item.source!r} is not defined; known: {', '.join(names)}")
+        if item.view not in VIEWS:
+            faults.append(f"unknown view {item.view!r}; known: {', '.join(VIEWS)}")
+    return faults + _selection_faults(recipe, names)
+
+
+def _selection_faults(recipe: Recipe, names: list[str]) -> list[str]:
+    faults: list[str] = []
+    validation, cross = recipe.validation, recipe.cross_validation
+    for section in (s for s in (validation, cross) if s is not None):
+        if section.source not in names:
+            faults.append(f"{section.source!r} is not a source; known: {', '.join(names)}")
+    if validation is not None and validation.metric not in METRICS:
+        faults.append(f"validation.metric must be one of {', '.join(METRICS)}")
+    if validation is not None and validation.patience < 1:
+        faults.append("validation.patience must be at least 1")
+    if cross is not None and (cross.folds < 2 or cross.final not in ("refit", "average")):
+        faults.append("cross_validation needs folds of at least 2 and final = refit or average")
+    if validation is not None and cross is not None and validation.source == cross.source:
+        faults.append(
+            f"early stopping on {validation.source!r} would leak into its cross-validation; "
+            "use another source"
+        )
+    return faults

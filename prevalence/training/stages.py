@@ -1,0 +1,251 @@
+"""Stages of a recipe as cached runs: equal stages of different recipes are trained once."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from prevalence.errors import ConfigurationError
+from prevalence.training import evaluation, state
+from prevalence.training.data import Document, read_documents
+from prevalence.training.loop import (
+    ProgressCallback,
+    RunPlan,
+    RunResult,
+    autocast_dtype,
+    train_run,
+)
+from prevalence.training.mixture import MixPart, draw_mixture
+from prevalence.training.model import Classifier, load_classifier, resolve_base
+from prevalence.training.predict import predict
+from prevalence.training.recipe import Recipe, Source, Stage
+
+__all__ = ["JudgedPairs", "Outcome", "Workshop", "file_digest"]
+
+_FORMAT = 1
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Weights after a stage; `key` names everything that went into them."""
+
+    key: str
+    weights: Mapping[str, Tensor]
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class JudgedPairs:
+    """Labelled review pairs to evaluate on, with majority labels."""
+
+    pairs: list[tuple[str, str]]
+    labels: list[int]
+    groups: list[str]
+
+
+class Workshop:
+    """What the stages of one recipe share: the model, the data, the work folder."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        *,
+        work: Path,
+        data: Path | None,
+        device: torch.device,
+        progress: ProgressCallback | None,
+    ) -> None:
+        self.recipe, self.work, self.data, self.progress = recipe, work, data, progress
+        self.base = resolve_base(recipe.model.base, recipe.folder)
+        self.paths = {source.name: self._path(source) for source in recipe.sources}
+        self.digests = {name: self._digest(name) for name in self.paths}
+        self._documents: dict[str, list[Document]] = {}
+        classifier = load_classifier(self.base, recipe.model, seed=recipe.run.seed)
+        classifier.model.to(device)
+        self.classifier: Classifier = classifier
+        self.device = device
+        self.start = Outcome(self._base_key(), state.trainable_weights(classifier.model))
+
+    def _path(self, source: Source) -> Path:
+        path = self.recipe.resolve(source.path, self.data)
+        if not path.is_file():
+            raise ConfigurationError(f"source {source.name!r}: {path} does not exist")
+        return path
+
+    def _threeway(self, source: Source) -> Path | None:
+        return self.recipe.resolve(source.threeway, self.data) if source.threeway else None
+
+    def _digest(self, name: str) -> str:
+        threeway = self._threeway(self.recipe.source(name))
+        extra = file_digest(threeway) if threeway is not None and threeway.is_file() else ""
+        return file_digest(self.paths[name]) + extra
+
+    def _base_key(self) -> str:
+        run = self.recipe.run
+        return _hash(
+            _FORMAT,
+            file_digest(
+                next(iter(sorted(self.base.glob("*.safetensors"))), self.base / "config.json")
+            ),
+            dataclasses.asdict(self.recipe.model) | {"base": ""},
+            dataclasses.asdict(self.recipe.optimizer),
+            (run.seed, run.precision, run.batch_tokens, self.device.type),
+        )
+
+    def documents(self, name: str) -> list[Document]:
+        """Documents of a source, read once."""
+        if name not in self._documents:
+            source = self.recipe.source(name)
+            self._documents[name] = read_documents(
+                self.paths[name],
+                labels="soft" if source.labels == "soft" else "majority",
+                threeway=self._threeway(source),
+            )
+        return self._documents[name]
+
+    def judged(self, name: str) -> JudgedPairs:
+        """Review pairs of a source with majority labels, for evaluation."""
+        documents = read_documents(self.paths[name], labels="majority")
+        pairs: list[tuple[str, str]] = []
+        labels: list[int] = []
+        groups: list[str] = []
+        for document in documents:
+            for text, target in zip(document.hypotheses, document.targets, strict=True):
+                pairs.append((document.premise, text))
+                labels.append(int(target.entailment > 0.5))
+                groups.append(document.group)
+        return JudgedPairs(pairs, labels, groups)
+
+    def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
+        """P(entailment) of pairs under the present weights."""
+        probabilities = predict(
+            self.classifier,
+            pairs,
+            max_length=self.recipe.model.max_length,
+            autocast=autocast_dtype(self.recipe.run.precision, self.device)
+            if self.device.type == "cuda"
+            else None,
+        )
+        return probabilities[:, 0].astype(np.float64)
+
+    def load(self, outcome: Outcome) -> None:
+        """Put the weights of an outcome into the model."""
+        state.load_weights(self.classifier.model, outcome.weights)
+
+    def run_stage(
+        self,
+        stage: Stage,
+        parent: Outcome,
+        *,
+        source: str = "",
+        without: frozenset[str] = frozenset(),
+        label: str = "",
+    ) -> Outcome:
+        """Train a stage from its parent's weights, or fetch it from the work folder.
+
+        Args:
+            stage: What to train.
+            parent: Outcome to start from.
+            source: Source that groups are held out of.
+            without: Groups to leave out.
+            label: Shown in progress and part of the seed, to tell folds apart.
+
+        Returns:
+            The outcome.
+        """
+        key = self._stage_key(stage, parent, without, label)
+        finished = self.work / f"{stage.name}-{key}.safetensors"
+        if finished.is_file():
+            weights, facts = state.load_tensors(finished)
+            return Outcome(key, weights, float(facts["seconds"]))
+        self.load(parent)
+        checkpoint = self.work / f"{stage.name}-{key}.partial.safetensors"
+        plan = self._plan(stage, checkpoint, source=source, without=without, label=label)
+        result = train_run(self.classifier, plan, self.recipe, progress=self.progress)
+        state.save_tensors(finished, result.weights, _facts(stage, result))
+        checkpoint.unlink(missing_ok=True)
+        return Outcome(key, result.weights, result.seconds)
+
+    def _stage_key(self, stage: Stage, parent: Outcome, without: frozenset[str], label: str) -> str:
+        used = sorted({item.source for item in stage.mix})
+        validation = self.recipe.validation
+        return _hash(
+            parent.key,
+            {k: v for k, v in dataclasses.asdict(stage).items() if k != "batch_tokens" or v},
+            [(n, self.digests[n], self.recipe.source(n).labels) for n in used],
+            dataclasses.asdict(validation) if validation else None,
+            (sorted(without), label),
+        )
+
+    def _plan(
+        self, stage: Stage, checkpoint: Path, *, source: str, without: frozenset[str], label: str
+    ) -> RunPlan:
+        seed = int(_hash(self.recipe.run.seed, stage.name, label)[:8], 16)
+        parts = [
+            MixPart(self._kept(item.source, source, without), item.view, item.samples)
+            for item in stage.mix
+        ]
+        epochs = [draw_mixture(parts, seed=seed, epoch=epoch) for epoch in range(stage.epochs)]
+        validation = self.recipe.validation
+        return RunPlan(
+            name=f"{stage.name}{label}",
+            learning_rate=stage.learning_rate,
+            batch_tokens=stage.batch_tokens or self.recipe.run.batch_tokens,
+            epochs=epochs,
+            seed=seed,
+            checkpoint=checkpoint,
+            validate=self._validator(validation.source, validation.metric) if validation else None,
+            patience=validation.patience if validation else 1,
+        )
+
+    def _kept(self, name: str, source: str, without: frozenset[str]) -> list[Document]:
+        documents = self.documents(name)
+        if name != source:
+            return documents
+        return [document for document in documents if document.group not in without]
+
+    def _validator(self, name: str, metric: str) -> Any:
+        judged = self.judged(name)
+
+        def validate() -> float:
+            scores = self.entailment(judged.pairs)
+            if metric == "auc":
+                return evaluation.auc(scores, judged.labels)
+            if metric == "balanced_accuracy":
+                return evaluation.best_threshold(scores, judged.labels).balanced_accuracy
+            return -_log_loss(scores, judged.labels)
+
+        return validate
+
+
+def _log_loss(scores: Floats, labels: Sequence[int]) -> float:
+    chosen = np.where(np.asarray(labels) == 1, scores, 1.0 - scores)
+    return float(-np.log(np.maximum(chosen, 1e-7)).mean())
+
+
+def _facts(stage: Stage, result: RunResult) -> dict[str, Any]:
+    return {
+        "stage": stage.name,
+        "steps": result.steps,
+        "seconds": round(result.seconds, 1),
+        "last_loss": float(np.mean(result.losses[-50:])),
+        "metrics": result.metrics,
+    }
+
+
+def _hash(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

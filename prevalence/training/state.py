@@ -1,0 +1,113 @@
+"""Resumable training state in one safetensors file: no pickle anywhere."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from prevalence.errors import InputError
+
+__all__ = [
+    "load_tensors",
+    "load_weights",
+    "optimizer_tensors",
+    "random_tensors",
+    "restore_optimizer",
+    "restore_random",
+    "save_tensors",
+    "trainable_weights",
+]
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    """Write tensors and JSON facts to a file in one move, so that a crash leaves the old file.
+
+    Args:
+        path: Target file.
+        tensors: Named tensors.
+        facts: JSON-serialisable values, kept in the header.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    save_file(plain, temporary, metadata={"facts": json.dumps(facts)})
+    os.replace(temporary, path)
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `save_tensors` wrote.
+
+    Args:
+        path: File.
+
+    Returns:
+        Tensors on the CPU, and the facts.
+
+    Raises:
+        InputError: The file is not one of ours.
+    """
+    try:
+        with safe_open(path, framework="pt") as reader:
+            facts = json.loads((reader.metadata() or {})["facts"])
+            return {name: reader.get_tensor(name) for name in reader.keys()}, facts  # noqa: SIM118
+    except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: not a training state; delete it to start again") from error
+
+
+def trainable_weights(model: nn.Module) -> dict[str, Tensor]:
+    """Copies of the parameters that training changes, by name."""
+    return {n: p.detach().clone() for n, p in model.named_parameters() if p.requires_grad}
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Copy named weights into a model.
+
+    Args:
+        model: Model whose trainable parameters have these names.
+        weights: Tensors by parameter name.
+
+    Raises:
+        InputError: A name or shape does not fit.
+    """
+    parameters = dict(model.named_parameters())
+    for name, tensor in weights.items():
+        if name not in parameters or parameters[name].shape != tensor.shape:
+            raise InputError(f"saved weight {name} does not fit the model; use another work folder")
+        with torch.no_grad():
+            parameters[name].copy_(tensor)
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Flatten an optimizer's moments to named tensors."""
+    state = optimizer.state_dict()["state"]
+    return {f"{i}.{key}": value for i, entry in state.items() for key, value in entry.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Give an optimizer the moments that `optimizer_tensors` took."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        index, _, key = name.partition(".")
+        state.setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def random_tensors(device: torch.device) -> dict[str, Tensor]:
+    """States of the generators that dropout draws from."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def restore_random(states: Mapping[str, Tensor], device: torch.device) -> None:
+    """Set the generators back."""
+    torch.set_rng_state(states["cpu"])
+    if device.type == "cuda" and "cuda" in states:
+        torch.cuda.set_rng_state(states["cuda"], device)

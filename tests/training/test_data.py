@@ -1,0 +1,110 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from prevalence.errors import InputError
+from prevalence.training.data import Target, parse_target, read_documents
+
+
+def write(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("label", "target"),
+    [
+        (1, Target(1, 0, 0, True)),
+        (0, Target(0, 1, 0, True)),
+        (0.25, Target(0.25, 0.75, 0, True)),
+        ("Entailment", Target(1, 0, 0, False)),
+        ("c", Target(0, 0, 1, False)),
+        ("not_entailment", Target(0, 1, 0, True)),
+        ([0.5, 0.25, 0.25], Target(0.5, 0.25, 0.25, False)),
+    ],
+)
+def test_label_spellings(label: object, target: Target) -> None:
+    assert parse_target(label, "f:1") == target
+
+
+@pytest.mark.parametrize("label", ["maybe", 2, -1, None, [0.5, 0.5], [0.9, 0.9, 0.9]])
+def test_bad_label_names_its_place(label: object) -> None:
+    with pytest.raises(InputError, match="f:7"):
+        parse_target(label, "f:7")
+
+
+def test_review_with_workers_soft_and_majority(tmp_path: Path) -> None:
+    record = {
+        "product_id": "p", "review": "r", "sentences": ["a", "b"], "labels": [1, 0],
+        "worker_labels": [[1, 0], [1, 1], [0, 0]],
+    }  # fmt: skip
+    path = write(tmp_path / "d.jsonl", record)
+    (majority,) = read_documents(path)
+    (soft,) = read_documents(path, labels="soft")
+    assert [t.entailment for t in majority.targets] == [1, 0]
+    assert [t.entailment for t in soft.targets] == pytest.approx([2 / 3, 1 / 3])
+    assert all(t.binary for t in soft.targets)
+    assert soft.group == "p"
+
+
+def test_grouped_product_gives_reviews_and_a_product_statement(tmp_path: Path) -> None:
+    record = {
+        "id": "x", "domain": "home", "name": "red mug", "reviews": ["r1", "r2"],
+        "sentences": ["a", "b"], "labels": [[1, 0], [0, 0]], "trivial": "It is a mug.",
+    }  # fmt: skip
+    first, second, product = read_documents(write(tmp_path / "g.jsonl", record))
+    assert [t.entailment for t in first.targets] == [1, 0]
+    assert [t.entailment for t in second.targets] == [0, 0]
+    assert (product.premise, product.relation) == ("I bought a red mug.", "product")
+    assert product.hypotheses == ("It is a mug.", "a", "b")
+    assert [t.entailment for t in product.targets] == [1, 0, 0]
+
+
+def test_threeway_file_splits_the_negatives(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "s.jsonl", {"id": "x", "review": "r", "statements": ["a", "b"], "labels": [0, 1]}
+    )
+    split = write(tmp_path / "t.jsonl", {"id": "x", "labels": ["c", "e"]})
+    (document,) = read_documents(path, threeway=split)
+    assert document.targets == (Target(0, 0, 1, False), Target(1, 0, 0, False))
+
+
+def test_pairs_keep_their_relation(tmp_path: Path) -> None:
+    record = {
+        "premise": "p", "hypothesis": "h", "label": "neutral", "relation": "sentence-sentence",
+    }  # fmt: skip
+    (document,) = read_documents(write(tmp_path / "p.jsonl", record))
+    assert document.relation == "sentence"
+
+
+def test_unlabelled_reviews_have_no_hypotheses(tmp_path: Path) -> None:
+    path = write(tmp_path / "u.jsonl", {"product_id": "p", "reviews": ["one", {"text": "two"}]})
+    assert [(d.premise, d.hypotheses) for d in read_documents(path)] == [("one", ()), ("two", ())]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"premise": "p", "hypothesis": "h"}, "'label' is missing"),
+        ({"premise": "", "hypothesis": "h", "label": 1}, "'premise' must be a non-empty"),
+        ({"review": "r", "sentences": ["a"], "labels": [1, 0]}, "expected 1 labels"),
+        ({"reviews": ["r"], "sentences": ["a"], "labels": []}, "expected 1 rows"),
+        ({"text": "r"}, "none of the known layouts"),
+        (["r"], "expected a JSON object"),
+    ],
+)
+def test_bad_record_names_line_and_fault(tmp_path: Path, record: object, message: str) -> None:
+    good = {"premise": "p", "hypothesis": "h", "label": 1}
+    path = write(tmp_path / "d.jsonl", good, record)
+    with pytest.raises(InputError, match=message) as caught:
+        read_documents(path)
+    assert "d.jsonl:2" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_empty_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_documents(tmp_path / "no.jsonl")
+    with pytest.raises(InputError, match="holds no records"):
+        read_documents(write(tmp_path / "e.jsonl"))

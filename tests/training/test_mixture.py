@@ -1,0 +1,76 @@
+import pytest
+
+from prevalence.errors import ConfigurationError
+from prevalence.training.data import Document, Target
+from prevalence.training.mixture import MixPart, draw_mixture
+
+YES, NO = Target(1, 0, 0, True), Target(0, 1, 0, True)
+
+
+def review(group: str, *, domain: str = "home") -> Document:
+    text = f"This mug of {group} is good. It keeps the tea warm in {group}."
+    return Document(text, (f"good {group}", f"bad {group}"), (YES, NO), group, domain)
+
+
+DOCUMENTS = [review(f"g{i}") for i in range(6)]
+
+
+def test_same_seed_same_draw_and_other_epoch_other_draw() -> None:
+    parts = [MixPart(DOCUMENTS, "labelled", 5), MixPart(DOCUMENTS, "easy", 7)]
+    first = draw_mixture(parts, seed=1, epoch=0)
+    assert first == draw_mixture(parts, seed=1, epoch=0)
+    assert first != draw_mixture(parts, seed=1, epoch=1)
+    assert first != draw_mixture(parts, seed=2, epoch=0)
+    assert len(first) == 12
+
+
+def test_zero_samples_takes_all_labelled_pairs_in_order() -> None:
+    drawn = draw_mixture([MixPart(DOCUMENTS, "labelled", 0)], seed=0, epoch=0)
+    assert [e.hypothesis for e in drawn[:3]] == ["good g0", "bad g0", "good g1"]
+    assert len(drawn) == 12
+
+
+def test_easy_pairs_are_own_text_against_other_products() -> None:
+    for example in draw_mixture([MixPart(DOCUMENTS, "easy", 0)], seed=4, epoch=0):
+        group = next(d.group for d in DOCUMENTS if d.premise == example.premise)
+        assert (group in example.hypothesis) == (example.target.entailment == 1.0)
+
+
+def test_easy_negatives_stay_in_the_domain() -> None:
+    documents = [review("a"), review("b"), review("c", domain="food"), review("d", domain="food")]
+    domain = {d.group: d.domain for d in documents}
+    for example in draw_mixture([MixPart(documents, "easy", 0)], seed=4, epoch=0):
+        of = {d.group for d in documents if d.group in example.hypothesis.rstrip(".").split()}
+        own = next(d for d in documents if d.premise == example.premise)
+        assert {domain[g] for g in of} == {own.domain}
+
+
+def test_siblings_imply_themselves_only() -> None:
+    drawn = draw_mixture([MixPart(DOCUMENTS, "siblings", 0)], seed=0, epoch=0)
+    assert len(drawn) == 24
+    for example in drawn:
+        assert (example.premise == example.hypothesis) == (example.target.entailment == 1.0)
+
+
+def test_padded_premises_hold_the_review() -> None:
+    documents = [review("a"), review("b", domain="food")]
+    drawn = draw_mixture([MixPart(documents, "padded", 0)], seed=0, epoch=0)
+    premises = [d.premise for d in documents for _ in d.hypotheses]
+    assert all(own in e.premise for own, e in zip(premises, drawn, strict=True))
+    assert [e.target for e in drawn] == [YES, NO, YES, NO]
+    assert any(len(e.premise) > len(own) for own, e in zip(premises, drawn, strict=True))
+
+
+def test_a_view_without_examples_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="'product' of mix item 1 finds no examples"):
+        draw_mixture([MixPart(DOCUMENTS, "product", 0)], seed=0, epoch=0)
+
+
+def test_enriched_pairs_keep_the_labels_and_add_easy_ones() -> None:
+    drawn = draw_mixture([MixPart(DOCUMENTS, "enriched", 0)], seed=0, epoch=0)
+    labelled = [e for e in drawn if e.target.binary]
+    assert len(labelled) == 12
+    for example in (e for e in drawn if not e.target.binary):
+        group = next(d.group for d in DOCUMENTS if d.premise == example.premise)
+        assert (group in example.hypothesis) == (example.target.entailment == 1.0)
+    assert {e.target.entailment for e in drawn if not e.target.binary} == {0.0, 1.0}

@@ -1,0 +1,77 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from prevalence.errors import MissingDependencyError, ModelError
+from prevalence.training.model import LABELS, load_classifier, parameter_groups, resolve_base
+from prevalence.training.recipe import ModelSettings, OptimizerSettings
+
+
+def settings(base: Path, **options: object) -> ModelSettings:
+    return ModelSettings(base=str(base), **options)  # type: ignore[arg-type]
+
+
+def test_plain_encoder_gets_a_seeded_three_label_head(tiny_base: Path) -> None:
+    first, second, other = (
+        load_classifier(tiny_base, settings(tiny_base), seed=seed) for seed in (1, 1, 2)
+    )
+    assert first.model.config.id2label == dict(enumerate(LABELS))
+    weights = [c.model.classifier.weight for c in (first, second, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[0], weights[2])
+
+
+def test_existing_head_keeps_its_column_order(tiny_base: Path, tmp_path: Path) -> None:
+    made = load_classifier(tiny_base, settings(tiny_base), seed=1)
+    made.model.config.id2label = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
+    made.model.config.label2id = {"CONTRADICTION": 0, "NEUTRAL": 1, "ENTAILMENT": 2}
+    made.model.save_pretrained(tmp_path)
+    made.tokenizer.save_pretrained(tmp_path)
+    again = load_classifier(tmp_path, settings(tmp_path), seed=2)
+    assert again.columns == (2, 1, 0)
+    assert torch.equal(again.model.classifier.weight, made.model.classifier.weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "frozen"),
+    [
+        ({"freeze_embeddings": True}, ("bert.embeddings.",)),
+        ({"freeze_layers": 1}, ("bert.embeddings.", "bert.encoder.layer.0.")),
+        ({}, ()),
+    ],
+)
+def test_freezing(tiny_base: Path, options: dict[str, object], frozen: tuple[str, ...]) -> None:
+    model = load_classifier(tiny_base, settings(tiny_base, **options), seed=1).model
+    for name, parameter in model.named_parameters():
+        assert parameter.requires_grad != name.startswith(frozen or ("nothing",))
+
+
+def test_layer_decay_lowers_the_rate_step_by_step(tiny_base: Path) -> None:
+    model = load_classifier(tiny_base, settings(tiny_base), seed=1).model
+    groups = parameter_groups(
+        model, OptimizerSettings(layer_decay=0.5, weight_decay=0.1), learning_rate=1.0
+    )
+    rate = {id(p): g["lr"] for g in groups for p in g["params"]}
+    decay = {id(p): g["weight_decay"] for g in groups for p in g["params"]}
+    named = dict(model.named_parameters())
+    by_name = {name: rate[id(p)] for name, p in named.items()}
+    assert by_name["classifier.weight"] == 1.0
+    assert by_name["bert.encoder.layer.1.output.dense.weight"] == 0.5
+    assert by_name["bert.encoder.layer.0.output.dense.weight"] == 0.25
+    assert by_name["bert.embeddings.word_embeddings.weight"] == 0.125
+    assert decay[id(named["classifier.weight"])] == 0.1
+    assert decay[id(named["classifier.bias"])] == 0.0
+
+
+def test_everything_frozen_is_refused() -> None:
+    model = torch.nn.Linear(2, 2).requires_grad_(False)
+    with pytest.raises(ModelError, match="every parameter is frozen"):
+        parameter_groups(model, OptimizerSettings(), learning_rate=1.0)
+
+
+def test_missing_base(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"config\.json is missing"):
+        resolve_base("nowhere", tmp_path)
+    with pytest.raises(MissingDependencyError, match="pip install no-such-pkg"):
+        resolve_base("package:no_such_pkg/model", tmp_path)

@@ -1,0 +1,71 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from prevalence.errors import ConfigurationError
+from prevalence.training.recipe import MixItem, read_recipe
+
+STAGE = "[[stage]]\nname = 'a'\nlearning_rate = 1e-3\n"
+RECIPES = Path(__file__).resolve().parents[2] / "prevalence" / "training" / "recipes"
+
+
+def test_defaults_and_values(recipe_file: Callable[..., Path]) -> None:
+    recipe = read_recipe(recipe_file(optimizer="layer_decay = 0.9\nclip = 2\n"))
+    assert recipe.optimizer.layer_decay == 0.9
+    assert recipe.optimizer.clip == 2.0
+    assert recipe.run.seed == 5
+    assert recipe.stages[0].mix == (MixItem("pairs", "labelled", 0),)
+    assert recipe.validation is None
+
+
+def test_shipped_recipes_are_valid() -> None:
+    names = [path.name for path in RECIPES.glob("*.toml") if read_recipe(path)]
+    assert "embedded.toml" in names
+
+
+@pytest.mark.parametrize(
+    ("stages", "sections", "message"),
+    [
+        ("", {"run": "sead = 1\n"}, r"\[run\]: unknown key 'sead'"),
+        ("", {"extra": ""}, "unknown key 'extra'"),
+        ("", {"run": "threads = 'two'\n"}, "threads must be of type int"),
+        ("", {"optimizer": "warmup = 1.5\n"}, r"optimizer\.warmup must be in \[0, 1\)"),
+        ("", {"optimizer": "layer_decay = 0\n"}, r"layer_decay must be in \(0, 1\]"),
+        (STAGE, {}, r"key 'mix' is missing|needs a \[\[stage\.mix\]\]"),
+        (STAGE + "mix = [{ source = 'no' }]\n", {}, "mix source 'no' is not defined"),
+        (STAGE + "mix = [{ source = 'pairs', view = 'x' }]\n", {}, "unknown view 'x'"),
+        ("[[stage]]\nname = 'a'\n", {}, "key 'learning_rate' is missing"),
+        ("", {"validation": "source = 'no'\n"}, "'no' is not a source"),
+        ("", {"validation": "source = 'pairs'\nmetric = 'f1'\n"}, "metric must be one of"),
+        ("", {"cross_validation": "source = 'pairs'\nfolds = 1\n"}, "folds of at least 2"),
+        (
+            "",
+            {"validation": "source = 'pairs'\n", "cross_validation": "source = 'pairs'\n"},
+            "would leak into its cross-validation",
+        ),
+    ],
+)
+def test_faults_are_one_line_and_name_the_file(
+    recipe_file: Callable[..., Path], stages: str, sections: dict[str, str], message: str
+) -> None:
+    path = recipe_file(stages, **sections)
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        read_recipe(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_unreadable_file(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("[model\n", encoding="utf-8")
+    for name in ("bad.toml", "none.toml"):
+        with pytest.raises(ConfigurationError, match="cannot be read as a TOML recipe"):
+            read_recipe(tmp_path / name)
+
+
+def test_data_variable_needs_a_folder(recipe_file: Callable[..., Path], tmp_path: Path) -> None:
+    recipe = read_recipe(recipe_file())
+    assert recipe.resolve("${PREVALENCE_DATA}/x", tmp_path / "d") == tmp_path / "d" / "x"
+    assert recipe.resolve("x/y", None) == tmp_path / "x" / "y"
+    with pytest.raises(ConfigurationError, match="pass --data FOLDER"):
+        recipe.resolve("${PREVALENCE_DATA}/x", None)

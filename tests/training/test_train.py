@@ -1,0 +1,177 @@
+"""Whole runs on a tiny model: learning, resuming, selection, export, command line."""
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors.torch import load_file
+
+from prevalence.cli.train import train as command
+from prevalence.errors import InputError, ModelError
+from prevalence.training import evaluation, state
+from prevalence.training.loop import Progress
+from prevalence.training.model import Classifier
+from prevalence.training.pipeline import train
+from prevalence.training.predict import predict
+from prevalence.training.recipe import Recipe, read_recipe
+
+LEARNING = (
+    "[[stage]]\nname = 'only'\nepochs = 6\nlearning_rate = 5e-3\nmix = [{ source = 'pairs' }]\n"
+)
+
+
+class StopError(Exception):
+    """Stands for a crash."""
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def run(recipe: Recipe, folder: Path, *, stop_at: int = 0) -> None:
+    def progress(event: Progress) -> None:
+        if stop_at and event.step >= stop_at:
+            raise StopError
+
+    train(recipe, folder, device="cpu", progress=progress)
+
+
+def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    recipe = read_recipe(recipe_file(optimizer="average_from = 0.5\n", output="half = false\n"))
+    run(recipe, tmp_path / "whole")
+    with pytest.raises(StopError):
+        run(recipe, tmp_path / "broken", stop_at=8)
+    partial = list((tmp_path / "broken" / ".training").glob("*.partial.safetensors"))
+    assert len(partial) == 1
+    assert state.load_tensors(partial[0])[1]["step"] == 6
+    run(recipe, tmp_path / "broken")
+    whole, broken = weights(tmp_path / "whole"), weights(tmp_path / "broken")
+    assert whole.keys() == broken.keys()
+    assert all(torch.equal(whole[name], broken[name]) for name in whole)
+    assert not list((tmp_path / "broken" / ".training").glob("*.partial.safetensors"))
+
+
+def test_tiny_model_learns_and_its_folder_loads_anywhere(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = tmp_path / "model"
+    path = recipe_file(LEARNING, validation="source = 'pairs'\npatience = 6\n")
+    result = train(read_recipe(path), folder, device="cpu")
+    assert result.selection is not None
+    assert result.selection.auc > 0.9
+    model = AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    assert config["prevalence_threshold"] == pytest.approx(result.threshold, abs=1e-4)
+    assert config["prevalence_max_length"] == 32
+    assert config["id2label"] == {"0": "entailment", "1": "neutral", "2": "contradiction"}
+    records = [json.loads(line) for line in pairs_file.read_text().splitlines()]
+    pairs = [(r["premise"], r["hypothesis"]) for r in records]
+    scores = predict(Classifier(model, tokenizer, (0, 1, 2)), pairs, max_length=32)
+    assert np.allclose(scores.sum(axis=1), 1.0, atol=1e-5)
+    area = evaluation.auc(scores[:, 0].astype(float), [r["label"] for r in records])
+    assert area == pytest.approx(result.selection.auc, abs=0.01)
+    card = (folder / "README.md").read_text()
+    assert result.digest in card
+    assert "| pairs |" in card
+
+
+def test_frozen_parameters_do_not_move(
+    recipe_file: Callable[..., Path], tiny_base: Path, tmp_path: Path
+) -> None:
+    path = recipe_file(model="freeze_layers = 1\n", output="half = false\n")
+    train(read_recipe(path), tmp_path / "m", device="cpu")
+    before, after = weights(tiny_base), weights(tmp_path / "m")
+    moved = {name for name in before if not torch.equal(before[name], after[f"bert.{name}"])}
+    assert not [n for n in moved if n.startswith(("embeddings.", "encoder.layer.0."))]
+    assert "encoder.layer.1.output.dense.weight" in moved
+
+
+@pytest.mark.parametrize("final", ["refit", "average"])
+def test_cross_validation_shares_the_early_stage(
+    recipe_file: Callable[..., Path], tmp_path: Path, final: str
+) -> None:
+    stages = "".join(
+        f"[[stage]]\nname = '{name}'\nlearning_rate = 1e-3\nmix = [{{ source = 'pairs' }}]\n"
+        for name in ("early", "late")
+    )
+    path = recipe_file(stages, cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\n")
+    result = train(read_recipe(path), tmp_path / "m", device="cpu")
+    assert result.selection is not None
+    assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
+    made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
+    assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
+
+
+def test_early_stopping_keeps_the_best_epoch(
+    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = itertools.chain([0.5, 0.9, 0.7, 0.6], itertools.repeat(0.1))
+    monkeypatch.setattr(evaluation, "auc", lambda *_: next(values))
+    copies: list[dict[str, torch.Tensor]] = []
+    take = state.trainable_weights
+
+    def record(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+        copies.append(take(model))
+        return copies[-1]
+
+    monkeypatch.setattr(state, "trainable_weights", record)
+    stages = LEARNING
+    path = recipe_file(
+        stages, run="checkpoint_every = 1000\n", validation="source = 'pairs'\npatience = 2\n"
+    )
+    train(read_recipe(path), tmp_path / "m", device="cpu", work=tmp_path / "work")
+    (finished,) = (tmp_path / "work").iterdir()
+    best, facts = state.load_tensors(finished)
+    assert facts["metrics"] == [0.5, 0.9, 0.7, 0.6]
+    # copies: the start, then the two epochs that were better than all before
+    assert len(copies) == 3
+    assert all(torch.equal(best[name], copies[2][name]) for name in best)
+
+
+def test_broken_loss_stops_with_advice(
+    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "prevalence.training.loop.nli_loss", lambda *_, **__: torch.tensor(float("nan"))
+    )
+    with pytest.raises(ModelError, match="the loss is nan at step 1; lower"):
+        train(read_recipe(recipe_file()), tmp_path / "m", device="cpu")
+
+
+def test_foreign_state_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.safetensors").write_bytes(b"not a tensor file")
+    with pytest.raises(InputError, match="not a training state"):
+        state.load_tensors(tmp_path / "x.safetensors")
+
+
+def test_command_line_trains_and_says_where(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    arguments = [str(recipe_file()), "--output", str(tmp_path / "m"), "--device", "cpu"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 0, result.output
+    assert f"checkpoint: {tmp_path / 'm'}" in result.output
+    assert "only: step" in result.output
+
+
+def test_ctrl_c_says_how_to_resume(
+    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prevalence.training.stages.train_run", interrupt)
+    arguments = [str(recipe_file()), "--output", str(tmp_path / "m"), "--device", "cpu"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 130
+    assert "the same command resumes" in result.output
