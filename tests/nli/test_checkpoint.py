@@ -268,3 +268,11 @@ def test_registry() -> None:
 def test_a_model_without_a_name_is_refused(name: str) -> None:
     with pytest.raises(ModelError, match="has no name"):
         resolve(name)
+
+
+@pytest.mark.parametrize(("stated", "column"), [(True, 0), (False, None)])
+def test_a_config_may_withhold_the_contradiction_class(
+    altered: Callable[..., Path], *, stated: bool, column: int | None
+) -> None:
+    folder = altered("bert", "config.json", prevalence_contradiction=stated)
+    assert load_checkpoint(str(folder)).labels.contradiction == column

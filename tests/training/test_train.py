@@ -73,6 +73,7 @@ def test_tiny_model_learns_and_its_folder_loads_anywhere(
     config = json.loads((folder / "config.json").read_text())
     assert config["prevalence_threshold"] == pytest.approx(result.threshold, abs=1e-4)
     assert config["prevalence_max_length"] == 32
+    assert "prevalence_contradiction" not in config
     assert config["id2label"] == {"0": "entailment", "1": "neutral", "2": "contradiction"}
     records = [json.loads(line) for line in pairs_file.read_text().splitlines()]
     pairs = [(r["premise"], r["hypothesis"]) for r in records]
@@ -175,3 +176,11 @@ def test_ctrl_c_says_how_to_resume(
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 130
     assert "the same command resumes" in result.output
+
+
+def test_a_recipe_may_withhold_the_contradiction_class(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    run(read_recipe(recipe_file(output="contradiction = false\n")), tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert config["prevalence_contradiction"] is False
