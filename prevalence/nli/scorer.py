@@ -15,6 +15,7 @@ from prevalence.kernels.assembly import assemble
 from prevalence.metric import check_threshold
 from prevalence.nli.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
 from prevalence.nli.first_token import read_first_token_only
+from prevalence.nli.lanes import MOST_LANES, lanes
 from prevalence.nli.packing import Fitted, batches, fit
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
 from prevalence.nli.tokens import TokenStore, pair_layout
@@ -32,6 +33,8 @@ DTYPES = ("auto", "float32", "float16", "bfloat16")
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
+_TURN = 4
+"""Batches that a worker is given at a time: few enough to stop soon after memory runs out."""
 _CPU_UNIT = 512
 _GPU_UNIT = 131_072
 _PADDING_TOLERANCE = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.2}
@@ -61,6 +64,8 @@ class NLIScorer:
         three_way: whether contradiction probabilities exist.
         doubt: how far the precision may move the log-odds of a probability; 0 for float32.
         work_unit: number of pairs that is worth one call.
+        workers: batches computed side by side; None takes torch's number of threads on a CPU (8 at
+            most, each with its share of the threads) and 1 elsewhere. Answers do not depend on it.
 
     Raises:
         ModelError: the checkpoint is unusable.
@@ -79,7 +84,10 @@ class NLIScorer:
         windows: int | None = None,
         max_length: int | None = None,
         labels: Sequence[str] | None = None,
+        workers: int | None = None,
     ) -> None:
+        if workers is not None and workers < 1:
+            raise ConfigurationError(f"the number of workers must be positive, not {workers}")
         if batch_tokens is not None and batch_tokens < 1:
             raise ConfigurationError(f"batch tokens must be positive, not {batch_tokens}")
         if windows is not None and windows < 1:
@@ -96,6 +104,7 @@ class NLIScorer:
         )
         self._windows = windows
         on_cpu = self._device.type == "cpu"
+        self._workers = workers or (_cpu_lanes() if on_cpu else 1)
         self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
         self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
         self._uses_types = _uses_types(self._checkpoint)
@@ -218,18 +227,25 @@ class NLIScorer:
         lengths = self._layout.special + fitted.spans[:, 1] + fitted.spans[:, 3]
         opens_pair = np.diff(fitted.owner, prepend=-1) > 0
         probabilities = np.empty((len(lengths), self._checkpoint.labels.size), np.float32)
-        queue = list(batches(lengths, self._budget))[::-1]
-        while queue:
-            rows = queue.pop()
-            answer = self._forward(store, fitted.spans[rows])
-            if answer is None:
-                self._halve(rows, lengths)
-                left = np.concatenate([rows, *reversed(queue)])
-                queue = [left[part] for part in batches(lengths[left], self._budget)][::-1]
-                continue
-            probabilities[rows] = answer
-            if progress is not None:
-                progress(int(opens_pair[rows].sum()))
+        queue = list(batches(lengths, self._budget))
+        count = max(1, min(self._workers, len(queue)))
+        turn = 1 if count == 1 else _TURN * count
+        with lanes(count) as apply:
+            while queue:
+                taken, queue = queue[:turn], queue[turn:]
+                answers = apply(lambda rows: self._forward(store, fitted.spans[rows]), taken)
+                failed = []
+                for rows, answer in zip(taken, answers, strict=True):
+                    if answer is None:
+                        failed.append(rows)
+                        continue
+                    probabilities[rows] = answer
+                    if progress is not None:
+                        progress(int(opens_pair[rows].sum()))
+                if failed:
+                    self._halve(failed[0], lengths)
+                    left = np.concatenate([*failed, *queue])
+                    queue = [left[part] for part in batches(lengths[left], self._budget)]
         if not np.isfinite(probabilities).all():
             raise ModelError(
                 f"{self._checkpoint.name}: it gave no finite number for some pairs"
@@ -290,6 +306,12 @@ def _load(
     import torch
 
     return load_checkpoint(model, dtype=getattr(torch, dtype), labels=labels, max_length=max_length)
+
+
+def _cpu_lanes() -> int:
+    import torch
+
+    return min(torch.get_num_threads(), MOST_LANES)
 
 
 def _uses_types(checkpoint: LoadedCheckpoint) -> bool:
