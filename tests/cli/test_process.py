@@ -132,8 +132,10 @@ def test_a_reader_that_goes_away_is_no_error(shell: Shell, form: str) -> None:
     assert done.stderr == ""
 
 
+# A job in the background starts with Ctrl-C ignored, and so do its children: listen again.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from prevalence.consistency.rouge import Rouge1PrecisionScorer as Scorer
 at_once = Scorer.score
 def slowly(self, texts, pairs, *, progress=None):
