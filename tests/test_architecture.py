@@ -31,6 +31,7 @@ LAYERS = (
     {"inputs"},
     {"api"},
     {"training"},
+    {"meta"},
     {"report"},
     {"cli"},
     {"__main__"},

@@ -1,0 +1,1 @@
+"""Meta-evaluation: which metric agrees with people, and whether people agree with each other."""
