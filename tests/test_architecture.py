@@ -30,7 +30,7 @@ LAYERS = (
     {"engine"},
     {"inputs"},
     {"api"},
-    {"training"},
+    {"training", "meta"},
     {"meta"},
     {"report"},
     {"cli"},

@@ -1,1 +1,1 @@
-"""Meta-evaluation: which metric agrees with people, and whether people agree with each other."""
+"""Meta-evaluation: how well do metrics agree with people, and people with each other?"""
