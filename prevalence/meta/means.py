@@ -1,0 +1,119 @@
+"""Model-wise averages as papers print them: a row a system, a column a dimension, ranks marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.meta.coefficients import mean_coefficient
+
+__all__ = ["MARKED", "ModelMeans", "model_means", "ranks", "round_half_up"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MARKED = 6
+"""Places that published tables mark: the best and the second to the sixth."""
+
+_NOISE = 9
+"""Decimals kept before rounding half up: a mean of .575 may be stored a hair below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMeans:
+    """Averages of systems.
+
+    Attributes:
+        values: float64 [systems, columns], mean over items.
+        average: float64 [systems], mean over columns.
+        marks: int64 [systems, columns + 1], place in the column (1 = best), 0 beyond the marked
+            ones; the last column is that of ``average``.
+    """
+
+    values: Floats
+    average: Floats
+    marks: Ints
+
+
+def model_means(
+    scores: ArrayLike, *, decimals: int | None = None, marked: int = MARKED
+) -> ModelMeans:
+    """Average every column of every system, then the columns.
+
+    Args:
+        scores: float64 [items, systems, columns], NaN = no score.
+        decimals: average the columns after rounding them to so many decimals (half up), as
+            printed tables do; None averages them unrounded.
+        marked: number of places to mark.
+
+    Returns:
+        Averages and marks, both from unrounded values unless ``decimals`` is given.
+
+    Raises:
+        InputError: another number of axes.
+        ConfigurationError: negative decimals or places.
+    """
+    cube = np.asarray(scores, dtype=np.float64)
+    if cube.ndim != 3:
+        raise InputError(f"scores have {cube.ndim} axes: give [items, systems, columns]")
+    values = mean_coefficient(np.moveaxis(cube, 0, -1))
+    printed = values if decimals is None else round_half_up(values, decimals)
+    average = printed.mean(axis=1) if printed.shape[1] else np.full(len(printed), np.nan)
+    columns = np.column_stack([printed, average])
+    return ModelMeans(values, average, ranks(columns, marked=marked))
+
+
+def ranks(values: ArrayLike, *, marked: int = MARKED) -> Ints:
+    """Place of each value in its column, the highest first; equals share the better place.
+
+    Args:
+        values: float64 [rows, columns]; NaN gets no place.
+        marked: number of places; beyond them, 0.
+
+    Returns:
+        int64 [rows, columns].
+
+    Raises:
+        ConfigurationError: a negative number of places.
+
+    >>> ranks([[3.0], [5.0], [3.0], [1.0]], marked=3).ravel().tolist()
+    [2, 1, 2, 0]
+    """
+    if marked < 0:
+        raise ConfigurationError(f"marked is {marked}: it must not be negative")
+    table = np.asarray(values, dtype=np.float64)
+    places = 1 + (table[None, :, :] > table[:, None, :]).sum(axis=1)
+    return np.where(np.isnan(table) | (places > marked), 0, places)
+
+
+def round_half_up(values: ArrayLike, decimals: int) -> Floats:
+    """Round as by hand: a five goes up (away from zero), binary noise left aside.
+
+    Args:
+        values: float64 of any shape; NaN and infinities stay.
+        decimals: not negative.
+
+    Returns:
+        float64 of the same shape.
+
+    Raises:
+        ConfigurationError: negative decimals.
+
+    >>> round_half_up([3.575, 0.125, -0.125, 2.4449], 2).tolist()
+    [3.58, 0.13, -0.13, 2.44]
+    """
+    if decimals < 0:
+        raise ConfigurationError(f"decimals is {decimals}: it must not be negative")
+    step = Decimal(1).scaleb(-decimals)
+    array = np.asarray(values, dtype=np.float64)
+    rounded = [
+        float(Decimal(f"{value:.{decimals + _NOISE}f}").quantize(step, ROUND_HALF_UP))
+        if np.isfinite(value)
+        else value
+        for value in array.ravel().tolist()
+    ]
+    return np.array(rounded, dtype=np.float64).reshape(array.shape)

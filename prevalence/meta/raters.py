@@ -1,0 +1,288 @@
+"""How raters differ: errors and correlations between them, spread, and what to rate again.
+
+Ratings are float64 [items, systems, raters], NaN where a rater did not rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.meta.coefficients import coefficient, coefficients, mean_coefficient, settle
+
+if TYPE_CHECKING:
+    from prevalence.meta.coefficients import Kind, Undefined
+
+__all__ = [
+    "KAPPA_BOUND",
+    "RANGE_BOUND",
+    "JudgeProfile",
+    "RaterCorrelations",
+    "ScoreCounts",
+    "batches_to_reannotate",
+    "items_to_rerate",
+    "judge_profile",
+    "mean_rating",
+    "pairwise_rmse",
+    "rater_correlations",
+    "rater_spread",
+    "ratings_per_score",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+RANGE_BOUND = 2.0
+"""Ratings of one summary that are so far apart are given again (SummEval-OP, Round-II)."""
+KAPPA_BOUND = 0.61
+"""Batches below it are annotated again: the lower end of "substantial" agreement."""
+
+
+@dataclass(frozen=True, slots=True)
+class RaterCorrelations:
+    """Correlations between raters.
+
+    Attributes:
+        pairwise: float64 [raters, raters], symmetric, 1 or NaN on the diagonal.
+        with_mean: float64 [raters], each rater against the mean rating.
+    """
+
+    pairwise: Floats
+    with_mean: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCounts:
+    """How many ratings were a score.
+
+    Attributes:
+        scores: float64 [c], ascending.
+        counts: int64 [groups, c].
+        mean: float64 [c], over groups.
+        sd: float64 [c], over groups (ddof 0).
+    """
+
+    scores: Floats
+    counts: Ints
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProfile:
+    """How a judge uses the scale.
+
+    Attributes:
+        offset: mean of judge minus human over the summaries that both rated.
+        at_maximum: share of the judge's scores that are the top of the scale.
+        constant: bool [systems], every score of the system is the same, so that no correlation
+            over its summaries is defined.
+    """
+
+    offset: float
+    at_maximum: float
+    constant: NDArray[np.bool_]
+
+
+def mean_rating(ratings: ArrayLike) -> Floats:
+    """Mean over raters, the gaps left out: float64 [items, systems], NaN where nobody rated."""
+    return mean_coefficient(_cube(ratings))
+
+
+def rater_correlations(
+    ratings: ArrayLike,
+    *,
+    kind: Kind,
+    pooled: bool = False,
+    undefined: Undefined = "drop",
+    leave_out: bool = False,
+) -> RaterCorrelations:
+    """Correlate every rater with every other one and with the mean.
+
+    Args:
+        ratings: float64 [items, systems, raters].
+        kind: the coefficient.
+        pooled: over all summaries at once, instead of the mean over items of the coefficient
+            across systems.
+        undefined: what an item of constant ratings becomes.
+        leave_out: take the rater out of the mean it is compared with. SummEval-OP keeps it in.
+
+    Returns:
+        The correlations; NaN where none is defined.
+
+    Raises:
+        InputError: another number of axes, or something is undefined under ``fail``.
+        ConfigurationError: there is no coefficient of that name.
+    """
+    cube = _cube(ratings)
+    raters = range(cube.shape[2])
+
+    def correlated(first: Floats, second: Floats) -> float:
+        if pooled:
+            return coefficient(kind, first.ravel(), second.ravel()).value
+        values = coefficients(kind, first, second).value
+        return float(mean_coefficient(settle(values, undefined, what=f"raters by {kind}")))
+
+    pairwise = np.full((len(raters),) * 2, np.nan)
+    for a in raters:
+        for b in range(a, len(raters)):
+            pairwise[a, b] = pairwise[b, a] = correlated(cube[..., a], cube[..., b])
+    others = [mean_rating(np.delete(cube, a, axis=2) if leave_out else cube) for a in raters]
+    with_mean = [correlated(cube[..., a], others[a]) for a in raters]
+    return RaterCorrelations(pairwise, np.array(with_mean, dtype=np.float64))
+
+
+def pairwise_rmse(ratings: ArrayLike, *, pooled: bool = False) -> Floats:
+    """Root mean squared difference between every two raters.
+
+    Args:
+        ratings: float64 [items, systems, raters].
+        pooled: one root over all summaries, instead of the mean over items of a root each.
+
+    Returns:
+        float64 [raters, raters], 0 on the diagonal; NaN where two raters share no summary.
+
+    Raises:
+        InputError: another number of axes.
+
+    >>> pairwise_rmse([[[1, 4], [1, 1]], [[2, 2], [2, 2]]], pooled=True)[0, 1].item()
+    1.5
+    """
+    cube = _cube(ratings)
+    if pooled:
+        cube = cube.reshape(1, -1, cube.shape[2])
+    squares = (cube[:, :, :, None] - cube[:, :, None, :]) ** 2
+    per_item = np.sqrt(mean_coefficient(np.moveaxis(squares, 1, -1)))
+    return mean_coefficient(np.moveaxis(per_item, 0, -1))
+
+
+def rater_spread(ratings: ArrayLike, *, ddof: int = 0) -> Floats:
+    """Standard deviation between the raters of a summary, mean over a system's summaries.
+
+    Args:
+        ratings: float64 [items, systems, raters].
+        ddof: taken off the number of ratings.
+
+    Returns:
+        float64 [systems]; NaN where no summary has more than ``ddof`` ratings.
+
+    Raises:
+        InputError: another number of axes.
+
+    >>> rater_spread([[[1, 3], [2, 2]]]).tolist()
+    [1.0, 0.0]
+    """
+    cube = _cube(ratings)
+    count = (~np.isnan(cube)).sum(axis=2)
+    squares = np.nansum((cube - mean_rating(cube)[:, :, None]) ** 2, axis=2)
+    variance = np.divide(
+        squares, count - ddof, out=np.full(count.shape, np.nan), where=count > max(ddof, 0)
+    )
+    return mean_coefficient(np.sqrt(variance).T)
+
+
+def ratings_per_score(ratings: ArrayLike, *, scores: ArrayLike | None = None) -> ScoreCounts:
+    """Count how often each score was given, with mean and SD over groups such as dimensions.
+
+    Args:
+        ratings: float64 [groups, ...], NaN = not rated.
+        scores: the scale, ascending; None takes the observed values.
+
+    Returns:
+        The counts of each group and their mean and SD.
+
+    Raises:
+        InputError: a rating is not on the scale.
+    """
+    values = np.asarray(ratings, dtype=np.float64)
+    rows = values.reshape(len(values), -1)
+    observed = np.unique(rows[~np.isnan(rows)])
+    scale = observed if scores is None else np.asarray(scores, dtype=np.float64)
+    outside = observed[~np.isin(observed, scale)]
+    if outside.size:
+        raise InputError(f"rating {outside[0]:g} is not on the scale: name all of its scores")
+    counts = (rows[:, :, None] == scale).sum(axis=1)
+    return ScoreCounts(scale, counts, counts.mean(axis=0), counts.std(axis=0))
+
+
+def items_to_rerate(ratings: ArrayLike, *, bound: float = RANGE_BOUND) -> Ints:
+    """Summaries whose raters are far apart.
+
+    Args:
+        ratings: float64 [items, systems, raters].
+        bound: largest minus smallest rating from which a summary is rated again.
+
+    Returns:
+        int64 [n, 2], item and system, in order.
+
+    Raises:
+        InputError: another number of axes.
+
+    >>> items_to_rerate([[[1, 3], [2, 3]]]).tolist()
+    [[0, 0]]
+    """
+    cube = _cube(ratings)
+    known = ~np.isnan(cube)
+    high = np.where(known, cube, -np.inf).max(axis=2, initial=-np.inf)
+    low = np.where(known, cube, np.inf).min(axis=2, initial=np.inf)
+    return np.argwhere(high - low >= bound).astype(np.int64)
+
+
+def batches_to_reannotate(cells: ArrayLike, *, bound: float = KAPPA_BOUND) -> Ints:
+    """Cells of batch and system whose agreement is too low.
+
+    Args:
+        cells: float64 [batches, systems] of :func:`~prevalence.meta.agreement.agreement_by_cell`.
+            NaN, where agreement is undefined, is not too low.
+        bound: the smallest agreement that may stay.
+
+    Returns:
+        int64 [n, 2], batch and system, in order.
+
+    Raises:
+        InputError: another number of axes.
+    """
+    values = np.asarray(cells, dtype=np.float64)
+    if values.ndim != 2:
+        raise InputError(f"cells have {values.ndim} axes: give [batches, systems]")
+    return np.argwhere(values < bound).astype(np.int64)
+
+
+def judge_profile(scores: ArrayLike, human: ArrayLike, *, maximum: float) -> JudgeProfile:
+    """Describe how a judge uses the scale beside people.
+
+    Args:
+        scores: float64 [items, systems], NaN = no score.
+        human: float64 [items, systems], mean ratings.
+        maximum: top of the scale.
+
+    Returns:
+        Offset, share at the maximum, and the systems whose scores are all equal.
+
+    Raises:
+        InputError: the shapes differ.
+        ConfigurationError: a score lies above the maximum.
+    """
+    ours, theirs = np.asarray(scores, np.float64), np.asarray(human, np.float64)
+    if ours.shape != theirs.shape or ours.ndim != 2:
+        raise InputError(f"scores {ours.shape} and human {theirs.shape}: give [items, systems]")
+    known = ours[~np.isnan(ours)]
+    if known.size and known.max() > maximum:
+        raise ConfigurationError(f"maximum is {maximum:g} but a score is {known.max():g}")
+    first = np.where(np.isnan(ours), np.inf, ours).min(axis=0, initial=np.inf)
+    return JudgeProfile(
+        offset=float(mean_coefficient((ours - theirs).ravel())),
+        at_maximum=float(mean_coefficient((known == maximum).astype(np.float64))),
+        constant=(np.isnan(ours) | (ours == first)).all(axis=0) & ~np.isnan(ours).all(axis=0),
+    )
+
+
+def _cube(ratings: ArrayLike) -> Floats:
+    cube = np.asarray(ratings, dtype=np.float64)
+    if cube.ndim != 3:
+        raise InputError(f"ratings have {cube.ndim} axes: give [items, systems, raters]")
+    return cube
