@@ -5,7 +5,7 @@ A coefficient is named by its place in KINDS: 0 Kendall, 1 Spearman, 2 Pearson.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
@@ -19,7 +19,7 @@ _FEW = 48
 """Up to this many points, comparing all pairs is faster than sorting."""
 
 
-def _compiled(function: Callable[..., object]) -> Callable[..., object]:
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     try:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     except RuntimeError:

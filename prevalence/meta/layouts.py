@@ -1,0 +1,273 @@
+"""One decoded record → entries, for every layout in which scores and ratings are published.
+
+A record's own keys tell its layout, never the names of systems, metrics or dimensions in it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prevalence.meta.table import Entry, snake
+from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
+from prevalence.readers.summeval_op import DIMENSIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Context", "record_entries"]
+
+_SYSTEM_KEYS = ("system", "model_id", "model")
+_SCORES = ("prevalence", "soft_prevalence")
+_GROUP = re.compile(r"(?P<group>\w+?)_annotations$")
+_JOINED_GROUPS = ("expert", "turker")
+_ANNOTATOR = re.compile(r"annot(?:ator)?_?(?P<rater>\w+)$")
+_OPINSUMMEVAL = ("asp_rel", "self_coh", "sent_con", "readblty")
+_NAMES_KEYS = ("systems", "models")
+
+Ratings = dict[str, dict[str, float | None]]
+
+
+class Context(NamedTuple):
+    """What a record does not say itself.
+
+    Attributes:
+        item: id of a record that has none.
+        case: its number in the file, which is the id in layouts that count cases.
+        system: of annotations that name none, which come in a file a system; or None.
+        raters: the group of raters to take where there are several, or None for the experts, or
+            else the first group.
+    """
+
+    item: str
+    case: str
+    system: str | None = None
+    raters: str | None = None
+
+
+def record_entries(record: object, context: Context) -> list[Entry]:
+    """Take a record apart.
+
+    Args:
+        record: the decoded value.
+        context: what the record does not say itself.
+
+    Returns:
+        An entry for each summary; none for a row that reports an error instead of a score.
+
+    Raises:
+        FieldError: the record has no layout known here, or a value is no number.
+    """
+    if not isinstance(record, dict):
+        raise FieldError("", f"is {describe(record)}", "give one JSON object a line")
+    if "verdict_ab" in record:
+        raise FieldError("", "is a head-to-head row", "give it to `prevalence meta preferences`")
+    found, _ = read_id(record)
+    item = context.item if found is None else found
+    summaries = record.get("summaries")
+    if isinstance(summaries, dict):
+        entries = list(_nested(summaries, item))
+    elif isinstance(summaries, list):
+        entries = list(_listed(record, summaries, item))
+    elif _is_row(record):
+        entries = _row(record, item, context)
+    elif _is_case(record):
+        entries = list(_case(record, context.case if found is None else found))
+    else:
+        entries = []
+    if not entries and record.get("error") is None:
+        fix = "give score rows, or a layout that `prevalence meta --help` names"
+        raise FieldError("", "holds no scores and no ratings", fix)
+    return entries
+
+
+def _is_row(record: Mapping[str, Any]) -> bool:
+    keys = {"metrics", "human", "samples", "eval", *_SCORES}
+    return not keys.isdisjoint(record) or bool(_groups(record))
+
+
+def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Entry]:
+    """A score row, a prevalence row, or a row of LLM_summeval's annotations."""
+    if record.get("error") is not None:
+        return []
+    named = (record[key] for key in _SYSTEM_KEYS if isinstance(record.get(key), str | int))
+    system = next(map(str, named), context.system if _groups(record) else None)
+    if system is None:
+        raise FieldError("system", "is missing", "name the system that wrote the summary")
+    metrics = _numbers(record.get("metrics"), "metrics") | _judged(record.get("eval"))
+    metrics |= {key: _number(record[key], key) for key in _SCORES if key in record}
+    human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
+    samples = _samples(record.get("samples"))
+    return [Entry(item, system, _sampled(samples) | metrics, samples, human)]
+
+
+def _groups(record: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The ratings of each group of people: a list with one object of dimensions a rater."""
+    named = {match["group"]: value for key, value in record.items() if (match := _GROUP.match(key))}
+    named |= {key: record[key] for key in _JOINED_GROUPS if key in record}
+    return {
+        group: value
+        for group, value in named.items()
+        if isinstance(value, list) and all(isinstance(ratings, dict) for ratings in value)
+    }
+
+
+def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
+    groups = _groups(record)
+    if not groups:
+        return {}
+    chosen = raters or ("expert" if "expert" in groups else next(iter(groups)))
+    if chosen not in groups:
+        raise FieldError(chosen, "is no group of raters", f"choose one of {', '.join(groups)}")
+    human: Ratings = {}
+    for number, ratings in enumerate(groups[chosen], start=1):
+        for dimension, value in ratings.items():
+            where = f"{chosen}[{number - 1}].{dimension}"
+            human.setdefault(dimension, {})[str(number)] = _number(value, where)
+    return human
+
+
+def _judged(value: object) -> dict[str, float | None]:
+    """Scores of judges in the joined layout: evaluator → method → dimension → score."""
+    return {
+        f"{evaluator}.{method}.{dimension}": _number(answer.get("score"), f"eval.{evaluator}")
+        for evaluator, methods in _objects(value, "eval").items()
+        for method, dimensions in _objects(methods, f"eval.{evaluator}").items()
+        for dimension, answer in _objects(dimensions, f"eval.{evaluator}.{method}").items()
+        if isinstance(answer, dict)
+    }
+
+
+def _nested(summaries: Mapping[str, Any], item: str) -> Iterator[Entry]:
+    """Objects by system: SummEval-OP's mean file, or ratings and metrics beside each text."""
+    for system, value in summaries.items():
+        if not isinstance(value, dict):
+            continue
+        where = f"summaries.{system}"
+        means = _ratings(value.get("dimensions"), f"{where}.dimensions")
+        human = _ratings(value.get("human"), f"{where}.human")
+        human |= {snake(name): ratings for name, ratings in means.items()}
+        metrics = _numbers(value.get("metrics"), f"{where}.metrics")
+        samples = _samples(value.get("samples"))
+        if metrics or human or samples:
+            yield Entry(item, system, _sampled(samples) | metrics, samples, human)
+
+
+def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Iterator[Entry]:
+    """SummEval-OP's detailed file: for each dimension a list of ratings a summary."""
+    count = len(summaries)
+    rated: dict[str, list[Any]] = {}
+    for key, value in record.items():
+        if key in {"summaries", "reviews", *ID_KEYS, *_NAMES_KEYS} or not isinstance(value, list):
+            continue
+        if len(value) != count:
+            problem = f"rates {len(value)} summaries where there are {count}"
+            raise FieldError(key, problem, "give one list of ratings for each summary")
+        rated[DIMENSIONS.get(key, key)] = value
+    if not rated:
+        return
+    for place, system in enumerate(_system_names(record, count)):
+        human = _ratings({name: values[place] for name, values in rated.items()}, f"[{place}]")
+        yield Entry(item, system, {}, {}, human)
+
+
+def _system_names(record: Mapping[str, Any], count: int) -> Sequence[str]:
+    for key in _NAMES_KEYS:
+        names = record.get(key)
+        if isinstance(names, list) and len(names) == count:
+            return [str(name) for name in names]
+    return [str(number + 1) for number in range(count)]
+
+
+def _is_case(record: Mapping[str, Any]) -> bool:
+    objects = [value for key, value in record.items() if key not in ID_KEYS]
+    return bool(objects) and all(isinstance(value, dict) for value in objects)
+
+
+def _case(record: Mapping[str, Any], item: str) -> Iterator[Entry]:
+    """OpinSummEval's scores: an object a system, with metrics and annot1, annot2, ... in it."""
+    for system, values in record.items():
+        if system in ID_KEYS:
+            continue
+        human: Ratings = {}
+        metrics: dict[str, float | None] = {}
+        for key, value in values.items():
+            match = _ANNOTATOR.match(key)
+            if match is not None:
+                for dimension, rating in _annotation(value, f"{system}.{key}").items():
+                    human.setdefault(dimension, {})[match["rater"]] = rating
+            elif not isinstance(value, str | list):
+                metrics |= dict(_flat(key, value))
+        if metrics or human:
+            yield Entry(item, system, metrics, {}, human)
+
+
+def _annotation(value: object, where: str) -> dict[str, float | None]:
+    if isinstance(value, list) and len(value) == len(_OPINSUMMEVAL):
+        value = dict(zip(_OPINSUMMEVAL, value, strict=True))
+    return _numbers(value, where)
+
+
+def _flat(name: str, value: object) -> Iterator[tuple[str, float | None]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(f"{name}.{key}", item)
+    elif not isinstance(value, str | list):
+        yield name, _number(value, name)
+
+
+def _ratings(value: object, where: str) -> Ratings:
+    """Ratings by dimension: one number, a list with one a rater, or an object by rater."""
+    human: Ratings = {}
+    for dimension, given in _objects(value, where).items():
+        by_rater = given if isinstance(given, dict) else _numbered(given)
+        human[dimension] = _numbers(by_rater, f"{where}.{dimension}")
+    return human
+
+
+def _numbered(given: object) -> dict[str, object]:
+    ratings = given if isinstance(given, list) else [given]
+    return {str(number): rating for number, rating in enumerate(ratings, start=1)}
+
+
+def _samples(value: object) -> dict[str, list[float | None]]:
+    samples = {}
+    for metric, drawn in _objects(value, "samples").items():
+        if not isinstance(drawn, list):
+            problem = f"is {describe(drawn)}"
+            raise FieldError(f"samples.{metric}", problem, "give a list of numbers")
+        samples[metric] = [_number(item, f"samples.{metric}") for item in drawn]
+    return samples
+
+
+def _sampled(samples: Mapping[str, Sequence[float | None]]) -> dict[str, float | None]:
+    """The value of a metric that gives samples alone: their mean."""
+    present = {name: [v for v in drawn if v is not None] for name, drawn in samples.items()}
+    return {name: sum(drawn) / len(drawn) if drawn else None for name, drawn in present.items()}
+
+
+def _numbers(value: object, where: str) -> dict[str, float | None]:
+    return {key: _number(item, f"{where}.{key}") for key, item in _objects(value, where).items()}
+
+
+def _objects(value: object, where: str) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise FieldError(where, f"is {describe(value)}", "give an object")
+    return value
+
+
+def _number(value: object, where: str) -> float | None:
+    """A number, a number in a string as some releases have it, or None for null and "NaN"."""
+    if value is None:
+        return None
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            pass
+        else:
+            return number if math.isfinite(number) else None
+    raise FieldError(where, f"is {describe(value)}", "give a number, or null where there is none")

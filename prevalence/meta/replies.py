@@ -1,0 +1,88 @@
+"""Scores in judges' replies, as LLM_summeval's authors took them: for re-scoring their releases.
+
+A method's name tells how its replies are read: letters A to E for multiple choice (``mcq``), the
+token before "star" for stars (``star``), and reason-then-score (``rts``) for all others.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["UNREAD", "read_letter", "read_reason_then_score", "read_stars", "reply_reader"]
+
+UNREAD = -1.0
+"""What the authors' parser gives for a reply without a score."""
+
+_WORDS = {"one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
+_ANY_WORD = "|".join(_WORDS)
+_LABELLED = re.compile(r"score:\s*(\d(?:\.\d)?)")
+_LABELLED_WORD = re.compile(rf"score:\s*({_ANY_WORD})")
+_MENTIONED = re.compile(r"(?:score|scoring)[^.]*?([1-5](?:\.\d)?)")
+_MENTIONED_WORD = re.compile(rf"(?:score|scoring)[^.]*?({_ANY_WORD})")
+_GRADE = re.compile(r"[1-5]")
+_LETTER = re.compile(r"\b([A-E])\b")
+_STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
+
+
+def read_reason_then_score(reply: str) -> float:
+    """The score by the first rule that matches, or :data:`UNREAD`.
+
+    The rules: "score: 3.5"; "score: four"; a digit, else a word, after a mention of scoring in the
+    same sentence; the last digit 1 to 5 anywhere. The last one misreads "3 out of 5" as 5 and
+    "3.5." as 5; it is kept because published figures rest on it.
+
+    Source: the rules of LLM_summeval (Shen et al. 2023), checked against its 4,800 released scores.
+
+    >>> read_reason_then_score("Clear and orderly. Score: 4."), read_reason_then_score("3 of 5")
+    (4.0, 5.0)
+    """
+    text = reply.casefold()
+    for pattern in (_LABELLED, _LABELLED_WORD, _MENTIONED, _MENTIONED_WORD):
+        match = pattern.search(text)
+        if match is not None:
+            return _WORDS.get(match[1]) or float(match[1])
+    grades = _GRADE.findall(text)
+    return float(grades[-1]) if grades else UNREAD
+
+
+def read_letter(reply: str) -> float:
+    """The first letter A to E that stands alone: A is 1, E is 5.
+
+    >>> read_letter("D"), read_letter("Answer: B. Partly."), read_letter("none")
+    (4.0, 2.0, -1.0)
+    """
+    match = _LETTER.search(reply)
+    return UNREAD if match is None else float("ABCDE".index(match[1]) + 1)
+
+
+def read_stars(reply: str) -> float:
+    """The number before the first "star" that has one.
+
+    >>> read_stars("I give it 4 stars."), read_stars("Three-star work"), read_stars("a star")
+    (4.0, 3.0, -1.0)
+    """
+    for token in _STARS.findall(reply):
+        word = token.strip("(*\"'").casefold()
+        if word in _WORDS:
+            return _WORDS[word]
+        try:
+            return float(word.partition("/")[0])
+        except ValueError:
+            continue
+    return UNREAD
+
+
+def reply_reader(method: str) -> Callable[[str], float]:
+    """The reader of a method's replies, by the method's name.
+
+    >>> reply_reader("MCQ2").__name__
+    'read_letter'
+    """
+    name = method.casefold()
+    if name.startswith("mcq"):
+        return read_letter
+    return read_stars if name.startswith("star") else read_reason_then_score

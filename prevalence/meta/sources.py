@@ -1,0 +1,204 @@
+"""Files and folders of scores and ratings → one table, merged by item and system."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prevalence.errors import InputError
+from prevalence.meta.generations import Generations, find_generations, read_generations
+from prevalence.meta.layouts import Context, record_entries
+from prevalence.meta.table import Entry, RatingTable, TableBuilder
+from prevalence.readers.detect import detect_json
+from prevalence.readers.fields import FieldError, Position
+from prevalence.readers.jsonfiles import document_text
+from prevalence.readers.jsontext import decode_document, decode_line, decode_utf8
+from prevalence.readers.streams import STDIN, display, open_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["Reading", "read_table", "read_tables"]
+
+_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz")
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A table, and what was met on the way to it.
+
+    Attributes:
+        table: all scores and ratings.
+        skipped: files of a folder that hold none, with the reason.
+    """
+
+    table: RatingTable
+    skipped: Sequence[str]
+
+
+@dataclass(slots=True)
+class _Collector:
+    """Entries of several inputs; replies wait until the rated dimensions are known."""
+
+    raters: str | None
+    by_position: bool
+    keep_unread: bool
+    builder: TableBuilder = field(default_factory=TableBuilder)
+    dimensions: dict[str, None] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+
+    def add(self, entry: Entry, source: str) -> None:
+        self.dimensions |= dict.fromkeys(entry.human)
+        self.builder.add(entry, source=source)
+
+
+def read_table(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    raters: str | None = None,
+    by_position: bool = False,
+    keep_unread: bool = False,
+) -> RatingTable:
+    """Read scores and ratings and merge them by item and system.
+
+    Args:
+        paths: files (JSON Lines or JSON, gzipped or not, "-" for stdin), folders of such files and
+            of judges' replies, or LABEL=FILE, whose metrics then are called LABEL:METRIC.
+        raters: the group of raters to take where a source has several (``expert``, ``turker``);
+            the experts, or else the first group, by default.
+        by_position: number items by their place in each file instead of taking their ids, for
+            files of the same items under different ids.
+        keep_unread: score a judge's reply that has no score -1, as LLM_summeval does, instead of
+            taking it as missing.
+
+    Returns:
+        The table; items, systems, metrics and dimensions in order of first appearance.
+
+    Raises:
+        InputError: a file cannot be read or holds neither scores nor ratings, or two sources
+            contradict each other.
+    """
+    reading = read_tables(paths, raters=raters, by_position=by_position, keep_unread=keep_unread)
+    return reading.table
+
+
+def read_tables(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    raters: str | None = None,
+    by_position: bool = False,
+    keep_unread: bool = False,
+) -> Reading:
+    """Likewise, and say which files of a folder were skipped; see :func:`read_table`."""
+    chosen = [paths] if isinstance(paths, str | Path) else list(paths)
+    collector = _Collector(raters, by_position, keep_unread)
+    files, replies = _gather(chosen)
+    systems = {file.system for file in replies}
+    for label, path, in_folder in files:
+        _add_file(collector, label, path, in_folder=in_folder, systems=systems)
+    for file in replies:
+        for entry in read_generations(file, collector.dimensions, keep_unread=keep_unread):
+            collector.builder.add(entry, source=display(file.path))
+    return Reading(collector.builder.build(), tuple(collector.skipped))
+
+
+_Input = tuple[str | None, Path, bool]
+"""A label or None, a file, and whether it was found in a folder instead of being named."""
+
+
+def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[Generations]]:
+    files: list[_Input] = []
+    replies: list[Generations] = []
+    for entry in chosen:
+        label, path = _labelled(entry)
+        if not path.is_dir():
+            files.append((label, path, False))
+            continue
+        found = find_generations(path)
+        replies += found
+        below = [item for item in path.rglob("*") if item.name.endswith(_SUFFIXES)]
+        below.sort(key=_by_number)
+        files += [(label, item, True) for item in below]
+        if not found and not below:
+            raise InputError(f"{display(path)}: holds no JSON files and no judges' replies")
+    return files, replies
+
+
+def _by_number(path: Path) -> list[tuple[int, str]]:
+    """Order in which M9 comes before M10."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _labelled(entry: str | Path) -> tuple[str | None, Path]:
+    label, mark, rest = str(entry).partition("=")
+    if mark and label and rest and not Path(entry).exists():
+        return label, Path(rest)
+    return None, Path(entry)
+
+
+def _add_file(
+    collector: _Collector, label: str | None, path: Path, *, in_folder: bool, systems: set[str]
+) -> None:
+    """Add a file's entries; one that was only met in a folder may hold something else."""
+    system = None if str(path) == STDIN else _system_of(path, systems)
+    entries: list[tuple[Entry, str]] = []
+    try:
+        for number, (position, record) in enumerate(_records(path), start=1):
+            context = Context(position.fallback_id, str(number), system, collector.raters)
+            for entry in _entries(record, context, position):
+                item = str(number) if collector.by_position else entry.item
+                entries.append((_relabelled(entry._replace(item=item), label), position.source))
+    except InputError as error:
+        if not in_folder or entries:
+            raise
+        collector.skipped.append(str(error))
+    for entry, source in entries:
+        collector.add(entry, source)
+
+
+def _entries(record: object, context: Context, position: Position) -> list[Entry]:
+    try:
+        if isinstance(record, FieldError):
+            raise record
+        return record_entries(record, context)
+    except FieldError as fault:
+        raise InputError(fault.at(position).error) from None
+
+
+def _records(path: Path) -> Iterator[tuple[Position, object]]:
+    with open_source(path) as source:
+        if detect_json(source) == "lines":
+            for line in source.lines():
+                if line.fault is None and not line.data.strip():
+                    continue
+                position = Position(source.path, f":{line.number}")
+                try:
+                    if line.fault is not None:
+                        raise FieldError("", line.fault, "repair the file")
+                    yield position, decode_line(decode_utf8(line.data))
+                except FieldError as fault:
+                    yield position, fault
+        else:
+            for mark, value in decode_document(document_text(source), source.path):
+                yield Position(source.path, mark), value
+
+
+def _system_of(path: Path, systems: set[str]) -> str:
+    """The system that a file is named for: one that was judged, if its name holds just one."""
+    stem = path.name.partition(".")[0]
+    tokens = {*_TOKEN.findall(stem), stem}
+    named = systems & tokens
+    return named.pop() if len(named) == 1 else stem
+
+
+def _relabelled(entry: Entry, label: str | None) -> Entry:
+    if label is None:
+        return entry
+    return entry._replace(
+        metrics={f"{label}:{name}": value for name, value in entry.metrics.items()},
+        samples={f"{label}:{name}": value for name, value in entry.samples.items()},
+    )

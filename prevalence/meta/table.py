@@ -1,0 +1,249 @@
+"""The frozen table of a meta-evaluation: items × systems, with metrics, human ratings, samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["Entry", "RatingTable", "TableBuilder", "mean_present", "own_dimension", "snake"]
+
+Floats = NDArray[np.float64]
+Value = TypeVar("Value")
+_Places = list[tuple[tuple[int, ...], float | None]]
+
+
+class Entry(NamedTuple):
+    """What one source says about one summary.
+
+    Attributes:
+        item: id of the item (product, case, article).
+        system: name of the system.
+        metrics: value by metric; None is missing.
+        samples: sampled values by metric.
+        human: by dimension, value by rater.
+    """
+
+    item: str
+    system: str
+    metrics: Mapping[str, float | None]
+    samples: Mapping[str, Sequence[float | None]]
+    human: Mapping[str, Mapping[str, float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingTable:
+    """Everything that is known of the summaries of some items by some systems; NaN is missing.
+
+    Attributes:
+        items: ids, in order of first appearance.
+        systems: names, likewise.
+        raters: names of the columns of human ratings, likewise.
+        metrics: by name, float64 [items, systems].
+        human: by dimension, float64 [items, systems, raters].
+        samples: by metric, float64 [items, systems, most samples].
+    """
+
+    items: tuple[str, ...]
+    systems: tuple[str, ...]
+    raters: tuple[str, ...]
+    metrics: Mapping[str, Floats]
+    human: Mapping[str, Floats]
+    samples: Mapping[str, Floats]
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """Names of the rated dimensions."""
+        return tuple(self.human)
+
+    def mean_human(self, dimension: str) -> Floats:
+        """Mean over the raters that are present.
+
+        Args:
+            dimension: one of :attr:`dimensions`.
+
+        Returns:
+            float64 [items, systems]; NaN where no one rated.
+
+        Raises:
+            InputError: the dimension is unknown.
+        """
+        return mean_present(_get(self.human, dimension, "dimension"), axis=2)
+
+    def metric(self, name: str) -> Floats:
+        """Values of a metric, float64 [items, systems].
+
+        Raises:
+            InputError: the metric is unknown.
+        """
+        return _get(self.metrics, name, "metric")
+
+    def select(
+        self,
+        *,
+        metrics: Iterable[str] | None = None,
+        dimensions: Iterable[str] | None = None,
+        systems: Iterable[str] | None = None,
+    ) -> RatingTable:
+        """A table with only what is named, in the order named; None keeps all.
+
+        Raises:
+            InputError: a name is unknown.
+        """
+        table = self
+        if metrics is not None:
+            kept = {name: _get(self.metrics, name, "metric") for name in metrics}
+            samples = {name: self.samples[name] for name in kept if name in self.samples}
+            table = replace(table, metrics=kept, samples=samples)
+        if dimensions is not None:
+            human = {name: _get(self.human, name, "dimension") for name in dimensions}
+            table = replace(table, human=human)
+        return table if systems is None else table._with_systems(tuple(systems))
+
+    def _with_systems(self, systems: tuple[str, ...]) -> RatingTable:
+        places = {name: place for place, name in enumerate(self.systems)}
+        chosen = [_get(places, name, "system") for name in systems]
+
+        def cut(values: Mapping[str, Floats]) -> dict[str, Floats]:
+            return {name: array[:, chosen] for name, array in values.items()}
+
+        return replace(
+            self,
+            systems=systems,
+            metrics=cut(self.metrics),
+            human=cut(self.human),
+            samples=cut(self.samples),
+        )
+
+
+def mean_present(values: Floats, *, axis: int) -> Floats:
+    """Mean along an axis of what is not NaN; NaN where all is."""
+    present = ~np.isnan(values)
+    count = present.sum(axis=axis)
+    total = np.where(present, values, 0.0).sum(axis=axis)
+    mean: Floats = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return mean
+
+
+def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | None]:
+    """Split ``FAMILY.DIMENSION``, the name of a metric that judges one dimension.
+
+    Args:
+        metric: the metric's name.
+        dimensions: the rated dimensions.
+
+    Returns:
+        Family and dimension as rated, the longest that fits; the name itself and None where the
+        metric judges none of them in particular.
+
+    >>> own_dimension("op-i.aspect_coverage", ["aspect coverage", "fluency"])
+    ('op-i', 'aspect coverage')
+    >>> own_dimension("rouge-1", ["fluency"])
+    ('rouge-1', None)
+    """
+    for dimension in sorted(dimensions, key=len, reverse=True):
+        ending = "." + snake(dimension)
+        if snake(metric).endswith(ending) and len(metric) > len(ending):
+            return metric[: -len(ending)], dimension
+    return metric, None
+
+
+def snake(name: str) -> str:
+    """A name in lower case with underscores.
+
+    >>> snake("Aspect Coverage")
+    'aspect_coverage'
+    """
+    return "_".join(name.casefold().replace("-", " ").split())
+
+
+def _get(values: Mapping[str, Value], name: str, what: str) -> Value:
+    if name not in values:
+        known = ", ".join(values) or "none"
+        raise InputError(f"no {what} {name!r}; there are: {known}")
+    return values[name]
+
+
+class TableBuilder:
+    """Collects entries of any number of sources and merges them by item and system."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, int] = {}
+        self._systems: dict[str, int] = {}
+        self._raters: dict[str, int] = {}
+        self._cells: dict[str, dict[str, dict[tuple[int, ...], float]]] = {
+            "metrics": {},
+            "human": {},
+            "samples": {},
+        }
+
+    def add(self, entry: Entry, *, source: str) -> None:
+        """Merge one entry; a value that is there already must be the same.
+
+        Args:
+            entry: what the source says.
+            source: file and line, for messages.
+
+        Raises:
+            InputError: another source gave a different value.
+        """
+        item = self._items.setdefault(entry.item, len(self._items))
+        system = self._systems.setdefault(entry.system, len(self._systems))
+        for kind, name, places in self._values(entry):
+            cells = self._cells[kind].setdefault(name, {})
+            for place, value in places:
+                if value is not None and cells.setdefault((item, system, *place), value) != value:
+                    raise InputError(
+                        f"{source}: {kind} {name!r} of {entry.item!r} by {entry.system!r} is "
+                        f"{value}, but {cells[item, system, *place]} was read before; give one of "
+                        "the two sources, or name a file's metrics apart by LABEL=FILE"
+                    )
+
+    def _values(self, entry: Entry) -> Iterator[tuple[str, str, _Places]]:
+        """Kind, name and values of all that an entry holds, placed behind item and system."""
+        for name, value in entry.metrics.items():
+            yield "metrics", name, [((), value)]
+        for name, values in entry.samples.items():
+            yield "samples", name, [((place,), value) for place, value in enumerate(values)]
+        for name, ratings in entry.human.items():
+            columns = [self._raters.setdefault(rater, len(self._raters)) for rater in ratings]
+            yield "human", name, [((c,), v) for c, v in zip(columns, ratings.values(), strict=True)]
+
+    def build(self) -> RatingTable:
+        """The table of all that was added.
+
+        Raises:
+            InputError: nothing was added.
+        """
+        if not self._items:
+            raise InputError("no scores and no ratings were found")
+        grid = (len(self._items), len(self._systems))
+        samples = self._arrays(
+            "samples", lambda cells: (*grid, max((place[2] + 1 for place in cells), default=0))
+        )
+        return RatingTable(
+            items=tuple(self._items),
+            systems=tuple(self._systems),
+            raters=tuple(self._raters),
+            metrics=self._arrays("metrics", lambda _: grid),
+            human=self._arrays("human", lambda _: (*grid, len(self._raters))),
+            samples=samples,
+        )
+
+    def _arrays(
+        self, kind: str, shape: Callable[[Iterable[tuple[int, ...]]], tuple[int, ...]]
+    ) -> dict[str, Floats]:
+        arrays = {}
+        for name, cells in self._cells[kind].items():
+            array = np.full(shape(cells), np.nan)
+            if cells:
+                array[tuple(np.array(list(cells)).T)] = list(cells.values())
+            arrays[name] = array
+        return arrays

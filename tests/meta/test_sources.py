@@ -1,0 +1,267 @@
+"""Every layout of scores and ratings, with names of our own, merged into one table."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from prevalence.errors import InputError
+from prevalence.meta.replies import reply_reader
+from prevalence.meta.sources import read_table, read_tables
+from prevalence.meta.table import own_dimension
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(name, *records):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+
+    return to_file
+
+
+def row(item, system, **fields):
+    return {"schema": 1, "id": item, "system": system, **fields}
+
+
+def test_score_rows_merge_by_id_and_system_with_prevalence_rows(write):
+    scores = write(
+        "scores.jsonl",
+        row("a", "s1", metrics={"rouge-1": 0.5, "judge.fluency": None}, human={"fluency": [4, 5]}),
+        row("a", "s2", metrics={"rouge-1": 0.25}, human={"fluency": [2, None]}),
+        row("b", "s1", metrics={}, samples={"judge.fluency": [4, 4, 1]}),
+    )
+    prevalence = write(
+        "prevalence.jsonl",
+        row("b", "s1", prevalence=0.75, sentences=[], error=None),
+        row("a", "s2", prevalence=None, error="prevalence.jsonl:2: no reviews"),
+    )
+    table = read_table([scores, prevalence])
+    assert (table.items, table.systems, table.raters) == (("a", "b"), ("s1", "s2"), ("1", "2"))
+    nan = np.nan
+    np.testing.assert_array_equal(table.metric("rouge-1"), [[0.5, 0.25], [nan, nan]])
+    np.testing.assert_array_equal(table.metric("prevalence"), [[nan, nan], [0.75, nan]])
+    np.testing.assert_array_equal(table.metric("judge.fluency"), [[nan, nan], [3.0, nan]])
+    np.testing.assert_array_equal(table.samples["judge.fluency"][1, 0], [4, 4, 1])
+    np.testing.assert_array_equal(table.mean_human("fluency"), [[4.5, 2.0], [nan, nan]])
+
+
+def test_labels_keep_two_files_of_one_metric_apart(write):
+    first = write("one.jsonl", row("a", "s", prevalence=0.5, human={"overall": 3}))
+    second = write("two.jsonl", row("a", "s", prevalence=0.25, human={"overall": 3}))
+    table = read_table([f"small={first}", f"large={second}"])
+    assert list(table.metrics) == ["small:prevalence", "large:prevalence"]
+    assert table.mean_human("overall").tolist() == [[3.0]]
+    with pytest.raises(
+        InputError, match=r"two.jsonl:1: metrics 'prevalence' of 'a' by 's' is 0.25"
+    ):
+        read_table([first, second])
+
+
+def test_opinsummeval_scores(write):
+    # One line a case without an id: the case is the line's number. Ratings are objects or lists.
+    path = write(
+        "scores.jsonl",
+        {
+            "tiny": {"R1": 0.5, "deep": {"x": 2}, "annot1": {"tone": 4}, "annot2": {"tone": 2}},
+            "huge": {
+                "R1": 0.75,
+                "text": "words",
+                "annot1": {"tone": "5"},
+                "annot2": {"tone": None},
+            },
+        },
+        {"tiny": {"R1": 0.125, "annot1": {"tone": 1}}},
+    )
+    other = write("other.jsonl", row(2, "tiny", metrics={"mine": 9}))
+    table = read_table([path, other])
+    assert (table.items, table.systems) == (("1", "2"), ("tiny", "huge"))
+    assert table.metric("deep.x")[0, 0] == 2
+    np.testing.assert_array_equal(table.mean_human("tone"), [[3, 5], [1, np.nan]])
+    assert table.metric("mine")[1, 0] == 9
+    listed = write("listed.jsonl", {"case": 7, "tiny": {"annot1": [1, 2, 3, 4]}})
+    assert read_table(listed).dimensions == ("asp_rel", "self_coh", "sent_con", "readblty")
+
+
+def test_summeval_op_mean_and_detailed_files(write, tmp_path):
+    mean = tmp_path / "mean.json"
+    records = [
+        {
+            "reviews": {"rev1": "Good lamp.", "rev2": "Dim."},
+            "summaries": {
+                "gpt": {"summary": "A lamp.", "dimensions": {"Fluency": 4.5, "Aspect Coverage": 2}},
+                "t5": {"summary": "Dim lamp.", "dimensions": {"Fluency": 3, "Aspect Coverage": 1}},
+            },
+        }
+    ]
+    mean.write_text(json.dumps(records, indent=1))
+    table = read_table(mean)
+    assert table.items == ("mean.json[0]",)
+    assert table.dimensions == ("fluency", "aspect_coverage")
+    np.testing.assert_array_equal(table.mean_human("fluency"), [[4.5, 3.0]])
+    detailed = write(
+        "detailed.jsonl",
+        {
+            "reviews": ["Good lamp."],
+            "summaries": ["A lamp.", "Dim lamp."],
+            "models": ["gpt", "t5"],
+            "fl": [[4, 5, 4], [3, 3, 3]],
+            "ac": [[2, 2, 3], [1, 1, None]],
+        },
+    )
+    table = read_table(detailed)
+    assert table.raters == ("1", "2", "3")
+    np.testing.assert_allclose(table.mean_human("aspect_coverage"), [[7 / 3, 1.0]])
+    merged = read_table(
+        [detailed, write("mine.jsonl", row(1, "t5", metrics={"m": 1}))], by_position=True
+    )
+    assert merged.items == ("1",)
+
+
+ANNOTATIONS = [
+    {
+        "id": f"doc-{number}",
+        "decoded": "a text",
+        "expert_annotations": [
+            {"coherence": number, "relevance": 2},
+            {"coherence": 5, "relevance": 4},
+        ],
+        "turker_annotations": [{"coherence": 1, "relevance": 1}],
+    }
+    for number in (1, 2)
+]
+
+
+def replies(*texts):
+    return [
+        {"id": f"doc-{1 + place % 2}", "prompt_len": 9, "total_len": 12, "resp": text}
+        for place, text in enumerate(texts)
+    ]
+
+
+def test_llm_summeval_annotations_and_generations(write, tmp_path):
+    for system in ("BigModel", "M2"):
+        write(f"notes/{system}_annotations.jsonl", *ANNOTATIONS)
+    place = "judges/some-judge/eval_{}_generations/{}.txt"
+    # The second answer about doc-1 replaces the first.
+    write(
+        place.format("BigModel", "coh_RTS"), *replies("Score: 2", "score: 4.5", "scores a three.")
+    )
+    write(place.format("M2", "coh_RTS"), *replies("no number here", "I would score it 1."))
+    write(place.format("M2", "relevance_mcq2"), *replies("C", "E"))
+    write(place.format("M2", "relevance_star"), *replies("4 stars", "three stars"))
+    reading = read_tables(tmp_path)
+    table = reading.table
+    assert (table.systems, table.items) == (("BigModel", "M2"), ("doc-1", "doc-2"))
+    np.testing.assert_array_equal(
+        table.metric("some-judge.rts.coherence"), [[3.0, np.nan], [4.5, 1.0]]
+    )
+    assert table.metric("some-judge.mcq2.relevance")[:, 1].tolist() == [3.0, 5.0]
+    assert table.metric("some-judge.star.relevance")[:, 1].tolist() == [4.0, 3.0]
+    assert table.mean_human("coherence")[:, 0].tolist() == [3.0, 3.5]
+    assert read_table(tmp_path, raters="turker").mean_human("coherence")[0, 0] == 1.0
+    kept = read_table(tmp_path, keep_unread=True)
+    assert kept.metric("some-judge.rts.coherence")[0, 1] == -1.0
+    with pytest.raises(InputError, match="choose one of expert, turker"):
+        read_table(tmp_path / "notes" / "M2_annotations.jsonl", raters="crowd")
+
+
+def test_a_system_named_in_the_record_wins_over_the_file(write):
+    path = write(
+        "all.jsonl", {"model_id": "M5", **ANNOTATIONS[0]}, {"model_id": "M6", **ANNOTATIONS[0]}
+    )
+    assert read_table(path).systems == ("M5", "M6")
+
+
+def test_gzip_and_folders_with_other_files(write, tmp_path):
+    path = write("rows.jsonl", row("a", "s", metrics={"m": 1}))
+    with path.open("rb") as plain, gzip.open(tmp_path / "more.jsonl.gz", "wb") as packed:
+        shutil.copyfileobj(plain, packed)
+    path.unlink()
+    write("texts.jsonl", {"id": "a", "article": "words"})
+    reading = read_tables(tmp_path)
+    assert reading.table.metric("m").tolist() == [[1.0]]
+    assert len(reading.skipped) == 1
+    assert "texts.jsonl:1: holds no scores" in reading.skipped[0]
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"id": "a", "metrics": {"m": 1}}, "system: is missing"),
+        (row("a", "s", metrics={"m": "high"}), r"metrics.m: is the string 'high'; give a number"),
+        (row("a", "s", metrics=[1]), "metrics: is a list; give an object"),
+        (row("a", "s", samples={"m": 3}), "samples.m: is the number 3; give a list"),
+        ({"id": "a", "a": "s", "b": "t", "verdict_ab": 1}, "head-to-head row"),
+        ({"id": "a", "reviews": ["x"], "summaries": ["y"]}, "holds no scores and no ratings"),
+        ({"summaries": ["y"], "fl": [[1], [2]]}, "fl: rates 2 summaries where there are 1"),
+        ("words", "give one JSON object a line"),
+    ],
+)
+def test_bad_records_are_named_by_file_line_and_field(write, record, said):
+    with pytest.raises(InputError, match=r"bad\.jsonl(:1|\[0\]).*" + said):
+        read_table(write("bad.jsonl", record))
+
+
+def test_bad_files(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_table(tmp_path / "none.jsonl")
+    with pytest.raises(InputError, match="holds no JSON files"):
+        read_table(tmp_path)
+    broken = tmp_path / "x" / "eval_A_generations" / "coh_rts.txt"
+    broken.parent.mkdir(parents=True)
+    broken.write_text('{"id": "d"}\n')
+    with pytest.raises(InputError, match=r"coh_rts.txt:1: .*resp"):
+        read_table(tmp_path)
+
+
+def test_selection_names_what_there_is(write):
+    table = read_table(
+        write(
+            "r.jsonl",
+            row("a", "s", metrics={"m": 1, "n": 2}, human={"f": 1}),
+            row("a", "t", metrics={"m": 3}),
+        )
+    )
+    chosen = table.select(metrics=["n"], systems=["t", "s"])
+    assert list(chosen.metrics) == ["n"]
+    np.testing.assert_array_equal(chosen.metric("n"), [[np.nan, 2.0]])
+    for wrong in ({"metrics": ["x"]}, {"dimensions": ["x"]}, {"systems": ["x"]}):
+        with pytest.raises(InputError, match=r"no .* 'x'; there are: "):
+            table.select(**wrong)
+
+
+def test_metrics_of_one_dimension():
+    dimensions = ["coverage", "aspect coverage"]
+    assert own_dimension("J.aspect_coverage", dimensions) == ("J", "aspect coverage")
+    assert own_dimension("J.coverage", dimensions) == ("J", "coverage")
+    assert own_dimension("coverage", dimensions) == ("coverage", None)
+
+
+def test_shared_data_is_read_whole(shared_data):
+    table = read_table(shared_data / "opinsummeval.jsonl")
+    assert (len(table.items), len(table.systems), len(table.metrics)) == (100, 14, 39)
+    assert table.mean_human("asp_rel")[:, table.systems.index("gpt3")].mean() == pytest.approx(
+        3.945
+    )
+    table = read_table(shared_data / "llm_summeval")
+    assert (len(table.items), len(table.systems), len(table.metrics)) == (100, 12, 8)
+    assert table.systems[0] == "M8"
+
+
+def test_the_released_replies_are_read_as_their_authors_did(shared_data):
+    compared = 0
+    for path in sorted((shared_data / "llm_summeval").glob("M*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            for methods in json.loads(line)["eval"].values():
+                for method, dimensions in methods.items():
+                    for answer in dimensions.values():
+                        assert reply_reader(method)(answer["resp"]) == answer["score"]
+                        compared += 1
+    assert compared == 9600
