@@ -230,7 +230,7 @@ def _table(ratings: ArrayLike) -> Floats:
 
 
 def _pairable(table: Floats) -> Floats:
-    return table[(~np.isnan(table)).sum(axis=1) >= 2]
+    return np.asarray(table[(~np.isnan(table)).sum(axis=1) >= 2])
 
 
 def _counts(table: Floats) -> _Counts:
