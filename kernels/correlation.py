@@ -23,6 +23,11 @@ Kind = Literal["kendall", "spearman", "pearson"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The coefficients; Kendall is tau-b, Spearman gives tied values their mean rank."""
 
+_FEW = 48
+"""Up to so many columns, all pairs of them are compared by matrix products."""
+_EXACT = 5792
+"""So many draws make at most 2^24 pairs, the whole numbers that float32 holds."""
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -89,26 +94,60 @@ def row_correlations(kind: Kind, x: Floats, y: Floats, weights: Ints | None = No
 
 
 def resampled_correlations(kind: Kind, x: Floats, y: Floats, weights: Ints) -> Floats:
-    """Correlate x with y in each of many resamples, compiled; the points are sorted only once.
+    """Correlate each row of x with that of y in each of many resamples of the columns.
 
     Args:
         kind: the coefficient.
-        x: float64 [n].
-        y: float64 [n].
-        weights: int64 [B, n], not negative: how often each resample drew each point.
+        x: float64 [R, n].
+        y: float64 [R, n].
+        weights: int64 [B, n], not negative: how often each resample drew each column.
 
     Returns:
-        float64 [B]; see :func:`correlation_reference`.
+        float64 [B, R]; a NaN counts as a point of weight 0, otherwise see
+        :func:`correlation_reference`.
 
     Raises:
         ValueError: the shapes differ, or a weight is negative.
     """
+    fits = x.ndim == weights.ndim == 2 and x.shape == y.shape
+    _check(fits and x.shape[1:] == weights.shape[1:], x, y, weights)
+    if kind == "kendall" and x.shape[1] <= _FEW:
+        return _resampled_taus(x, y, weights)
     from prevalence.kernels.correlation_numba import correlate_resamples
 
-    _check(x.ndim == 1 and x.shape == y.shape == weights.shape[1:], x, y, weights)
-    out = np.empty(len(weights))
-    correlate_resamples(KINDS.index(kind), *_contiguous(x, y), np.ascontiguousarray(weights), out)
-    return out
+    out = np.empty((len(x), len(weights)))
+    for row, (a, b) in enumerate(zip(x, y, strict=True)):
+        present = ~(np.isnan(a) | np.isnan(b))
+        drawn = np.ascontiguousarray(weights if present.all() else weights[:, present])
+        correlate_resamples(
+            KINDS.index(kind), *_contiguous(a[present], b[present]), drawn, out[row]
+        )
+    return out.T
+
+
+def _resampled_taus(x: Floats, y: Floats, weights: Ints) -> Floats:
+    """Tau-b as three matrix products over all pairs of columns.
+
+    A resample draws a pair of columns w_i·w_j times. float32 holds these whole numbers and their
+    sums exactly as long as a resample has at most _EXACT draws.
+    """
+    first, second = np.triu_indices(x.shape[1], k=1)
+    present = ~(np.isnan(x) | np.isnan(y))
+    x_signs, y_signs = (
+        np.sign(np.where(present, v, 0.0)[:, first] - np.where(present, v, 0.0)[:, second])
+        * (present[:, first] & present[:, second])
+        for v in (x, y)
+    )
+    dtype = np.float32 if weights.sum(axis=1).max(initial=0) <= _EXACT else np.float64
+    drawn = (weights[:, first] * weights[:, second]).astype(dtype)
+    score, x_pairs, y_pairs = (
+        (drawn @ signs.T.astype(dtype)).astype(np.float64)
+        for signs in (x_signs * y_signs, np.abs(x_signs), np.abs(y_signs))
+    )
+    pairs = x_pairs * y_pairs
+    out = np.full(score.shape, np.nan)
+    taus: Floats = np.divide(score, np.sqrt(pairs), out=out, where=pairs > 0)
+    return np.clip(taus, -1.0, 1.0, out=taus)
 
 
 def _contiguous(x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -213,8 +213,6 @@ def correlate_resamples(kind, x, y, w, out):  # type: ignore[no-untyped-def]
             out[row] = np.nan
         elif kind == 2:
             out[row] = _pearson(x, y, w[row])
-        elif kind == 0 and len(x) <= _FEW:
-            out[row] = _tau_of_pairs(x, y, w[row])
         elif kind == 0:
             out[row] = _tau_of_codes(x_order, x_codes, y_codes, w[row], tree)
         else:

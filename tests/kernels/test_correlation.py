@@ -52,7 +52,9 @@ def test_resamples_equal_scipy_on_the_drawn_points(kind, levels, size):
     draws = rng.integers(0, size, (25, size))
     weights = np.stack([np.bincount(draw, minlength=size) for draw in draws])
     expected = [theirs(kind, x[draw], y[draw]) for draw in draws]
-    np.testing.assert_allclose(resampled_correlations(kind, x, y, weights), expected, atol=1e-12)
+    found = resampled_correlations(kind, np.stack([x, -x]), np.stack([y, y]), weights)
+    np.testing.assert_allclose(found[:, 0], expected, atol=1e-12)
+    np.testing.assert_allclose(found[:, 1], np.negative(expected), atol=1e-12)
     rows = (np.tile(side, (25, 1)) for side in (x, y))
     np.testing.assert_allclose(row_correlations(kind, *rows, weights), expected, atol=1e-12)
 
@@ -66,21 +68,22 @@ points = st.lists(st.tuples(numbers, numbers, st.integers(0, 3)), min_size=1, ma
 def test_tau_equals_the_plain_one_on_any_numbers(drawn):
     x, y, weights = (np.array(side) for side in zip(*drawn, strict=True))
     expected = correlation_reference("kendall", x, y, weights)
-    found = resampled_correlations("kendall", x, y, weights[None])[0]
+    found = row_correlations("kendall", x[None], y[None], weights[None])[0]
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    np.testing.assert_allclose(
-        row_correlations("kendall", x[None], y[None], weights[None])[0], expected, atol=1e-12
-    )
+    present = ~(np.isnan(x) | np.isnan(y))
+    expected = correlation_reference("kendall", x, y, weights * present)
+    found = resampled_correlations("kendall", x[None], y[None], weights[None])[0, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
 @given(points, st.sampled_from(KINDS))
 def test_coefficients_are_bounded_symmetric_and_odd(drawn, kind):
     x, y, weights = (np.array(side) for side in zip(*drawn, strict=True))
-    value = resampled_correlations(kind, x, y, weights[None])[0]
+    value = row_correlations(kind, x[None], y[None], weights[None])[0]
     assert np.isnan(value) or -1.0 <= value <= 1.0
     for a, b, sign in ((y, x, 1), (-x, y, -1), (-x, -y, 1)):
-        other = resampled_correlations(kind, a, b, weights[None])[0]
+        other = row_correlations(kind, a[None], b[None], weights[None])[0]
         np.testing.assert_allclose(other, sign * value, atol=1e-9)
 
 
@@ -89,8 +92,23 @@ def test_undefined_is_nan_and_weight_zero_takes_a_point_out(kind):
     x = np.array([1.0, 2.0, np.nan, 2.0])
     y = np.array([5.0, 6.0, 1.0, 6.0])
     weights = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 2], [1, 1, 1, 0], [0, 0, 0, 0]])
-    found = resampled_correlations(kind, x, y, weights)
-    np.testing.assert_allclose(found, [1.0, np.nan, np.nan, np.nan, np.nan])
+    nan = np.nan
+    rows = (np.tile(side, (5, 1)) for side in (x, y))
+    found = row_correlations(kind, *rows, weights)
+    np.testing.assert_allclose(found, [1.0, nan, nan, nan, nan])
+    found = resampled_correlations(kind, x[None], y[None], weights)[:, 0]
+    np.testing.assert_allclose(found, [1.0, nan, nan, 1.0, nan])
+
+
+def test_a_row_sorted_by_a_tree_skips_missing_points_too():
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 20, (2, 1, 100)) / 4.0
+    x[0, ::7], y[0, ::5] = np.nan, np.nan
+    weights = rng.multinomial(100, np.full(100, 0.01), size=9)
+    present = ~(np.isnan(x[0]) | np.isnan(y[0]))
+    for kind in KINDS:
+        expected = [correlation_reference(kind, x[0], y[0], w * present) for w in weights]
+        np.testing.assert_allclose(resampled_correlations(kind, x, y, weights)[:, 0], expected)
 
 
 def test_pearson_survives_huge_and_tiny_numbers():
@@ -105,6 +123,6 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="do not fit"):
         row_correlations("kendall", x, x[:, :2])
     with pytest.raises(ValueError, match="do not fit"):
-        resampled_correlations("kendall", x[0], x[0], np.ones((1, 2), np.int64))
+        resampled_correlations("kendall", x, x, np.ones((1, 2), np.int64))
     with pytest.raises(ValueError, match="not be negative"):
         row_correlations("kendall", x, x, np.full((2, 3), -1))

@@ -1,0 +1,188 @@
+"""Is one metric closer to people than another? Permutations, Williams' test, Holm's correction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.meta.coefficients import coefficient
+from prevalence.meta.levels import correlate_many, system_means
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prevalence.meta.coefficients import Kind, Undefined
+    from prevalence.meta.levels import Level
+
+__all__ = ["MetricComparison", "holm", "permutation_test", "williams_test"]
+
+DEFAULT_TRIALS = 1000
+"""Permutations, as many as in the study that the test is from."""
+
+_BLOCK = 64
+"""Permutations held in memory at a time."""
+
+Floats = NDArray[np.float64]
+
+
+class MetricComparison(NamedTuple):
+    """Two metrics against the same people.
+
+    Attributes:
+        first: correlation of the first metric.
+        second: correlation of the second.
+        statistic: first minus second for a permutation, Williams' t otherwise.
+        p: two-sided p-value of equal correlations; NaN where one of them is undefined.
+    """
+
+    first: float
+    second: float
+    statistic: float
+    p: float
+
+
+def permutation_test(
+    level: Level,
+    kind: Kind,
+    first: Floats,
+    second: Floats,
+    human: Floats,
+    *,
+    over: str = "both",
+    trials: int = DEFAULT_TRIALS,
+    seed: int,
+    undefined: Undefined = "drop",
+) -> MetricComparison:
+    """Swap the two metrics' scores at random and see how far their correlations then differ.
+
+    Both metrics are standardised over the summaries that have all three scores, since scores
+    change places only on one scale.
+
+    Args:
+        level: the level.
+        kind: the coefficient.
+        first: float64 [items, systems].
+        second: float64 [items, systems].
+        human: float64 [items, systems].
+        over: what is swapped as a whole: all scores of an item (``items``), of a system
+            (``systems``), or each summary on its own (``both``).
+        trials: number of permutations.
+        seed: of the generator.
+        undefined: rule for undefined coefficients.
+
+    Returns:
+        The comparison; p is (1 + extreme trials) / (1 + trials).
+
+    Raises:
+        ConfigurationError: an unknown unit or no trials.
+        InputError: the shapes differ.
+
+    Source: Deutsch, Dror and Roth 2021, section 4 (perm-inputs, perm-systems, perm-both).
+    """
+    if over not in ("items", "systems", "both") or trials < 1:
+        raise ConfigurationError(
+            f"permute items, systems or both in at least 1 trial, not {over!r}"
+        )
+    if not first.shape == second.shape == human.shape:
+        raise InputError(f"scores of shapes {first.shape}, {second.shape} and {human.shape}")
+    gap = np.isnan(first) | np.isnan(second) | np.isnan(human)
+    a, b = (_standardised(np.where(gap, np.nan, grid)) for grid in (first, second))
+
+    def values(grids: Floats) -> Floats:
+        return correlate_many(level, kind, grids, human, undefined=undefined)
+
+    one, two = values(np.stack([a, b])).tolist()
+    if np.isnan(one - two):
+        return MetricComparison(one, two, one - two, float("nan"))
+    rng = np.random.default_rng(seed)
+    items, systems = human.shape
+    shape = {"items": (items, 1), "systems": (1, systems), "both": (items, systems)}[over]
+    extreme = 0
+    for start in range(0, trials, _BLOCK):
+        swap = rng.random((min(_BLOCK, trials - start), *shape)) < 0.5
+        differences = values(np.where(swap, b, a)) - values(np.where(swap, a, b))
+        extreme += int((np.abs(differences) >= abs(one - two) - 1e-12).sum())
+    return MetricComparison(one, two, one - two, (1 + extreme) / (1 + trials))
+
+
+def _standardised(grid: Floats) -> Floats:
+    present = grid[~np.isnan(grid)]
+    spread = present.std() if present.size else 0.0
+    return grid if spread == 0.0 else (grid - present.mean()) / spread
+
+
+def williams_test(
+    level: Level, kind: Kind, first: Floats, second: Floats, human: Floats
+) -> MetricComparison:
+    """Williams' test of two correlations that share the human scores.
+
+    Args:
+        level: ``system`` or ``pooled``, where a correlation is one coefficient.
+        kind: the coefficient; the test is derived for ``pearson``, and approximate for ranks.
+        first: float64 [items, systems].
+        second: float64 [items, systems].
+        human: float64 [items, systems].
+
+    Returns:
+        The comparison, with Williams' t and its two-sided p with n - 3 degrees of freedom; NaN
+        with fewer than four points.
+
+    Raises:
+        ConfigurationError: a level that averages coefficients.
+        InputError: the shapes differ.
+
+    Source: Williams 1959; for metrics, Graham and Baldwin 2014, equation 1.
+    """
+    if level not in ("system", "pooled"):
+        raise ConfigurationError(f"Williams' test is for system or pooled level, not {level!r}")
+    if not first.shape == second.shape == human.shape:
+        raise InputError(f"scores of shapes {first.shape}, {second.shape} and {human.shape}")
+    gap = np.isnan(first) | np.isnan(second) | np.isnan(human)
+    a, b, h = (np.where(gap, np.nan, grid) for grid in (first, second, human))
+    if level == "system":
+        (a, h), (b, _) = system_means(a, h), system_means(b, h)
+    a, b, h = (side.ravel() for side in (a, b, h))
+    n = coefficient(kind, a, h).n
+    r1, r2, between = (coefficient(kind, *pair).value for pair in ((a, h), (b, h), (a, b)))
+    statistic, p = _williams(r1, r2, between, n)
+    return MetricComparison(r1, r2, statistic, p)
+
+
+def _williams(r1: float, r2: float, between: float, n: int) -> tuple[float, float]:
+    """Williams' t and p for correlations r1 and r2 with people and ``between`` the metrics."""
+    from scipy.special import stdtr
+
+    if n < 4 or np.isnan([r1, r2, between]).any():
+        return float("nan"), float("nan")
+    determinant = 1 - r1**2 - r2**2 - between**2 + 2 * r1 * r2 * between
+    spread = 2 * max(determinant, 0.0) * (n - 1) / (n - 3)
+    spread += (r1 + r2) ** 2 / 4 * (1 - between) ** 3
+    if r1 == r2:
+        return 0.0, 1.0
+    if spread <= 0.0:
+        return float("nan"), float("nan")
+    t = (r1 - r2) * np.sqrt((n - 1) * (1 + between) / spread)
+    return float(t), float(2.0 * stdtr(n - 3, -abs(t)))
+
+
+def holm(p_values: Sequence[float] | Floats) -> Floats:
+    """Holm's step-down correction of a family of p-values; NaN is no member of it.
+
+    Args:
+        p_values: float [m].
+
+    Returns:
+        float64 [m], adjusted, each at least as large as before and at most 1.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, np.float64)
+    adjusted = np.full(p.shape, np.nan)
+    order = np.argsort(p)[: int((~np.isnan(p)).sum())]
+    factors = len(order) - np.arange(len(order))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * factors))
+    return adjusted

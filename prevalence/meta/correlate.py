@@ -1,0 +1,238 @@
+"""Which metric agrees with people: every metric against every dimension at every level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.meta.conventions import CONVENTIONS, Convention, Missing
+from prevalence.meta.levels import (
+    Level,
+    Resamples,
+    correlate_level,
+    correlate_resampled,
+    draw_resamples,
+)
+from prevalence.meta.table import own_dimension
+from prevalence.statistics import DEFAULT_RESAMPLES, DEFAULT_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prevalence.meta.coefficients import Kind
+    from prevalence.meta.table import RatingTable
+
+__all__ = ["Bootstrap", "Correlation", "Pairing", "correlate", "pairings", "score_grids"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrap:
+    """Percentile intervals.
+
+    Attributes:
+        over: what is drawn with replacement: ``items``, ``systems`` or ``both``.
+        resamples: number of resamples.
+        seed: of the generator.
+        confidence: share of the resamples that the interval holds.
+    """
+
+    over: str = "both"
+    resamples: int = DEFAULT_RESAMPLES
+    seed: int = DEFAULT_SEED
+    confidence: float = 0.95
+
+
+class Pairing(NamedTuple):
+    """A metric and a dimension to correlate; ``row`` names the metric's line in a table."""
+
+    row: str
+    metric: str
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """One cell of the result.
+
+    Attributes:
+        row: name of the metric, or of its family where it judges this dimension alone.
+        metric: name of the metric.
+        dimension: name of the dimension.
+        level: of aggregation.
+        kind: coefficient.
+        value: the coefficient or the mean of coefficients; NaN where undefined.
+        p: two-sided p-value; NaN at levels that are means, and where undefined.
+        n: points of the coefficient, or coefficients in the mean.
+        undefined: coefficients of the mean that are undefined.
+        low: lower end of the bootstrap interval; NaN without one.
+        high: upper end.
+        resamples: resamples in which the value is defined.
+        parts: the averaged coefficients by item (summary level) or system (candidate level).
+        parts_p: their p-values by system (candidate level).
+    """
+
+    row: str
+    metric: str
+    dimension: str
+    level: Level
+    kind: Kind
+    value: float
+    p: float
+    n: int
+    undefined: int
+    low: float
+    high: float
+    resamples: int
+    parts: Mapping[str, float]
+    parts_p: Mapping[str, float]
+
+
+def correlate(
+    table: RatingTable,
+    convention: Convention = CONVENTIONS["default"],
+    *,
+    bootstrap: Bootstrap | None = None,
+    all_pairs: bool = False,
+    own: Mapping[str, str] | None = None,
+) -> list[Correlation]:
+    """Correlate metrics with human ratings.
+
+    Args:
+        table: scores and ratings.
+        convention: coefficients, levels and rules.
+        bootstrap: how to draw intervals; None draws none.
+        all_pairs: compare a metric of one dimension (FAMILY.DIMENSION) with all others too.
+        own: dimension by metric, for metrics of one dimension whose names do not end in it.
+
+    Returns:
+        Cells by coefficient, level, metric and dimension, in the order of the table.
+
+    Raises:
+        InputError: the table lacks metrics or ratings, or values are missing under ``fail``.
+        ConfigurationError: bootstrap settings out of range.
+    """
+    pairs = pairings(table, all_pairs=all_pairs, own=own)
+    run = _Run(table, convention, bootstrap, _drawn(table, bootstrap))
+    return [
+        run.cell(pair, level, kind)
+        for kind in convention.kinds
+        for level in convention.levels
+        for pair in pairs
+    ]
+
+
+def pairings(
+    table: RatingTable, *, all_pairs: bool = False, own: Mapping[str, str] | None = None
+) -> list[Pairing]:
+    """Which metric is compared with which dimension; see :func:`correlate`.
+
+    Raises:
+        InputError: the table has no metric or no rating, or ``own`` names what it has not.
+    """
+    own = own or {}
+    for what, found in (("metric", table.metrics), ("human rating", table.human)):
+        if not found:
+            raise InputError(f"no {what} to correlate; add a file that holds some")
+    for metric, dimension in own.items():
+        table.select(metrics=[metric], dimensions=[dimension])
+    return list(_pairings(table, all_pairs, own))
+
+
+def _pairings(table: RatingTable, all_pairs: bool, own: Mapping[str, str]) -> Iterator[Pairing]:
+    for metric in table.metrics:
+        family, judged = own_dimension(metric, table.dimensions)
+        if metric in own:
+            family, judged = metric, own[metric]
+        if all_pairs or judged is None:
+            yield from (Pairing(metric, metric, dimension) for dimension in table.dimensions)
+        else:
+            yield Pairing(family, metric, judged)
+
+
+def score_grids(table: RatingTable, pair: Pairing, *, missing: Missing) -> tuple[Floats, Floats]:
+    """The metric's and the people's mean scores of a pairing, float64 [items, systems] each.
+
+    Raises:
+        InputError: a rated summary has no metric value under ``fail``.
+    """
+    metric, human = table.metric(pair.metric), table.mean_human(pair.dimension)
+    gaps = np.isnan(metric) & ~np.isnan(human)
+    if missing == "fail" and gaps.any():
+        item, system = np.argwhere(gaps)[0]
+        raise InputError(
+            f"metric {pair.metric!r}: {int(gaps.sum())} summaries that people rated have no value, "
+            f"the first one of {table.items[item]!r} by {table.systems[system]!r}; score them, or "
+            "choose drop or zero"
+        )
+    return (np.where(gaps, 0.0, metric) if missing == "zero" else metric), human
+
+
+def _drawn(table: RatingTable, bootstrap: Bootstrap | None) -> Resamples | None:
+    if bootstrap is None:
+        return None
+    if not 0.0 < bootstrap.confidence < 1.0:
+        raise ConfigurationError(f"confidence must lie in (0, 1), not {bootstrap.confidence}")
+    return draw_resamples(
+        len(table.items),
+        len(table.systems),
+        over=bootstrap.over,
+        resamples=bootstrap.resamples,
+        seed=bootstrap.seed,
+    )
+
+
+class _Run(NamedTuple):
+    """What all cells share."""
+
+    table: RatingTable
+    convention: Convention
+    bootstrap: Bootstrap | None
+    drawn: Resamples | None
+
+    def cell(self, pair: Pairing, level: Level, kind: Kind) -> Correlation:
+        grids = score_grids(self.table, pair, missing=self.convention.missing)
+        try:
+            found = correlate_level(level, kind, *grids, undefined=self.convention.undefined)
+        except InputError as error:
+            raise InputError(f"{pair.metric} against {pair.dimension}: {error}") from None
+        low, high, defined = self._interval(level, kind, grids)
+        names = {"summary": self.table.items, "candidate": self.table.systems}.get(level, ())
+        return Correlation(
+            *pair,
+            level=level,
+            kind=kind,
+            value=found.value,
+            p=found.p,
+            n=found.n,
+            undefined=int(np.isnan(found.parts).sum()),
+            low=low,
+            high=high,
+            resamples=defined,
+            parts=dict(zip(names, found.parts.tolist(), strict=True)),
+            parts_p=dict(zip(names, found.parts_p.tolist(), strict=False)),
+        )
+
+    def _interval(
+        self, level: Level, kind: Kind, grids: tuple[Floats, Floats]
+    ) -> tuple[float, float, int]:
+        if self.bootstrap is None or self.drawn is None:
+            return float("nan"), float("nan"), 0
+        undefined = self.convention.undefined
+        values = correlate_resampled(level, kind, *grids, self.drawn, undefined=undefined)
+        return _percentiles(values, self.bootstrap.confidence)
+
+
+def _percentiles(values: Floats, confidence: float) -> tuple[float, float, int]:
+    """Percentiles of the defined values, and their number; no interval from fewer than two."""
+    defined = values[~np.isnan(values)]
+    if defined.size < 2:
+        return float("nan"), float("nan"), int(defined.size)
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(defined, [tail, 1.0 - tail])
+    return float(low), float(high), int(defined.size)

@@ -1,0 +1,290 @@
+"""Metric against human scores at four levels, and the same under resampled items and systems.
+
+All functions take two grids, float64 [items, systems]; NaN marks a missing value, and a summary
+counts only where both grids have one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.kernels.correlation import resampled_correlations, row_correlations
+from prevalence.meta.coefficients import (
+    Kind,
+    Undefined,
+    coefficient,
+    coefficients,
+    mean_coefficient,
+    settle,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "LEVELS",
+    "Level",
+    "LevelCorrelation",
+    "Resamples",
+    "correlate_level",
+    "correlate_many",
+    "correlate_resampled",
+    "draw_resamples",
+    "system_means",
+]
+
+Level = Literal["system", "summary", "pooled", "candidate"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""Coefficient of system means; mean over items of the coefficient across systems; all summaries at
+once; mean over systems of the coefficient across items."""
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_KEPT_BITS = 40
+_BLOCK = 1 << 24
+"""Weights held at a time by the pooled level: 128 MiB."""
+
+
+class LevelCorrelation(NamedTuple):
+    """A correlation at one level.
+
+    Attributes:
+        value: the coefficient or the mean of coefficients; NaN where undefined.
+        p: two-sided p-value; NaN where the value is a mean of coefficients, which has none.
+        n: points of the coefficient, or coefficients in the mean.
+        parts: float64 [items] (summary) or [systems] (candidate), the coefficients that are
+            averaged, NaN where undefined; empty at the other levels.
+        parts_p: their p-values at candidate level; empty elsewhere.
+    """
+
+    value: float
+    p: float
+    n: int
+    parts: Floats
+    parts_p: Floats
+
+
+class Resamples(NamedTuple):
+    """How often each resample drew each item (int64 [B, items]) and each system."""
+
+    items: Ints
+    systems: Ints
+
+
+def correlate_level(
+    level: Level, kind: Kind, metric: Floats, human: Floats, *, undefined: Undefined = "drop"
+) -> LevelCorrelation:
+    """Correlate a metric with human scores.
+
+    Args:
+        level: ``system``, ``summary``, ``pooled`` or ``candidate``.
+        kind: the coefficient.
+        metric: float64 [items, systems].
+        human: float64 [items, systems].
+        undefined: what a coefficient of constant values becomes: left out of the mean (``drop``),
+            0 (``zero``), or an error (``fail``).
+
+    Raises:
+        ConfigurationError: an unknown level, coefficient or rule.
+        InputError: the shapes differ, or a coefficient is undefined under ``fail``.
+    """
+    x, y = _rows(level, metric, human)
+    if level in ("system", "pooled"):
+        found = coefficient(kind, x[0], y[0])
+        value = settle(np.array(found.value), undefined, what=f"{level} level")
+        return LevelCorrelation(float(value), found.p, found.n, np.empty(0), np.empty(0))
+    if level == "candidate":
+        parts, p, _ = coefficients(kind, x, y)
+    else:
+        parts, p = _values(kind, x, y), np.empty(0)
+    settled = settle(parts, undefined, what=f"{level} level")
+    counted = int((~np.isnan(settled)).sum())
+    return LevelCorrelation(float(mean_coefficient(settled)), float("nan"), counted, parts, p)
+
+
+def correlate_many(
+    level: Level, kind: Kind, metrics: Floats, human: Floats, *, undefined: Undefined = "drop"
+) -> Floats:
+    """The value of :func:`correlate_level` for many metrics at once.
+
+    Args:
+        level: the level.
+        kind: the coefficient.
+        metrics: float64 [T, items, systems].
+        human: float64 [items, systems].
+        undefined: rule for undefined coefficients.
+
+    Returns:
+        float64 [T].
+    """
+    rows = [_rows(level, metric, human) for metric in metrics]
+    x, y = (np.concatenate(side) for side in zip(*rows, strict=True))
+    parts = settle(_values(kind, x, y), undefined, what=f"{level} level")
+    return mean_coefficient(parts.reshape(len(metrics), -1))
+
+
+def _rows(level: Level, metric: Floats, human: Floats) -> tuple[Floats, Floats]:
+    """What a level correlates, float64 [coefficients, points] of each side."""
+    metric, human = _paired(level, metric, human)
+    if level == "system":
+        return _drawn_means(metric, human, np.ones((1, len(metric)), np.int64))
+    if level == "pooled":
+        return metric.reshape(1, -1), human.reshape(1, -1)
+    return (metric, human) if level == "summary" else (metric.T, human.T)
+
+
+def _values(kind: Kind, x: Floats, y: Floats) -> Floats:
+    return row_correlations(kind, x, y, (~(np.isnan(x) | np.isnan(y))).astype(np.int64))
+
+
+def system_means(metric: Floats, human: Floats) -> tuple[Floats, Floats]:
+    """Means over the items that have both values, float64 [systems] each; NaN without any.
+
+    Means that differ by rounding noise alone are made equal, so that ties stay ties.
+    """
+    x, y = _rows("system", metric, human)
+    return x[0], y[0]
+
+
+def draw_resamples(
+    items: int, systems: int, *, over: str = "both", resamples: int, seed: int
+) -> Resamples:
+    """Draw items, systems or both with replacement.
+
+    Args:
+        items: number of items.
+        systems: number of systems.
+        over: ``items``, ``systems`` or ``both``; what is not resampled counts once each time.
+        resamples: number of resamples, B.
+        seed: of the generator.
+
+    Raises:
+        ConfigurationError: an unknown unit, or no resamples.
+
+    Source: Deutsch, Dror and Roth 2021, section 3 (boot-inputs, boot-systems, boot-both).
+    """
+    if over not in ("items", "systems", "both"):
+        raise ConfigurationError(f"bootstrap over items, systems or both, not {over!r}")
+    if resamples < 1:
+        raise ConfigurationError(f"resamples must be at least 1, not {resamples}")
+    rng = np.random.default_rng(seed)
+
+    def weights(size: int, drawn: bool) -> Ints:
+        if not drawn:
+            return np.ones((resamples, size), np.int64)
+        return rng.multinomial(size, np.full(size, 1.0 / size), size=resamples).astype(np.int64)
+
+    return Resamples(weights(items, over != "systems"), weights(systems, over != "items"))
+
+
+def correlate_resampled(
+    level: Level,
+    kind: Kind,
+    metric: Floats,
+    human: Floats,
+    drawn: Resamples,
+    *,
+    undefined: Undefined = "drop",
+) -> Floats:
+    """The value of :func:`correlate_level` in every resample, without copying any data.
+
+    Args:
+        level: the level.
+        kind: the coefficient.
+        metric: float64 [items, systems].
+        human: float64 [items, systems].
+        drawn: B resamples.
+        undefined: ``drop`` or ``zero``; ``fail`` acts as ``drop``, since a resample may well draw
+            one system alone.
+
+    Returns:
+        float64 [B]; NaN where a resample leaves nothing to correlate.
+    """
+    metric, human = _paired(level, metric, human)
+    values = _RESAMPLED[level](kind, metric, human, drawn, undefined == "zero")
+    return np.where(np.isnan(values), 0.0, values) if undefined == "zero" else values
+
+
+def _system(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, _: bool) -> Floats:
+    x, y = _drawn_means(metric, human, drawn.items)
+    present = ~(np.isnan(x) | np.isnan(y))
+    return row_correlations(kind, x, y, drawn.systems * present)
+
+
+def _summary(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, zero: bool) -> Floats:
+    return _mean_of_parts(kind, metric, human, drawn, zero)
+
+
+def _candidate(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, zero: bool) -> Floats:
+    swapped = Resamples(drawn.systems, drawn.items)
+    return _mean_of_parts(kind, metric.T, human.T, swapped, zero)
+
+
+def _mean_of_parts(
+    kind: Kind, metric: Floats, human: Floats, drawn: Resamples, zero: bool
+) -> Floats:
+    """Mean over drawn rows of the coefficients across drawn columns, named items and systems."""
+    columns = drawn.systems
+    if (columns == 1).all():
+        columns = columns[:1]
+    parts = resampled_correlations(kind, metric, human, columns)
+    defined = np.ones(parts.shape, bool) if zero else ~np.isnan(parts)
+    total = (drawn.items * np.nan_to_num(parts)).sum(axis=1)
+    count = (drawn.items * defined).sum(axis=1)
+    mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return mean
+
+
+def _pooled(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, _: bool) -> Floats:
+    step = max(1, _BLOCK // max(metric.size, 1))
+    blocks = []
+    for start in range(0, len(drawn.items), step):
+        items, systems = (side[start : start + step] for side in drawn)
+        weights = (items[:, :, None] * systems[:, None, :]).reshape(len(items), -1)
+        rows = (metric.reshape(1, -1), human.reshape(1, -1))
+        blocks.append(resampled_correlations(kind, *rows, weights)[:, 0])
+    return np.concatenate(blocks)
+
+
+_RESAMPLED: dict[str, Callable[[Kind, Floats, Floats, Resamples, bool], Floats]] = {
+    "system": _system,
+    "summary": _summary,
+    "pooled": _pooled,
+    "candidate": _candidate,
+}
+
+
+def _drawn_means(metric: Floats, human: Floats, drawn: Ints) -> tuple[Floats, Floats]:
+    """Means of every system over drawn items, float64 [B, systems] each."""
+    weights = drawn.astype(np.float64)
+    count = weights @ (~np.isnan(metric)).astype(np.float64)
+
+    def means(grid: Floats) -> Floats:
+        total = weights @ np.nan_to_num(grid)
+        return _without_noise(
+            np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        )
+
+    return means(metric), means(human)
+
+
+def _without_noise(values: Floats) -> Floats:
+    """Keep the leading 40 bits: sums of the same numbers in another order become equal again."""
+    mantissa, exponent = np.frexp(values)
+    kept: Floats = np.ldexp(np.round(np.ldexp(mantissa, _KEPT_BITS)), exponent - _KEPT_BITS)
+    return kept
+
+
+def _paired(level: str, metric: Floats, human: Floats) -> tuple[Floats, Floats]:
+    """Both grids with a gap wherever one has it."""
+    if level not in LEVELS:
+        raise ConfigurationError(f"a level is {', '.join(LEVELS)}, not {level!r}")
+    if metric.shape != human.shape or metric.ndim != 2:
+        raise InputError(f"metric {metric.shape} and human {human.shape}: give [items, systems]")
+    gap = np.isnan(metric) | np.isnan(human)
+    return np.where(gap, np.nan, metric), np.where(gap, np.nan, human)
