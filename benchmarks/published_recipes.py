@@ -15,7 +15,8 @@ from prevalence.meta.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
-from prevalence.meta.coefficients import Kind, coefficient, coefficients, mean_coefficient
+from prevalence.meta.coefficients import Kind, mean_coefficient
+from prevalence.meta.levels import Level, correlate_level
 from prevalence.meta.means import model_means
 from prevalence.meta.raters import mean_rating, rater_correlations, rater_spread
 from prevalence.meta.significance import shapiro_wilk
@@ -32,6 +33,7 @@ KINDS: dict[str, Kind] = {
     "rho": "spearman",
     "tau": "kendall",
 }
+LEVELS: dict[str, Level] = {"sys": "system", "sum": "summary"}
 OPINSUMMEVAL_DIMENSIONS = {
     "Asp.Rel.": "asp_rel",
     "Sel.Coh.": "self_coh",
@@ -104,10 +106,8 @@ def op_correlation(table: RatingTable, cell: Cell) -> Value:
     dimension, _, level = cell.column.rpartition(" ")
     human = table.mean_human(OPINSUMMEVAL_DIMENSIONS[dimension])
     metric = _metric(table, str(cell.field))
-    if level == "sys":
-        found = coefficient("kendall", mean_coefficient(metric.T), mean_coefficient(human.T))
-        return Value(found.value, found.p)
-    return Value(float(mean_coefficient(coefficients("kendall", metric, human).value)))
+    found = correlate_level(LEVELS[level], "kendall", metric, human)
+    return Value(found.value, found.p)
 
 
 def op_means(table: RatingTable, cell: Cell) -> Value:
@@ -134,7 +134,8 @@ def llm_pooled(table: RatingTable, cell: Cell) -> Value:
     """LLM_summeval, Table 4: over all summaries at once."""
     dimension, kind = _llm_column(cell)
     scores = _judge(table, cell.row, dimension)
-    return Value(coefficient(kind, scores.ravel(), table.mean_human(dimension).ravel()).value)
+    found = correlate_level("pooled", kind, scores, table.mean_human(dimension))
+    return Value(found.value, found.p)
 
 
 def llm_stability(table: RatingTable, cell: Cell) -> Value:

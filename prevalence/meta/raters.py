@@ -6,16 +6,19 @@ Ratings are float64 [items, systems, raters], NaN where a rater did not rate.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.coefficients import coefficient, coefficients, mean_coefficient, settle
+from prevalence.meta.coefficients import mean_coefficient
+from prevalence.meta.levels import correlate_level
 
 if TYPE_CHECKING:
     from prevalence.meta.coefficients import Kind, Undefined
+    from prevalence.meta.levels import Level
 
 __all__ = [
     "KAPPA_BOUND",
@@ -121,18 +124,14 @@ def rater_correlations(
     cube = _cube(ratings)
     raters = range(cube.shape[2])
 
-    def correlated(first: Floats, second: Floats) -> float:
-        if pooled:
-            return coefficient(kind, first.ravel(), second.ravel()).value
-        values = coefficients(kind, first, second).value
-        return float(mean_coefficient(settle(values, undefined, what=f"raters by {kind}")))
-
+    level: Level = "pooled" if pooled else "summary"
+    correlated = partial(correlate_level, level, kind, undefined=undefined)
     pairwise = np.full((len(raters),) * 2, np.nan)
     for a in raters:
         for b in range(a, len(raters)):
-            pairwise[a, b] = pairwise[b, a] = correlated(cube[..., a], cube[..., b])
+            pairwise[a, b] = pairwise[b, a] = correlated(cube[..., a], cube[..., b]).value
     others = [mean_rating(np.delete(cube, a, axis=2) if leave_out else cube) for a in raters]
-    with_mean = [correlated(cube[..., a], others[a]) for a in raters]
+    with_mean = [correlated(cube[..., a], others[a]).value for a in raters]
     return RaterCorrelations(pairwise, np.array(with_mean, dtype=np.float64))
 
 

@@ -78,7 +78,7 @@ def test_pooled_correlations_take_all_summaries_at_once():
 
 
 def test_undefined_items_can_be_refused():
-    with pytest.raises(InputError, match="raters by kendall"):
+    with pytest.raises(InputError, match="2 of 2 coefficients are undefined"):
         rater_correlations(np.ones((2, 3, 2)), kind="kendall", undefined="fail")
 
 
