@@ -15,6 +15,7 @@ _COMMANDS = {
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
     "train": "Fine-tune an NLI model on labelled pairs.",
+    "meta": "Which metric agrees with people, and how far do people agree with each other?",
 }
 
 _EPILOG = """\b

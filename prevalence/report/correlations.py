@@ -1,0 +1,255 @@
+"""Correlations and comparisons of metrics → sheets and records."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from prevalence.meta.coefficients import mean_coefficient, stars
+from prevalence.meta.means import MARKED, ranks
+from prevalence.meta.rounding import cut, printed
+from prevalence.report.sheets import Cell, Report, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from prevalence.meta.conventions import Convention
+    from prevalence.meta.correlate import Correlation
+
+__all__ = ["Comparison", "comparison_sheet", "correlation_report"]
+
+
+class _Column(NamedTuple):
+    dimension: str
+    level: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A test between two metrics in one cell of the result.
+
+    Attributes:
+        first, second: names of the metrics.
+        dimension, level, kind: the cell.
+        test: ``permutation`` or ``williams``.
+        value_first, value_second: their correlations.
+        statistic: difference, or Williams' t.
+        p: two-sided p-value.
+        p_holm: the same after Holm's correction over all comparisons; NaN without it.
+    """
+
+    first: str
+    second: str
+    dimension: str
+    level: str
+    kind: str
+    test: str
+    value_first: float
+    value_second: float
+    statistic: float
+    p: float
+    p_holm: float
+
+
+def correlation_report(
+    cells: Sequence[Correlation],
+    convention: Convention,
+    *,
+    settings: Mapping[str, object],
+    marked: int = MARKED,
+    average: bool = False,
+    parts: bool = False,
+    comparisons: Sequence[Comparison] = (),
+) -> Report:
+    """Lay correlations out as papers do: a line a metric, a column a dimension.
+
+    Args:
+        cells: the correlations.
+        convention: decimals, rounding, stars.
+        settings: what the report says it was computed with.
+        marked: number of best values to mark in each column; 0 marks none.
+        average: add a column with the mean over dimensions.
+        parts: add sheets with the coefficients by system (candidate level) or item.
+        comparisons: tests between metrics, for a sheet of their own.
+    """
+    style = _Style(convention, marked, average)
+    sheets = [style.sheet(group) for group in _groups(cells)]
+    if parts:
+        sheets += [style.parts_sheet(group) for group in _parted(cells)]
+    if comparisons:
+        sheets.append(comparison_sheet(comparisons, convention))
+    records: list[dict[str, object]] = [{"type": "correlation", **asdict(cell)} for cell in cells]
+    records += [{"type": "comparison", **asdict(entry)} for entry in comparisons]
+    return Report("correlate", settings, tuple(sheets), tuple(records))
+
+
+def comparison_sheet(comparisons: Sequence[Comparison], convention: Convention) -> Sheet:
+    """Tests between metrics, a line a test."""
+
+    def figure(value: float, decimals: int = convention.decimals) -> Cell:
+        return Cell(printed(value, decimals, convention.rounding))
+
+    corrected = any(not np.isnan(entry.p_holm) for entry in comparisons)
+    rows = [
+        (
+            Cell(f"{entry.first} against {entry.second}"),
+            *(Cell(name) for name in (entry.dimension, entry.level, entry.kind)),
+            *(figure(value) for value in (entry.value_first, entry.value_second, entry.statistic)),
+            Cell(printed(entry.p, 4), len(stars(entry.p, convention.thresholds))),
+            *([figure(entry.p_holm, 4)] if corrected else []),
+        )
+        for entry in comparisons
+    ]
+    test = comparisons[0].test
+    statistic = "difference" if test == "permutation" else "t"
+    names = ("metrics", "dimension", "level", "coefficient", "first", "second", statistic, "p")
+    note = "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
+    columns = (*names, *(["p (Holm)"] if corrected else []))
+    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), (note,))
+
+
+def _groups(cells: Sequence[Correlation]) -> list[list[Correlation]]:
+    """The cells of each sheet: all levels of a coefficient, or all coefficients of one level."""
+    with_intervals = any(cell.resamples for cell in cells)
+    one_level = len({cell.level for cell in cells}) == 1
+    groups: dict[tuple[str, ...], list[Correlation]] = {}
+    for cell in cells:
+        key = (cell.kind, cell.level) if with_intervals else () if one_level else (cell.kind,)
+        groups.setdefault(key, []).append(cell)
+    return list(groups.values())
+
+
+def _parted(cells: Iterable[Correlation]) -> list[list[Correlation]]:
+    groups: dict[tuple[str, str], list[Correlation]] = {}
+    for cell in cells:
+        if cell.parts:
+            groups.setdefault((cell.level, cell.kind), []).append(cell)
+    return list(groups.values())
+
+
+class _Style(NamedTuple):
+    convention: Convention
+    marked: int
+    average: bool
+
+    def sheet(self, cells: Sequence[Correlation]) -> Sheet:
+        columns = _columns(cells)
+        rows = list(dict.fromkeys(cell.row for cell in cells))
+        places = {
+            (cell.row, _Column(cell.dimension, cell.level, cell.kind)): cell for cell in cells
+        }
+        values = [[self._cut(places.get((row, column))) for column in columns] for row in rows]
+        marks = ranks(np.array(values).reshape(len(rows), -1), marked=self.marked)
+        lines = []
+        for number, row in enumerate(rows):
+            found = [places.get((row, column)) for column in columns]
+            figures = [self._figure(c, int(m)) for c, m in zip(found, marks[number], strict=True)]
+            lines.append((Cell(row), *figures, *self._averages(columns, found)))
+        return Sheet(
+            self._title(cells),
+            ("metric", *_headers(columns), *self._average_headers(columns)),
+            tuple(lines),
+            tuple(self._notes(cells)),
+        )
+
+    def parts_sheet(self, cells: Sequence[Correlation]) -> Sheet:
+        names = list(cells[0].parts)
+        rows = [
+            (
+                Cell(f"{cell.row} · {cell.dimension}"),
+                *(self._part(value, cell.parts_p.get(name)) for name, value in cell.parts.items()),
+            )
+            for cell in cells
+        ]
+        unit = "item" if cells[0].level == "summary" else "system"
+        title = f"{cells[0].kind.capitalize()} by {unit}"
+        return Sheet(title, ("metric · dimension", *names), tuple(rows))
+
+    def _part(self, value: float, p: float | None) -> Cell:
+        reached = 0 if p is None else len(stars(p, self.convention.thresholds))
+        return Cell(printed(value, self.convention.decimals, self.convention.rounding), reached)
+
+    def _cut(self, cell: Correlation | None) -> float:
+        value = float("nan") if cell is None else cell.value
+        return cut(value, self.convention.decimals, self.convention.rounding)
+
+    def _print(self, value: float) -> str:
+        return printed(value, self.convention.decimals, self.convention.rounding)
+
+    def _figure(self, cell: Correlation | None, place: int) -> Cell:
+        if cell is None:
+            return Cell("")
+        text = self._print(cell.value)
+        if not np.isnan(cell.low):
+            text += f" [{self._print(cell.low)}, {self._print(cell.high)}]"
+        return Cell(text, len(stars(cell.p, self.convention.thresholds)), place)
+
+    def _averages(
+        self, columns: Sequence[_Column], found: Sequence[Correlation | None]
+    ) -> list[Cell]:
+        averages = []
+        for group in self._average_groups(columns):
+            values = [
+                (self._cut(cell) if self.convention.average_rounded else cell.value)
+                for column, cell in zip(columns, found, strict=True)
+                if column[1:] == group and cell is not None
+            ]
+            averages.append(Cell(self._print(float(mean_coefficient(np.array(values))))))
+        return averages
+
+    def _average_groups(self, columns: Sequence[_Column]) -> list[tuple[str, str]]:
+        return list(dict.fromkeys(c[1:] for c in columns)) if self.average else []
+
+    def _average_headers(self, columns: Sequence[_Column]) -> list[str]:
+        return _headers([_Column("average", *group) for group in self._average_groups(columns)])
+
+    def _title(self, cells: Sequence[Correlation]) -> str:
+        kinds, levels = (
+            list(dict.fromkeys(getattr(cell, name) for cell in cells)) for name in ("kind", "level")
+        )
+        coefficients = ", ".join(kind.capitalize() for kind in kinds)
+        at = "level" if len(levels) == 1 else "levels"
+        return f"{coefficients} with people, {' and '.join(levels)} {at}"
+
+    def _notes(self, cells: Sequence[Correlation]) -> list[str]:
+        notes = []
+        if any(not np.isnan(cell.p) for cell in cells):
+            limits = self.convention.thresholds
+            notes.append(
+                ", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in enumerate(limits, start=1))
+            )
+        if any(cell.resamples for cell in cells):
+            fewest = min(cell.resamples for cell in cells)
+            notes.append(f"in brackets: bootstrap interval, of at least {fewest} resamples")
+        if self.marked:
+            notes.append(f"small figures: place in the column, up to {self.marked}")
+        left_out = sum(cell.undefined for cell in cells)
+        if left_out:
+            rule = "counted as 0" if self.convention.undefined == "zero" else "left out of means"
+            notes.append(f"{left_out} coefficients of constant or missing values {rule}")
+        return notes
+
+
+def _columns(cells: Iterable[Correlation]) -> list[_Column]:
+    """Columns by dimension, and within one by level and coefficient as they come."""
+    columns = dict.fromkeys(_Column(cell.dimension, cell.level, cell.kind) for cell in cells)
+    dimensions = list(dict.fromkeys(column.dimension for column in columns))
+    return sorted(columns, key=lambda column: dimensions.index(column.dimension))
+
+
+def _headers(columns: Sequence[_Column]) -> list[str]:
+    several_levels = len({column.level for column in columns}) > 1
+    several_kinds = len({column.kind for column in columns}) > 1
+    return [
+        " ".join(
+            [
+                column.dimension,
+                *([column.level] if several_levels else []),
+                *([column.kind] if several_kinds else []),
+            ]
+        )
+        for column in columns
+    ]

@@ -1,0 +1,226 @@
+"""Results as sheets for people and as records for programs, in five formats.
+
+A sheet is what a paper prints: rounded, starred, marked. The records beside it hold the unrounded
+numbers, for JSON and CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from prevalence.report.text import one_line
+from prevalence.writers import neutral_cell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["FORMATS", "Cell", "Report", "Sheet", "render"]
+
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_GAP = "  "
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
+    "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "–": "--", "×": r"$\times$", "χ": r"$\chi$", "α": r"$\alpha$", "κ": r"$\kappa$",
+    "²": r"$^{2}$", "≥": r"$\geq$", "≤": r"$\leq$", "ρ": r"$\rho$", "−": r"$-$", "<": r"\textless{}", ">": r"\textgreater{}",
+    "…": r"\ldots{}", "·": r"$\cdot$", "│": "|",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One figure: what is printed, its stars, and its place in the column (0: not marked)."""
+
+    text: str
+    stars: int = 0
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One table: the first column holds names, the others figures."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """An analysis.
+
+    Attributes:
+        analysis: its name.
+        settings: what it was computed with.
+        sheets: tables for people.
+        records: one flat or nested object a figure, unrounded.
+    """
+
+    analysis: str
+    settings: Mapping[str, Any]
+    sheets: tuple[Sheet, ...]
+    records: tuple[Mapping[str, Any], ...] = field(default=())
+
+
+def render(report: Report, form: str) -> str:
+    """The report as text, with a line end at its end.
+
+    Args:
+        report: the analysis.
+        form: one of :data:`FORMATS`.
+    """
+    return _RENDERERS[form](report)
+
+
+def _table(report: Report) -> str:
+    return "\n".join(_plain_sheet(sheet) for sheet in report.sheets)
+
+
+def _plain_sheet(sheet: Sheet) -> str:
+    lines = [[one_line(name) for name in sheet.columns]]
+    lines += [[_plain_cell(cell) for cell in row] for row in sheet.rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = [
+        _GAP.join(
+            text.ljust(width) if place == 0 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    notes = [one_line(note) for note in sheet.notes]
+    return "\n".join([one_line(sheet.title), "", *shown, *([""] if notes else []), *notes]) + "\n"
+
+
+def _plain_cell(cell: Cell) -> str:
+    place = _SUPERSCRIPTS[cell.place] if 0 < cell.place < 10 else " "
+    stars = "*" * cell.stars
+    return one_line(cell.text) + stars + (place if cell.place else "")
+
+
+def _markdown(report: Report) -> str:
+    parts = []
+    for sheet in report.sheets:
+        lines = [
+            f"**{_markdown_text(sheet.title)}**",
+            "",
+            _markdown_row([_markdown_text(name) for name in sheet.columns]),
+            _markdown_row(["---", *["---:"] * (len(sheet.columns) - 1)]),
+            *(_markdown_row([_markdown_cell(cell) for cell in row]) for row in sheet.rows),
+        ]
+        notes = [text for note in sheet.notes for text in ("", _markdown_text(note))]
+        parts.append("\n".join([*lines, *notes]) + "\n")
+    return "\n".join(parts)
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = _markdown_text(cell.text) + "\\*" * cell.stars
+    if cell.place == 1:
+        return f"**{text}**"
+    return f"{text}<sup>{cell.place}</sup>" if cell.place else text
+
+
+def _markdown_text(text: str) -> str:
+    escaped = one_line(text).replace("\\", "\\\\")
+    for mark in "|*_`[]":
+        escaped = escaped.replace(mark, f"\\{mark}")
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _latex(report: Report) -> str:
+    parts = []
+    for sheet in report.sheets:
+        head = " & ".join(_latex_text(name) for name in sheet.columns)
+        body = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
+        notes = " ".join(_latex_text(note) for note in sheet.notes)
+        parts.append(
+            "\n".join(
+                [
+                    r"\begin{table}",
+                    r"\centering",
+                    rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}",
+                    r"\hline",
+                    rf"{head} \\",
+                    r"\hline",
+                    *body,
+                    r"\hline",
+                    r"\end{tabular}",
+                    rf"\caption{{{_latex_text(sheet.title)}{'. ' + notes if notes else ''}}}",
+                    r"\end{table}",
+                ]
+            )
+            + "\n"
+        )
+    return "\n".join(parts)
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = _latex_text(cell.text)
+    if cell.stars:
+        text += f"$^{{{'*' * cell.stars}}}$"
+    if cell.place == 1:
+        return rf"\textbf{{{text}}}"
+    return f"{text}$_{{{cell.place}}}$" if cell.place else text
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in one_line(text))
+
+
+def _json(report: Report) -> str:
+    document = {
+        "schema": 1,
+        "analysis": report.analysis,
+        "settings": dict(report.settings),
+        "rows": list(report.records),
+    }
+    return json.dumps(_finite(document), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN: what is undefined is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _csv(report: Report) -> str:
+    """One line a record, without the fields that hold several values."""
+    names: dict[str, None] = {}
+    for record in report.records:
+        names |= {name: None for name, value in record.items() if _is_single(value)}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for record in report.records:
+        values = (_finite(record.get(name)) for name in names)
+        writer.writerow([neutral_cell(value) for value in values])
+    return text.getvalue()
+
+
+def _is_single(value: object) -> bool:
+    return not isinstance(value, Mapping | list | tuple)
+
+
+_RENDERERS: Mapping[str, Callable[[Report], str]] = {
+    "table": _table,
+    "markdown": _markdown,
+    "latex": _latex,
+    "json": _json,
+    "csv": _csv,
+}
+
+FORMATS = tuple(_RENDERERS)
+"""Names of the formats."""
