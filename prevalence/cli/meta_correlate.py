@@ -10,6 +10,7 @@ import click
 from prevalence.cli.meta_options import (
     Choices,
     coefficient_option,
+    duels,
     input_options,
     output_options,
     paired_names,
@@ -153,29 +154,13 @@ def _comparisons(
     tests = [
         _tested(choices, *duel, level, kind, parameters)
         for names in parameters["compare"]
-        for duel in _duels(names, pairs)
+        for duel in duels(names, pairs)
         for level, kind in product(choices.convention.levels, choices.convention.kinds)
     ]
     if not parameters["holm"]:
         return tests
     corrected = holm([entry.p for entry in tests])
     return [replace(entry, p_holm=float(p)) for entry, p in zip(tests, corrected, strict=True)]
-
-
-def _duels(names: str, pairs: list[Pairing]) -> list[tuple[Pairing, Pairing]]:
-    """The dimensions in which both metrics, or the families of that name, can be compared."""
-    found = [name.strip() for name in names.split(",")]
-    if len(found) != 2:
-        raise click.UsageError(f"--compare takes FIRST,SECOND, not {names!r}")
-    sides = [
-        {pair.dimension: pair for pair in pairs if name in (pair.row, pair.metric)}
-        for name in found
-    ]
-    shared = [(pair, sides[1][d]) for d, pair in sides[0].items() if d in sides[1]]
-    if not shared:
-        known = ", ".join(dict.fromkeys(pair.row for pair in pairs))
-        raise click.UsageError(f"--compare {names}: no dimension has both; there are: {known}")
-    return shared
 
 
 def _tested(  # noqa: PLR0917

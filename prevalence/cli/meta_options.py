@@ -12,12 +12,14 @@ from prevalence.cli.options import Command, option
 
 if TYPE_CHECKING:
     from prevalence.meta.conventions import Convention
+    from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report
 
 __all__ = [
     "Choices",
     "coefficient_option",
+    "duels",
     "input_options",
     "names",
     "output_options",
@@ -25,6 +27,7 @@ __all__ = [
     "pairing_options",
     "read_choices",
     "rule_options",
+    "selection_options",
     "write_report",
 ]
 
@@ -32,7 +35,6 @@ _FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv", ".txt": "table"}
 
 _INPUT = (
-    click.argument("inputs", metavar="INPUT...", nargs=-1, required=True),
     option(
         "Input", "--metrics", multiple=True, metavar="NAMES",
         help="Only these metrics (repeat it, or use commas).",
@@ -111,17 +113,25 @@ class Choices:
 
     Attributes:
         table: the merged scores and ratings, cut to what was asked for.
+        whole: the same with all metrics and dimensions.
         convention: the preset, with the single options applied.
         settings: for the report: inputs, selection, convention.
     """
 
     table: RatingTable
+    whole: RatingTable
     convention: Convention
     settings: dict[str, Any]
 
 
 def input_options(command: Command) -> Command:
     """Add INPUT and the options that choose among what was read."""
+    argument = click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+    return argument(selection_options(command))
+
+
+def selection_options(command: Command) -> Command:
+    """Add the options that choose among what was read, without INPUT."""
     return _added(command, _INPUT)
 
 
@@ -178,6 +188,30 @@ def paired_names(given: tuple[str, ...], name: str) -> dict[str, str]:
     return pairs
 
 
+def duels(given: str, pairs: list[Pairing]) -> list[tuple[Pairing, Pairing]]:
+    """The dimensions in which two metrics, or two families, can be compared.
+
+    Args:
+        given: FIRST,SECOND.
+        pairs: all metrics with their dimensions.
+
+    Raises:
+        click.UsageError: there are not two names, or no dimension has both.
+    """
+    found = [name.strip() for name in given.split(",")]
+    if len(found) != 2:
+        raise click.UsageError(f"two metrics are given as FIRST,SECOND, not {given!r}")
+    sides = [
+        {pair.dimension: pair for pair in pairs if name in (pair.row, pair.metric)}
+        for name in found
+    ]
+    shared = [(pair, sides[1][d]) for d, pair in sides[0].items() if d in sides[1]]
+    if not shared:
+        known = ", ".join(dict.fromkeys(pair.row for pair in pairs))
+        raise click.UsageError(f"{given}: no dimension has both; there are: {known}")
+    return shared
+
+
 def read_choices(parameters: dict[str, Any]) -> Choices:
     """Read the inputs and apply the shared options, taking them out of the parameters.
 
@@ -206,7 +240,8 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
         note(f"skipped: {reason}")
     chosen = {key: names(parameters.pop(key)) for key in ("metrics", "dimensions", "systems")}
     convention = replace(convention, **changes)
-    table = reading.table.select(**chosen)
+    whole = reading.table.select(systems=chosen.pop("systems"))
+    table = whole.select(**chosen)
     settings = {
         "inputs": [str(path) for path in inputs],
         "convention": name,
@@ -218,7 +253,7 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
         "systems": list(table.systems),
         "raters": len(table.raters),
     }
-    return Choices(table, convention, settings)
+    return Choices(table, whole, convention, settings)
 
 
 def write_report(report: Report, *, form: str | None, output: Path | None) -> None:

@@ -18,9 +18,9 @@ from prevalence.report.text import one_line
 from prevalence.writers import neutral_cell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["FORMATS", "Cell", "Report", "Sheet", "render"]
+__all__ = ["FORMATS", "Cell", "Report", "Sheet", "records_of", "render"]
 
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _GAP = "  "
@@ -28,18 +28,27 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$",
     "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "–": "--", "×": r"$\times$", "χ": r"$\chi$", "α": r"$\alpha$", "κ": r"$\kappa$",
-    "²": r"$^{2}$", "≥": r"$\geq$", "≤": r"$\leq$", "ρ": r"$\rho$", "−": r"$-$", "<": r"\textless{}", ">": r"\textgreater{}",
+    "²": r"$^{2}$", "≥": r"$\geq$", "≤": r"$\leq$", "ρ": r"$\rho$", "−": r"$-$", "±": r"$\pm$",
+    "<": r"\textless{}", ">": r"\textgreater{}",
     "…": r"\ldots{}", "·": r"$\cdot$", "│": "|",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One figure: what is printed, its stars, and its place in the column (0: not marked)."""
+    """One figure.
+
+    Attributes:
+        text: what is printed.
+        stars: printed behind it.
+        place: in the column, 0 where it is not marked.
+        value: the unrounded number, where the cell holds one.
+    """
 
     text: str
     stars: int = 0
     place: int = 0
+    value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,20 @@ class Report:
     settings: Mapping[str, Any]
     sheets: tuple[Sheet, ...]
     records: tuple[Mapping[str, Any], ...] = field(default=())
+
+
+def records_of(sheets: Iterable[Sheet]) -> tuple[dict[str, object], ...]:
+    """One record a cell, for reports whose sheets hold all that there is to say."""
+    return tuple(
+        {"sheet": sheet.title, "row": row[0].text, "column": column, "value": _content(cell)}
+        for sheet in sheets
+        for row in sheet.rows
+        for column, cell in zip(sheet.columns[1:], row[1:], strict=True)
+    )
+
+
+def _content(cell: Cell) -> float | str:
+    return cell.text if cell.value is None else cell.value
 
 
 def render(report: Report, form: str) -> str:

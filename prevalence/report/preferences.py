@@ -1,0 +1,152 @@
+"""Preferences between systems → sheets and records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from prevalence.meta.correlate import score_grids
+from prevalence.meta.preferences import (
+    Preferences,
+    correct_preferences,
+    neighbour_pairs,
+    order_bias,
+    preference_points,
+)
+from prevalence.meta.rounding import printed
+from prevalence.meta.table import mean_present
+from prevalence.report.sheets import Cell, Report, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.meta.conventions import Convention
+    from prevalence.meta.correlate import Pairing
+    from prevalence.meta.pairs import Duels
+    from prevalence.meta.table import RatingTable
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["preference_report"]
+
+
+class _Judged(NamedTuple):
+    row: str
+    metric: str
+    dimension: str
+    everywhere: Preferences
+    neighbours: Preferences
+
+
+def preference_report(
+    table: RatingTable,
+    whole: RatingTable,
+    pairs: Sequence[Pairing],
+    convention: Convention,
+    *,
+    settings: Mapping[str, object],
+    judges: Mapping[str, Sequence[Duels]],
+) -> Report:
+    """Correct preferences of every metric and every head-to-head judge.
+
+    Args:
+        table: scores and ratings.
+        whole: the ratings of all dimensions, which put the systems in order for the neighbours.
+        pairs: metrics with their dimensions.
+        convention: rule for missing values, decimals.
+        settings: what the report says it was computed with.
+        judges: head-to-head verdicts by the judge's name.
+    """
+    quality = [whole.mean_human(name) for name in whole.dimensions]
+    over_items = np.stack([mean_present(grid, axis=0) for grid in quality])
+    neighbours = neighbour_pairs(mean_present(over_items, axis=0))
+    judged = [_metric(table, pair, convention, neighbours) for pair in pairs]
+    judged += [
+        _judge(table, name, duels, neighbours)
+        for name, found in judges.items()
+        for duels in found
+        if duels.dimension in table.human
+    ]
+    places = [*neighbours[:1, 0], *neighbours[:, 1]]
+    order = " > ".join(table.systems[place] for place in places)
+    sheets = [
+        _sheet("Correct preferences, all pairs of systems", judged, "everywhere", ()),
+        _sheet(
+            "Correct preferences, neighbours in quality",
+            judged,
+            "neighbours",
+            (f"order by mean human score over all dimensions: {order}",),
+        ),
+    ]
+    if judges:
+        sheets.append(_order_sheet(judges, convention))
+    return Report("preferences", settings, tuple(sheets), tuple(map(_record, judged)))
+
+
+def _metric(
+    table: RatingTable, pair: Pairing, convention: Convention, neighbours: NDArray[np.int64]
+) -> _Judged:
+    metric, human = score_grids(table, pair, missing=convention.missing)
+    points = (preference_points(metric), preference_points(human))
+    return _Judged(
+        *pair, correct_preferences(*points), correct_preferences(*points, pairs=neighbours)
+    )
+
+
+def _judge(table: RatingTable, name: str, duels: Duels, neighbours: NDArray[np.int64]) -> _Judged:
+    points = (duels.points, preference_points(table.mean_human(duels.dimension)))
+    return _Judged(
+        name,
+        f"{name}.{duels.dimension}",
+        duels.dimension,
+        correct_preferences(*points),
+        correct_preferences(*points, pairs=neighbours),
+    )
+
+
+def _sheet(title: str, judged: Sequence[_Judged], field: str, notes: tuple[str, ...]) -> Sheet:
+    dimensions = list(dict.fromkeys(entry.dimension for entry in judged))
+    found = {(entry.row, entry.dimension): getattr(entry, field) for entry in judged}
+    rows = [
+        (Cell(row), *(_count(found.get((row, dimension))) for dimension in dimensions))
+        for row in dict.fromkeys(entry.row for entry in judged)
+    ]
+    chances = sorted({f"{entry.random:.1f}" for entry in found.values()}, key=float)
+    note = f"correct / pairs; guessing gets {', '.join(chances)} right on average"
+    return Sheet(title, ("metric", *dimensions), tuple(rows), (*notes, note))
+
+
+def _count(found: Preferences | None) -> Cell:
+    return Cell("" if found is None else f"{found.count}/{len(found.pairs)}")
+
+
+def _order_sheet(judges: Mapping[str, Sequence[Duels]], convention: Convention) -> Sheet:
+    rows = []
+    for name, found in judges.items():
+        for duels in found:
+            bias = order_bias(duels.verdicts)
+            asked = max(bias.asked, 1)
+            shares = (bias.same / asked, bias.first / asked, bias.second / asked)
+            figures = (printed(share, convention.decimals, convention.rounding) for share in shares)
+            rows.append(
+                (Cell(f"{name} · {duels.dimension}"), Cell(str(bias.asked)), *map(Cell, figures))
+            )
+    columns = ("judge · dimension", "asked twice", "same", "first shown", "second shown")
+    return Sheet("Does the order decide?", columns, tuple(rows))
+
+
+def _record(entry: _Judged) -> dict[str, object]:
+    return {
+        "row": entry.row,
+        "metric": entry.metric,
+        "dimension": entry.dimension,
+        "correct": entry.everywhere.count,
+        "pairs": len(entry.everywhere.pairs),
+        "random": entry.everywhere.random,
+        "correct_neighbours": entry.neighbours.count,
+        "neighbours": len(entry.neighbours.pairs),
+        "random_neighbours": entry.neighbours.random,
+    }

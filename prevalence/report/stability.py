@@ -1,0 +1,216 @@
+"""Stability of metrics across systems → sheets and records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from prevalence.meta.coefficients import stars
+from prevalence.meta.correlate import score_grids
+from prevalence.meta.rounding import printed
+from prevalence.meta.stability import MethodAgreement, Stability, method_agreement, stability
+from prevalence.report.sheets import Cell, Report, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from prevalence.meta.coefficients import Coefficient, Coefficients, Kind
+    from prevalence.meta.conventions import Convention
+    from prevalence.meta.correlate import Pairing
+    from prevalence.meta.table import RatingTable
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["stability_report"]
+
+
+class _Stable(NamedTuple):
+    pair: Pairing
+    kind: Kind
+    found: Stability
+
+
+class _Agreed(NamedTuple):
+    first: Pairing
+    second: Pairing
+    kind: Kind
+    found: MethodAgreement
+
+
+def stability_report(
+    table: RatingTable,
+    pairs: Sequence[Pairing],
+    convention: Convention,
+    *,
+    settings: Mapping[str, object],
+    duels: Sequence[tuple[Pairing, Pairing]] = (),
+    parts: bool = False,
+) -> Report:
+    """How the performance of metrics depends on the quality of what they judge.
+
+    Args:
+        table: scores and ratings.
+        pairs: metrics with their dimensions.
+        convention: coefficients, rules, decimals, stars.
+        settings: what the report says it was computed with.
+        duels: pairs of methods whose agreement R is asked for.
+        parts: add sheets with Q and P (and R) of every system.
+    """
+    style = _Style(convention, table.systems)
+    stable = [
+        _Stable(pair, kind, _stability(table, pair, convention, kind))
+        for kind in convention.kinds
+        for pair in pairs
+    ]
+    agreed = [
+        _Agreed(*duel, kind, _method_agreement(table, duel, convention, kind))
+        for kind in convention.kinds
+        for duel in duels
+    ]
+    sheets = [style.meta_sheet(stable)]
+    sheets += [style.agreement_sheet(agreed)] if agreed else []
+    if parts:
+        sheets += [style.quality_sheet(stable), *style.performance_sheets(stable, agreed)]
+    records = [style.record(entry) for entry in stable]
+    records += [style.agreement_record(entry) for entry in agreed]
+    return Report("stability", settings, tuple(sheets), tuple(records))
+
+
+def _stability(table: RatingTable, pair: Pairing, convention: Convention, kind: Kind) -> Stability:
+    return stability(*score_grids(table, pair, missing=convention.missing), kind=kind)
+
+
+def _method_agreement(
+    table: RatingTable, duel: tuple[Pairing, Pairing], convention: Convention, kind: Kind
+) -> MethodAgreement:
+    first, human = score_grids(table, duel[0], missing=convention.missing)
+    second, _ = score_grids(table, duel[1], missing=convention.missing)
+    return method_agreement(first, second, human, kind=kind)
+
+
+class _Style(NamedTuple):
+    convention: Convention
+    systems: tuple[str, ...]
+
+    def figure(self, value: float, p: float = float("nan")) -> Cell:
+        text = printed(value, self.convention.decimals, self.convention.rounding)
+        return Cell(text, len(stars(p, self.convention.thresholds)))
+
+    def meta_sheet(self, stable: Sequence[_Stable]) -> Sheet:
+        rows = [
+            (
+                Cell(f"{entry.pair.row} · {entry.pair.dimension}"),
+                Cell(entry.kind),
+                self.figure(entry.found.meta.value, entry.found.meta.p),
+                self.figure(entry.found.meta.p),
+                Cell(str(entry.found.meta.n)),
+                self.figure(entry.found.spread),
+                self.figure(entry.found.sd),
+            )
+            for entry in stable
+        ]
+        columns = (
+            "metric · dimension",
+            "coefficient",
+            "M",
+            "p",
+            "systems",
+            "spread of P",
+            "SD of P",
+        )
+        note = (
+            "M: coefficient between quality Q (mean human score of a system) and performance P "
+            "(metric against people over its summaries); a system with an undefined P is left out"
+        )
+        return Sheet("Does performance depend on quality?", columns, tuple(rows), (note,))
+
+    def agreement_sheet(self, agreed: Sequence[_Agreed]) -> Sheet:
+        rows = [
+            (
+                Cell(f"ρ(R, P {side.row})"),
+                Cell(side.dimension),
+                Cell(entry.kind),
+                self.figure(found.value, found.p),
+                self.figure(found.p),
+                Cell(str(found.n)),
+            )
+            for entry in agreed
+            for side, found in self._sides(entry)
+        ]
+        note = "R: coefficient between the scores of the two methods over a system's summaries"
+        columns = ("", "dimension", "coefficient", "value", "p", "systems")
+        return Sheet("Do methods agree where they perform well?", columns, tuple(rows), (note,))
+
+    def _sides(self, entry: _Agreed) -> list[tuple[Pairing, Coefficient]]:
+        metas = (entry.found.meta_first, entry.found.meta_second)
+        return list(zip((entry.first, entry.second), metas, strict=True))
+
+    def quality_sheet(self, stable: Sequence[_Stable]) -> Sheet:
+        quality = {entry.pair.dimension: entry.found.quality for entry in stable}
+        rows = [
+            (Cell(dimension), *(self.figure(float(value)) for value in values))
+            for dimension, values in quality.items()
+        ]
+        return Sheet("Quality Q: mean human score", ("dimension", *self.systems), tuple(rows))
+
+    def performance_sheets(
+        self, stable: Sequence[_Stable], agreed: Sequence[_Agreed]
+    ) -> list[Sheet]:
+        sheets = []
+        for kind in self.convention.kinds:
+            rows = [
+                self._row(f"P {entry.pair.row} · {entry.pair.dimension}", entry.found.performance)
+                for entry in stable
+                if entry.kind == kind
+            ]
+            rows += [
+                self._row(
+                    f"R {entry.first.row}, {entry.second.row} · {entry.first.dimension}",
+                    entry.found.agreement,
+                )
+                for entry in agreed
+                if entry.kind == kind
+            ]
+            title = f"{kind.capitalize()} over the summaries of each system"
+            sheets.append(Sheet(title, ("", *self.systems), tuple(rows)))
+        return sheets
+
+    def _row(self, name: str, found: Coefficients) -> tuple[Cell, ...]:
+        figures = zip(found.value.tolist(), found.p.tolist(), strict=True)
+        return (Cell(name), *(self.figure(value, p) for value, p in figures))
+
+    def record(self, entry: _Stable) -> dict[str, object]:
+        found = entry.found
+        return {
+            "type": "stability",
+            **entry.pair._asdict(),
+            "kind": entry.kind,
+            "meta": found.meta.value,
+            "p": found.meta.p,
+            "systems": found.meta.n,
+            "spread": found.spread,
+            "sd": found.sd,
+            "quality": self._by_system(found.quality),
+            "performance": self._by_system(found.performance.value),
+            "performance_p": self._by_system(found.performance.p),
+        }
+
+    def agreement_record(self, entry: _Agreed) -> dict[str, object]:
+        found = entry.found
+        return {
+            "type": "method agreement",
+            "first": entry.first.row,
+            "second": entry.second.row,
+            "dimension": entry.first.dimension,
+            "kind": entry.kind,
+            "meta_first": found.meta_first.value,
+            "p_first": found.meta_first.p,
+            "meta_second": found.meta_second.value,
+            "p_second": found.meta_second.p,
+            "agreement": self._by_system(found.agreement.value),
+        }
+
+    def _by_system(self, values: Floats) -> dict[str, float]:
+        return dict(zip(self.systems, values.tolist(), strict=True))
