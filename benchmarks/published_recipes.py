@@ -112,7 +112,7 @@ def op_correlation(table: RatingTable, cell: Cell) -> Value:
 
 def op_means(table: RatingTable, cell: Cell) -> Value:
     """OpinSummEval, Table 5: mean ratings and metric values of each system."""
-    plain = "".join(letter for letter in cell.row.casefold() if letter.isalnum())
+    plain = _plain(cell.row)
     system = _place(table.systems, OPINSUMMEVAL_SYSTEMS.get(plain, plain), "system")
     if cell.column in OPINSUMMEVAL_DIMENSIONS:
         values, factor = table.mean_human(OPINSUMMEVAL_DIMENSIONS[cell.column]), 1.0
@@ -223,13 +223,19 @@ def _metric(table: RatingTable, name: str) -> Floats:
 
 
 def _judge(table: RatingTable, row: str, dimension: str) -> Floats:
-    """Scores of a judge that a row names EVALUATOR-METHOD."""
+    """Scores of a judge that a row names EVALUATOR-METHOD, or of a metric that it names."""
     evaluator, _, method = row.rpartition("-")
     start = LLM_EVALUATORS.get(evaluator, evaluator)
     for name in table.metrics:
         if name.startswith(start) and name.endswith(f".{method.casefold()}.{dimension}"):
             return table.metric(name)
+        if _plain(name) == _plain(row):
+            return table.metric(name)
     raise NoDataError(f"no scores of {row}")
+
+
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _summeval_op_dimension(table: RatingTable, short: str) -> str:

@@ -152,7 +152,10 @@ def _released(data: Path, study: str) -> RatingTable | str:
         path: path.name.casefold().replace("_", "").replace("-", "") for path in data.iterdir()
     }
     found = sorted(path for path, name in names.items() if name.partition(".")[0] == wanted)
-    return read_table(found) if found else f"no data of {study} in the folder"
+    if not found:
+        return f"no data of {study} in the folder"
+    # The printed figures count a reply without a score as the authors' parser does.
+    return read_table(found, keep_unread=True)
 
 
 def _cells(golden: Path) -> Iterator[Cell]:

@@ -131,6 +131,35 @@ def test_stars_count(release, printed):
     assert main(release({"Asp.Rel. sys": golden}, "opinsummeval_table4")) == (printed != 0)
 
 
+def test_a_judge_of_another_name_is_found_by_its_row(tmp_path, capsys):
+    rng = np.random.default_rng(6)
+    experts, scores = rng.integers(1, 6, (5, 3, 3)), rng.integers(1, 6, (5, 3))
+    (tmp_path / "llm_summeval").mkdir()
+    for system in range(3):
+        rows = [
+            {
+                "id": f"a{item}",
+                "system": f"M{system}",
+                "expert": [{"coherence": int(grade)} for grade in experts[item, system]],
+                "eval": {"gpt-4-0314": {"rts": {"coherence": {"score": int(score)}}}},
+            }
+            for item, score in enumerate(scores[:, system])
+        ]
+        path = tmp_path / "llm_summeval" / f"M{system}.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    tau = stats.kendalltau(scores.ravel(), experts.mean(axis=2).ravel()).statistic
+    (tmp_path / "goldens").mkdir()
+    good = {"Coh Kend.": cell(f"{tau:.3f}", round(tau, 6))}
+    lacking = {"Coh Kend.": cell("0.100", 0.1)}
+    golden = {"rows": {"GPT-4-RTS": good, "GPT-4-MCQ": lacking, "ROUGE-1": lacking}}
+    (tmp_path / "goldens" / "llmsummeval_table4.json").write_text(json.dumps(golden), "utf-8")
+    assert main(["--data", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "llmsummeval_table4: 1/1",
+        "  not in the data: 1 cells: no scores of GPT-4-MCQ, 1 cells: no scores of ROUGE-1",
+    ]
+
+
 def test_detailed_ratings_give_the_correlation_of_raters_with_their_mean(tmp_path, capsys):
     """SummEval-OP's detailed layout: mean over raters and products, constant products count 0."""
     ratings = np.random.default_rng(5).integers(1, 6, (4, 6, 3)).astype(float)
