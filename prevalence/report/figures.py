@@ -1,0 +1,319 @@
+"""Figures of a meta-evaluation, drawn with matplotlib (extra ``figures``), safe for all eyes.
+
+Colours are Okabe and Ito's, which people of every colour vision tell apart, and each series has a
+marker or a hatch of its own, so that a print in grey can be read too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from prevalence.errors import InputError, MissingDependencyError
+from prevalence.meta.coefficients import coefficients
+from prevalence.meta.correlate import correlate, pairings, score_grids
+from prevalence.meta.levels import system_means
+from prevalence.meta.table import mean_present
+from prevalence.report.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from prevalence.meta.conventions import Convention
+    from prevalence.meta.correlate import Bootstrap, Correlation, Pairing
+    from prevalence.meta.table import RatingTable
+
+__all__ = ["COLOURS", "FIGURES", "Subject", "draw", "save"]
+
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000",
+)  # fmt: skip
+"""Okabe and Ito 2008, the darker ones first."""
+_MARKERS = "osD^vP*X"
+_HATCHES = ("", "//", "..", "xx", "--", "\\\\", "++", "oo")
+_PANEL = (4.2, 3.4)
+_LINE = 0.24
+_NAMED = 26
+
+
+class Subject(NamedTuple):
+    """What is drawn.
+
+    Attributes:
+        table: scores and ratings.
+        convention: coefficients and levels; the first coefficient is drawn.
+        bootstrap: for intervals; None draws none.
+        own: dimension by metric, see :func:`prevalence.meta.correlate.pairings`.
+    """
+
+    table: RatingTable
+    convention: Convention
+    bootstrap: Bootstrap | None = None
+    own: Mapping[str, str] | None = None
+
+    @property
+    def pairs(self) -> list[Pairing]:
+        """Metrics with the dimensions that they are compared with."""
+        return pairings(self.table, own=self.own)
+
+
+def draw(name: str, subject: Subject) -> Figure:
+    """Draw a figure.
+
+    Args:
+        name: one of :data:`FIGURES`.
+        subject: what is drawn.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+        InputError: the table lacks what the figure shows.
+    """
+    return FIGURES[name](subject)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as its suffix says (.png, .svg, .pdf); equal figures give equal files."""
+    import matplotlib
+
+    metadata: dict[str, Any] = {"Software": None} if path.suffix == ".png" else {"Date": None}
+    if path.suffix == ".pdf":
+        metadata = {"CreationDate": None}
+    with matplotlib.rc_context({"svg.hashsalt": "prevalence", "svg.fonttype": "none"}):
+        figure.savefig(path, dpi=150, metadata=metadata)
+
+
+def _correlations(subject: Subject) -> Figure:
+    """A panel a dimension, a line a metric, a marker a level; bars are bootstrap intervals."""
+    kind = subject.convention.kinds[0]
+    cells = [
+        cell
+        for cell in correlate(
+            subject.table, subject.convention, bootstrap=subject.bootstrap, own=subject.own
+        )
+        if cell.kind == kind
+    ]
+    rows = list(dict.fromkeys(cell.row for cell in cells))
+    dimensions = list(dict.fromkeys(cell.dimension for cell in cells))
+    levels = list(dict.fromkeys(cell.level for cell in cells))
+    height = max(_PANEL[1], 1.2 + _LINE * len(rows) * len(levels))
+    figure, axes = _panels(len(dimensions), (_PANEL[0], height), sharey=True)
+    places = {row: -place for place, row in enumerate(rows)}
+    for axis, dimension in zip(axes, dimensions, strict=False):
+        for number, level in enumerate(levels):
+            chosen = [c for c in cells if (c.dimension, c.level) == (dimension, level)]
+            shift = (len(levels) - 1) / 2 - number
+            lines = [places[cell.row] + shift * 0.7 / len(levels) for cell in chosen]
+            _dots(axis, chosen, lines, level, number)
+        axis.axvline(0, color="0.6", linewidth=0.8, zorder=0)
+        axis.set_title(_name(dimension))
+        axis.set_xlabel(f"{kind} with people")
+        axis.set_yticks([*places.values()], [_name(row) for row in rows])
+    _legend(figure, axes[0], len(levels) > 1)
+    return figure
+
+
+def _dots(
+    axis: Axes, cells: Sequence[Correlation], lines: Sequence[float], label: str, number: int
+) -> None:
+    values = np.array([cell.value for cell in cells])
+    ends = np.array([(cell.value - cell.low, cell.high - cell.value) for cell in cells])
+    with_bars = bool(cells) and not np.isnan(ends).all()
+    axis.errorbar(
+        values,
+        lines,
+        # A percentile interval need not hold the value itself.
+        xerr=np.clip(np.nan_to_num(ends.T), 0, None) if with_bars else None,
+        fmt=_MARKERS[number % len(_MARKERS)],
+        color=_colour(number),
+        markersize=4,
+        linewidth=1,
+        label=label,
+    )
+
+
+def _candidates(subject: Subject) -> Figure:
+    """A panel a dimension, a box a metric: its coefficients over the systems, each one a dot."""
+    kind = subject.convention.kinds[0]
+    found: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
+    for pair in subject.pairs:
+        metric, human = score_grids(subject.table, pair, missing=subject.convention.missing)
+        values = coefficients(kind, metric.T, human.T).value
+        found.setdefault(pair.dimension, {})[pair.row] = values
+    rows = list(dict.fromkeys(row for boxes in found.values() for row in boxes))
+    height = max(_PANEL[1], 1.2 + 1.5 * _LINE * len(rows))
+    figure, axes = _panels(len(found), (_PANEL[0], height))
+    for axis, (dimension, boxes) in zip(axes, found.items(), strict=False):
+        _boxes(axis, boxes, across=True)
+        axis.axvline(0, color="0.6", linewidth=0.8, zorder=0)
+        axis.set_title(_name(dimension))
+        axis.set_xlabel(f"{kind} with people, by system")
+    return figure
+
+
+def _scores(subject: Subject) -> Figure:
+    """A panel a dimension, a box a system: the mean human scores of its summaries."""
+    table = _rated(subject.table)
+    figure, axes = _panels(len(table.dimensions), (max(_PANEL[0], 0.5 * len(table.systems)), 3.4))
+    for axis, dimension in zip(axes, table.dimensions, strict=False):
+        grid = table.mean_human(dimension)
+        boxes = {system: grid[:, place] for place, system in enumerate(table.systems)}
+        _boxes(axis, boxes, across=False)
+        axis.set_title(_name(dimension))
+        axis.set_ylabel("mean human score")
+    return figure
+
+
+def _boxes(axis: Axes, boxes: Mapping[str, np.ndarray[Any, Any]], *, across: bool) -> None:
+    values = [column[~np.isnan(column)] for column in boxes.values()]
+    places = np.arange(len(values), dtype=float)
+    style = {"color": "black", "linewidth": 0.9}
+    axis.boxplot(
+        values,
+        positions=places,
+        widths=0.6,
+        orientation="horizontal" if across else "vertical",
+        patch_artist=True,
+        showfliers=False,
+        boxprops={"facecolor": COLOURS[5], "edgecolor": "black", "linewidth": 0.9},
+        medianprops={"color": COLOURS[1], "linewidth": 1.6},
+        whiskerprops=style,
+        capprops=style,
+    )
+    for place, column in zip(places, values, strict=True):
+        spread = place + np.linspace(-0.18, 0.18, len(column)) if len(column) else place
+        points = (column, spread) if across else (spread, column)
+        axis.plot(*points, ".", color="black", markersize=2.5, alpha=0.6)
+    labels = [_name(name) for name in boxes]
+    if across:
+        axis.set_yticks(places, labels)
+        axis.invert_yaxis()
+    else:
+        axis.set_xticks(places, labels, rotation=60, ha="right")
+
+
+def _quality(subject: Subject) -> Figure:
+    """A panel a dimension, a dot a system: its quality against a metric's performance on it."""
+    kind = subject.convention.kinds[0]
+    panels: dict[str, list[Pairing]] = {}
+    for pair in subject.pairs:
+        panels.setdefault(pair.dimension, []).append(pair)
+    figure, axes = _panels(len(panels), _PANEL)
+    rows = list(dict.fromkeys(pair.row for pairs in panels.values() for pair in pairs))
+    for axis, (dimension, pairs) in zip(axes, panels.items(), strict=False):
+        for pair in pairs:
+            grids = score_grids(subject.table, pair, missing=subject.convention.missing)
+            performance = coefficients(kind, grids[0].T, grids[1].T).value
+            _, quality = system_means(grids[1], grids[1])
+            number = rows.index(pair.row)
+            marker = _MARKERS[number % len(_MARKERS)]
+            colour = _colour(number)
+            axis.plot(quality, performance, marker, color=colour, label=_name(pair.row))
+        axis.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+        axis.set_title(_name(dimension))
+        axis.set_xlabel("quality (mean human score)")
+        axis.set_ylabel(f"performance ({kind})")
+    _legend(figure, axes[0], len(rows) > 1)
+    return figure
+
+
+def _ratings(subject: Subject) -> Figure:
+    """A panel a dimension, a bar a score: how often people gave it."""
+    table = _rated(subject.table)
+    figure, axes = _panels(len(table.dimensions), (3.2, 2.8), sharey=True)
+    for axis, (dimension, ratings) in zip(axes, table.human.items(), strict=False):
+        scores, counts = np.unique(ratings[~np.isnan(ratings)], return_counts=True)
+        step = float(np.diff(scores).min()) if scores.size > 1 else 1.0
+        axis.bar(scores, counts, width=0.8 * step, color=COLOURS[0], edgecolor="black")
+        axis.set_title(_name(dimension))
+        axis.set_xlabel("score")
+        axis.set_ylabel("ratings")
+    return figure
+
+
+def _means(subject: Subject) -> Figure:
+    """A group a system, a bar a dimension: mean human scores."""
+    table = _rated(subject.table)
+    width = max(5.0, 0.22 * len(table.systems) * (len(table.dimensions) + 1))
+    figure, (axis, *_) = _panels(1, (width, 3.6))
+    bar = 0.8 / len(table.dimensions)
+    for number, dimension in enumerate(table.dimensions):
+        axis.bar(
+            np.arange(len(table.systems)) + (number + 0.5) * bar - 0.4,
+            mean_present(table.mean_human(dimension), axis=0),
+            width=bar,
+            color=_colour(number),
+            hatch=_HATCHES[number % len(_HATCHES)],
+            edgecolor="black",
+            linewidth=0.6,
+            label=_name(dimension),
+        )
+    axis.set_xticks(
+        range(len(table.systems)), [_name(name) for name in table.systems], rotation=60, ha="right"
+    )
+    axis.set_ylabel("mean human score")
+    _legend(figure, axis, True)
+    return figure
+
+
+FIGURES: Mapping[str, Callable[[Subject], Figure]] = {
+    "correlations": _correlations,
+    "candidates": _candidates,
+    "scores": _scores,
+    "quality": _quality,
+    "ratings": _ratings,
+    "means": _means,
+}
+"""The figures by name."""
+
+
+def _rated(table: RatingTable) -> RatingTable:
+    if not table.human:
+        raise InputError("no human ratings to draw; add a file that holds some")
+    return table
+
+
+def _panels(
+    count: int, size: tuple[float, float], *, sharey: bool = False
+) -> tuple[Figure, list[Axes]]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingDependencyError(
+            "figures need matplotlib: pip install 'prevalence[figures]'"
+        ) from None
+    columns = min(count, 4) if sharey else min(count, 3)
+    rows = math.ceil(count / columns)
+    figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=sharey)
+    axes: list[Axes] = [*grid.flat]
+    for unused in axes[count:]:
+        unused.set_visible(False)
+    for axis in axes[:count]:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=8)
+    return figure, axes
+
+
+def _legend(figure: Figure, axis: Axes, wanted: bool) -> None:
+    if wanted:
+        handles, labels = axis.get_legend_handles_labels()
+        figure.legend(
+            handles, labels, loc="outside lower center", ncols=min(len(labels), 4), fontsize=8
+        )
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _name(text: str) -> str:
+    """A name as a label: short, on one line, and no formula to matplotlib."""
+    shown = one_line(text)
+    shown = shown if len(shown) <= _NAMED else shown[: _NAMED - 1] + "…"
+    return shown.replace("$", r"\$")
