@@ -229,7 +229,8 @@ def _csv(report: Report) -> str:
     writer.writerow(names)
     for record in report.records:
         values = (_finite(record.get(name)) for name in names)
-        writer.writerow([neutral_cell(value) for value in values])
+        shown = (one_line(value) if isinstance(value, str) else value for value in values)
+        writer.writerow([neutral_cell(value) for value in shown])
     return text.getvalue()
 
 

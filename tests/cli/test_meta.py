@@ -1,0 +1,206 @@
+"""`prevalence meta` as a user meets it: examples, formats, files, errors."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prevalence.cli.meta import _COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+RATINGS = "examples/ratings.jsonl"
+
+
+def epilog_lines() -> list[str]:
+    modules = ["meta", *(f"meta_{name}" for name in _COMMANDS)]
+    lines = []
+    for module in modules:
+        text = import_module(f"prevalence.cli.{module}")._EPILOG
+        lines += re.findall(r"^  (prevalence .*)$", text, re.MULTILINE)
+    return list(dict.fromkeys(lines))
+
+
+@pytest.fixture(autouse=True)
+def workplace(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which the examples lie as they do in the repository, and files may be left."""
+    (tmp_path / "examples").symlink_to(repository / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", epilog_lines())
+def test_examples_of_the_help_texts_run(line: str, run: Run) -> None:
+    result = run(*shlex.split(line)[1:])
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout
+
+
+def test_there_are_enough_examples() -> None:
+    assert len(epilog_lines()) >= 15
+
+
+@pytest.mark.parametrize("name", ["", *_COMMANDS])
+def test_help_is_short_and_has_examples(run: Run, name: str) -> None:
+    result = run("meta", *filter(None, [name]), "--help")
+    assert result.exit_code == 0
+    assert "Example" in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    if name:
+        lines = [line.strip() for line in result.stdout.splitlines()]
+        assert _COMMANDS[name] in lines
+
+
+def test_correlations_in_every_format(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level", "summary")
+    table = run(*words).stdout
+    assert re.search(r"^judge +0\.743¹ +0\.737¹$", table, re.MULTILINE)
+    assert "| judge | **0.743** | **0.737** |" in run(*words, "--format", "markdown").stdout
+    assert r"judge & \textbf{0.743} & \textbf{0.737} \\" in run(*words, "--format", "latex").stdout
+    document = json.loads(run(*words, "--format", "json").stdout)
+    assert document["settings"]["systems"][0] == "balanced"
+    values = [row["value"] for row in document["rows"]]
+    assert values[0] == pytest.approx(0.7428650873898471)
+    assert set(document["rows"][0]["parts"]) >= {"ex-boots"}
+    rows = [*csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout))]
+    assert [float(row["value"]) for row in rows] == values
+
+
+def test_conventions_and_single_options_that_win(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--format", "json")
+    preset = json.loads(run(*words, "--convention", "llm-summeval").stdout)["settings"]
+    assert preset["levels"] == ["pooled"]
+    assert preset["coefficients"] == ["spearman", "pearson", "kendall"]
+    changed = run(*words, "--convention", "summeval-op", "--coefficient", "pearson").stdout
+    assert json.loads(changed)["settings"]["coefficients"] == ["pearson"]
+    two = run("meta", "correlate", RATINGS, "--convention", "opinsummeval").stdout
+    assert re.search(r"^judge +0\.95\*¹ ", two, re.MULTILINE)
+
+
+def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> None:
+    for name, start in (("t.md", "**"), ("t.tex", "\\begin"), ("t.json", "{"), ("t.csv", "type,")):
+        result = run("meta", "correlate", RATINGS, "-o", name)
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["correlate", "none.jsonl"], "no such file"),
+        (["correlate", RATINGS, "--metrics", "bleu"], "no metric 'bleu'; there are: "),
+        (["correlate", RATINGS, "--own", "judge"], "METRIC=DIMENSION"),
+        (["correlate", RATINGS, "--compare", "judge"], "FIRST,SECOND"),
+        (["correlate", RATINGS, "--compare", "judge,bleu"], "there are: judge, characters"),
+        (["correlate", RATINGS, "-o", "t.xyz"], "add --format"),
+        (["correlate", RATINGS, "-o", "no/t.md"], "no folder"),
+        (["correlate", RATINGS, "-o", RATINGS, "--format", "csv"], "is an input"),
+        (["correlate", RATINGS, "--test", "williams", "--compare", "judge,characters"], "Williams"),
+        (["significance"], "give an INPUT, or --counts"),
+        (["significance", "--counts", "many"], "takes numbers"),
+        (["significance", RATINGS, "--groups", "3", "--methods", "judge,judge"], "10 samples"),
+        (["preferences", RATINGS, "--duels", RATINGS], "no head-to-head row"),
+        (["agreement", RATINGS, "--maximum", "3"], "maximum is 3"),
+        (["figures", RATINGS, "-o", "f", "--figure", "pie"], "'pie' is none of correlations"),
+        (["means", RATINGS, "--systems", "best"], "no system 'best'"),
+    ],
+)
+def test_mistakes_are_one_line_and_status_2(run: Run, words: list[str], said: str) -> None:
+    result = run("meta", *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+def test_williams_and_holm(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level", "pooled", "--compare", "judge,characters")
+    document = json.loads(run(*words, "--test", "williams", "--holm", "--format", "json").stdout)
+    tests = [row for row in document["rows"] if row["type"] == "comparison"]
+    assert [row["dimension"] for row in tests] == ["faithfulness", "coverage"]
+    smaller, larger = sorted(row["p"] for row in tests)
+    assert sorted(row["p_holm"] for row in tests) == pytest.approx(
+        [2 * smaller, max(2 * smaller, larger)]
+    )
+
+
+def test_stability_and_method_agreement(run: Run) -> None:
+    words = ("meta", "stability", RATINGS, "--methods", "judge,characters", "--parts")
+    shown = run(*words).stdout
+    assert re.search(r"^judge · coverage +kendall +-0\.800 ", shown, re.MULTILINE)
+    rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
+    assert {row["type"] for row in rows} == {"stability", "method agreement"}
+    assert rows[0]["quality"]["balanced"] == pytest.approx(13 / 3)
+
+
+def test_preferences_of_metrics_and_judges(run: Run) -> None:
+    words = ("meta", "preferences", RATINGS, "--duels", "other=examples/duels.jsonl")
+    shown = run(*words).stdout
+    assert re.search(r"^judge +6/10 +9/10$", shown, re.MULTILINE)
+    assert "balanced > repetitive > trivial > contradicting > unsupported" in shown
+    rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
+    assert {row["row"] for row in rows} == {"judge", "characters", "other"}
+    assert rows[0]["random"] == pytest.approx(10 / 3)
+
+
+def test_the_challenge_set_is_the_same_for_every_dimension(run: Run) -> None:
+    alone = run("meta", "preferences", RATINGS, "--dimensions", "coverage").stdout
+    assert "balanced > repetitive > trivial > contradicting > unsupported" in alone
+
+
+def test_agreement_in_cells_and_lists(run: Run) -> None:
+    shown = run("meta", "agreement", RATINGS, "--rerate", 2, "--batch", 3, "--reannotate", 0.61)
+    assert "mean over cells of 3 items and one system" in shown.stdout
+    assert re.search(r"^ex-kettle +repetitive +faithfulness +5, 4, 3$", shown.stdout, re.MULTILINE)
+    assert "Batches to annotate again" in shown.stdout
+    preset = run("meta", "agreement", RATINGS, "--convention", "opinsummeval").stdout
+    assert "mean over cells of 10 items" in preset
+
+
+def test_significance_of_counts_is_the_published_one(run: Run) -> None:
+    shown = run("meta", "significance", "--counts", "5196,804").stdout
+    assert re.search(r"^5196 : 804 +3214\.944 +1 +0\.0000\*\* +0\.732$", shown, re.MULTILINE)
+
+
+def test_means_with_marks(run: Run) -> None:
+    shown = run("meta", "means", RATINGS, "--mark", 2).stdout
+    assert re.search(r"^balanced +4\.333¹ +3\.833¹ +4\.083¹$", shown, re.MULTILINE)
+    assert re.search(r"^trivial +4\.000 +1\.278 +2\.639$", shown, re.MULTILINE)
+
+
+def test_figures_without_metrics_leave_out_those_that_need_some(run: Run, write: Write) -> None:
+    pytest.importorskip("matplotlib")
+    path = write(
+        *({"id": "a", "system": s, "human": {"tone": [n, n + 1]}} for n, s in enumerate("xy"))
+    )
+    result = run("meta", "figures", path, "-o", "drawn", "--format", "svg")
+    assert result.stdout.split() == ["drawn/scores.svg", "drawn/ratings.svg", "drawn/means.svg"]
+
+
+def test_folders_say_what_they_skip_and_stdin_is_read(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    row = {"id": "a", "system": "s", "human": {"tone": [1]}, "metrics": {"m": 2}}
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    (folder / "texts.jsonl").write_text('{"id": "a", "text": "words"}\n')
+    result = run("meta", "means", folder)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("skipped: ")
+    result = run("meta", "means", "-", "--of", "metrics", stdin=json.dumps(row) + "\n")
+    assert re.search(r"^s +2\.000¹$", result.stdout, re.MULTILINE)
