@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.coefficients import mean_coefficient
+from prevalence.meta.rounding import cut
 
 __all__ = ["MARKED", "ModelMeans", "model_means", "ranks", "round_half_up"]
 
@@ -18,9 +18,6 @@ Ints = NDArray[np.int64]
 
 MARKED = 6
 """Places that published tables mark: the best and the second to the sixth."""
-
-_NOISE = 9
-"""Decimals kept before rounding half up: a mean of .575 may be stored a hair below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +105,6 @@ def round_half_up(values: ArrayLike, decimals: int) -> Floats:
     """
     if decimals < 0:
         raise ConfigurationError(f"decimals is {decimals}: it must not be negative")
-    step = Decimal(1).scaleb(-decimals)
     array = np.asarray(values, dtype=np.float64)
-    rounded = [
-        float(Decimal(f"{value:.{decimals + _NOISE}f}").quantize(step, ROUND_HALF_UP))
-        if np.isfinite(value)
-        else value
-        for value in array.ravel().tolist()
-    ]
+    rounded = [cut(value, decimals) for value in array.ravel().tolist()]
     return np.array(rounded, dtype=np.float64).reshape(array.shape)
