@@ -12,7 +12,7 @@ from prevalence.meta.coefficients import coefficient
 from prevalence.meta.levels import correlate_many, system_means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from prevalence.meta.coefficients import Kind, Undefined
     from prevalence.meta.levels import Level
@@ -97,15 +97,19 @@ def permutation_test(
     one, two = values(np.stack([a, b])).tolist()
     if np.isnan(one - two):
         return MetricComparison(one, two, one - two, float("nan"))
-    rng = np.random.default_rng(seed)
-    items, systems = human.shape
-    shape = {"items": (items, 1), "systems": (1, systems), "both": (items, systems)}[over]
+    shape = {"items": (len(human), 1), "systems": (1, human.shape[1]), "both": human.shape}[over]
     extreme = 0
-    for start in range(0, trials, _BLOCK):
-        swap = rng.random((min(_BLOCK, trials - start), *shape)) < 0.5
+    for swap in _swaps(shape, trials, seed):
         differences = values(np.where(swap, b, a)) - values(np.where(swap, a, b))
         extreme += int((np.abs(differences) >= abs(one - two) - 1e-12).sum())
     return MetricComparison(one, two, one - two, (1 + extreme) / (1 + trials))
+
+
+def _swaps(shape: tuple[int, ...], trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
+    """What each trial swaps, bool [trials of a block, *shape]."""
+    rng = np.random.default_rng(seed)
+    for start in range(0, trials, _BLOCK):
+        yield rng.random((min(_BLOCK, trials - start), *shape)) < 0.5
 
 
 def _standardised(grid: Floats) -> Floats:
