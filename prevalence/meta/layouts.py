@@ -16,7 +16,7 @@ from prevalence.readers.summeval_op import DIMENSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Context", "record_entries"]
+__all__ = ["Context", "NoScoresError", "record_entries"]
 
 _SYSTEM_KEYS = ("system", "model_id", "model")
 _SCORES = ("prevalence", "soft_prevalence")
@@ -27,6 +27,10 @@ _OPINSUMMEVAL = ("asp_rel", "self_coh", "sent_con", "readblty")
 _NAMES_KEYS = ("systems", "models")
 
 Ratings = dict[str, dict[str, float | None]]
+
+
+class NoScoresError(FieldError):
+    """The record has none of the layouts known here."""
 
 
 class Context(NamedTuple):
@@ -57,7 +61,8 @@ def record_entries(record: object, context: Context) -> list[Entry]:
         An entry for each summary; none for a row that reports an error instead of a score.
 
     Raises:
-        FieldError: the record has no layout known here, or a value is no number.
+        NoScoresError: the record has no layout known here.
+        FieldError: a value is no number, or of the wrong shape.
     """
     if not isinstance(record, dict):
         raise FieldError("", f"is {describe(record)}", "give one JSON object a line")
@@ -78,7 +83,7 @@ def record_entries(record: object, context: Context) -> list[Entry]:
         entries = []
     if not entries and record.get("error") is None:
         fix = "give score rows, or a layout that `prevalence meta --help` names"
-        raise FieldError("", "holds no scores and no ratings", fix)
+        raise NoScoresError("", "holds no scores and no ratings", fix)
     return entries
 
 

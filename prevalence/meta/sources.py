@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.meta.generations import Generations, find_generations, read_generations
-from prevalence.meta.layouts import Context, record_entries
+from prevalence.meta.layouts import Context, NoScoresError, record_entries
 from prevalence.meta.table import Entry, RatingTable, TableBuilder
 from prevalence.readers.detect import detect_json
 from prevalence.readers.fields import FieldError, Position
@@ -37,6 +37,10 @@ class Reading:
 
     table: RatingTable
     skipped: Sequence[str]
+
+
+class _BadRecordError(InputError):
+    """A record that has scores, but not as they should be, or that cannot be decoded."""
 
 
 @dataclass(slots=True)
@@ -143,7 +147,10 @@ def _labelled(entry: str | Path) -> tuple[str | None, Path]:
 def _add_file(
     collector: _Collector, label: str | None, path: Path, *, in_folder: bool, systems: set[str]
 ) -> None:
-    """Add a file's entries; one that was only met in a folder may hold something else."""
+    """Add a file's entries; one that was only met in a folder may hold something else.
+
+    A file whose first records have scores is one of ours, and a fault in it is not passed over.
+    """
     system = None if str(path) == STDIN else _system_of(path, systems)
     entries: list[tuple[Entry, str]] = []
     try:
@@ -153,7 +160,7 @@ def _add_file(
                 item = str(number) if collector.by_position else entry.item
                 entries.append((_relabelled(entry._replace(item=item), label), position.source))
     except InputError as error:
-        if not in_folder or entries:
+        if not in_folder or entries or isinstance(error, _BadRecordError):
             raise
         collector.skipped.append(str(error))
     for entry, source in entries:
@@ -165,8 +172,10 @@ def _entries(record: object, context: Context, position: Position) -> list[Entry
         if isinstance(record, FieldError):
             raise record
         return record_entries(record, context)
-    except FieldError as fault:
+    except NoScoresError as fault:
         raise InputError(fault.at(position).error) from None
+    except FieldError as fault:
+        raise _BadRecordError(fault.at(position).error) from None
 
 
 def _records(path: Path) -> Iterator[tuple[Position, object]]:

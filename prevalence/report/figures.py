@@ -186,7 +186,9 @@ def _boxes(axis: Axes, boxes: Mapping[str, np.ndarray[Any, Any]], *, across: boo
         capprops=style,
     )
     for place, column in zip(places, values, strict=True):
-        spread = place + np.linspace(-0.18, 0.18, len(column)) if len(column) else place
+        spread = np.full(len(column), place)
+        if len(column) > 1:
+            spread += np.linspace(-0.18, 0.18, len(column))
         points = (column, spread) if across else (spread, column)
         axis.plot(*points, ".", color="black", markersize=2.5, alpha=0.6)
     labels = [_name(name) for name in boxes]

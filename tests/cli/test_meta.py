@@ -204,3 +204,36 @@ def test_folders_say_what_they_skip_and_stdin_is_read(
     assert result.stderr.startswith("skipped: ")
     result = run("meta", "means", "-", "--of", "metrics", stdin=json.dumps(row) + "\n")
     assert re.search(r"^s +2\.000¹$", result.stdout, re.MULTILINE)
+
+
+TINY = {
+    "one summary": [("a", "x", 3, 1.0)],
+    "two systems": [("a", "x", 3, 1.0), ("a", "y", 4, 2.0)],
+    "constants": [(item, system, 3, 1.0) for item in "ab" for system in "xyz"],
+    "gaps": [(item, s, None if s == "x" else 3, n) for n, item in enumerate("abc") for s in "xyz"],
+}
+
+
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("command", [name for name in _COMMANDS if name != "figures"])
+def test_tiny_and_degenerate_tables(run: Run, write: Write, name: str, command: str) -> None:
+    rows = [
+        {"id": item, "system": system, "human": {"tone": [rating]}, "metrics": {"m": value}}
+        for item, system, rating, value in TINY[name]
+    ]
+    result = run("meta", command, write(*rows), "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["analysis"] == command
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_figures_of_tiny_and_degenerate_tables(run: Run, write: Write, name: str) -> None:
+    pytest.importorskip("matplotlib")
+    rows = [
+        {"id": item, "system": system, "human": {"tone": [rating]}, "metrics": {"m": value}}
+        for item, system, rating, value in TINY[name]
+    ]
+    words = ("--resamples", 10, "--level", "system", "--format", "svg")
+    result = run("meta", "figures", write(*rows), "-o", "drawn", *words)
+    assert result.exit_code == 0, result.stderr
+    assert len(result.stdout.split()) == 6

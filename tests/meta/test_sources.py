@@ -191,6 +191,13 @@ def test_gzip_and_folders_with_other_files(write, tmp_path):
     assert "texts.jsonl:1: holds no scores" in reading.skipped[0]
 
 
+def test_a_fault_in_a_folder_is_not_passed_over(write, tmp_path):
+    write("good.jsonl", row("a", "s", metrics={"m": 1}))
+    write("bad.jsonl", row("a", "s", metrics={"n": "high"}))
+    with pytest.raises(InputError, match=r"bad.jsonl:1: metrics.n"):
+        read_table(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("record", "said"),
     [
