@@ -35,6 +35,7 @@ __all__ = [
     "correlate_resampled",
     "draw_resamples",
     "system_means",
+    "without_noise",
 ]
 
 Level = Literal["system", "summary", "pooled", "candidate"]
@@ -266,14 +267,14 @@ def _drawn_means(metric: Floats, human: Floats, drawn: Ints) -> tuple[Floats, Fl
 
     def means(grid: Floats) -> Floats:
         total = weights @ np.nan_to_num(grid)
-        return _without_noise(
+        return without_noise(
             np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
         )
 
     return means(metric), means(human)
 
 
-def _without_noise(values: Floats) -> Floats:
+def without_noise(values: Floats) -> Floats:
     """Keep the leading 40 bits: sums of the same numbers in another order become equal again."""
     mantissa, exponent = np.frexp(values)
     kept: Floats = np.ldexp(np.round(np.ldexp(mantissa, _KEPT_BITS)), exponent - _KEPT_BITS)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import InputError
 from prevalence.meta.coefficients import coefficient, coefficients, mean_coefficient
+from prevalence.meta.levels import without_noise
 
 if TYPE_CHECKING:
     from prevalence.meta.coefficients import Coefficient, Coefficients, Kind
@@ -89,7 +90,7 @@ def stability(metric: ArrayLike, human: ArrayLike, *, kind: Kind) -> Stability:
     ours, theirs = _grids(metric, human)
     quality = mean_coefficient(theirs.T)
     performance = coefficients(kind, ours.T, theirs.T)
-    return Stability(quality, performance, coefficient(kind, quality, performance.value))
+    return Stability(quality, performance, _meta(kind, quality, performance.value))
 
 
 def method_agreement(
@@ -113,8 +114,13 @@ def method_agreement(
     one, two = _grids(first, second)
     agreement = coefficients(kind, one.T, two.T)
     performances = (stability(method, human, kind=kind).performance for method in (one, two))
-    meta = [coefficient(kind, agreement.value, performance.value) for performance in performances]
+    meta = [_meta(kind, agreement.value, performance.value) for performance in performances]
     return MethodAgreement(agreement, *meta)
+
+
+def _meta(kind: Kind, first: Floats, second: Floats) -> Coefficient:
+    # Means and coefficients of systems tie up to the order of their sums.
+    return coefficient(kind, without_noise(first), without_noise(second))
 
 
 def _grids(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
