@@ -5,7 +5,7 @@ score rows. Scorers of a single (premise, hypothesis) pair live in ``prevalence.
 
 >>> from prevalence.baselines import Example, get
 >>> example = Example("The boots are warm.", references=("Very warm boots.",))
->>> get("rouge-1:py-rouge:nostem").score([example]).round(3).tolist()
+>>> get("rouge-1").score([example]).round(3).tolist()
 [0.571]
 """
 

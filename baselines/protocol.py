@@ -78,7 +78,8 @@ class Entry:
     """A metric as the registry knows it: all that can be said without loading it.
 
     Attributes:
-        name: what ``--metrics`` takes, without options.
+        name: what ``--metrics`` takes, without options; "NAME:FLAG" is a variant of NAME with an
+            entry of its own.
         about: one line.
         needs: inputs read beside the summary, with the metric's default options.
         range: lowest and highest value; infinite where unbounded.
@@ -90,6 +91,8 @@ class Entry:
         weights: model weights that the metric loads, in words; None for none.
         packages: import names of what must be installed beyond the package's own requirements.
         extra: the extra that installs them (``pip install prevalence[EXTRA]``).
+        check: "module:function" without arguments that says what else is missing (data, a
+            program) in words, or None; for listings, since opening fails by itself.
         batchable: whether examples are scored faster together than one by one.
         undefined: what makes the value NaN, in words ("the summary is empty").
     """
@@ -105,8 +108,14 @@ class Entry:
     weights: str | None = None
     packages: tuple[str, ...] = ()
     extra: str | None = None
+    check: str | None = None
     batchable: bool = False
     undefined: str = "a text is empty"
+
+    @property
+    def base(self) -> str:
+        """The name without the variant's flag."""
+        return self.name.partition(":")[0]
 
     @property
     def reference_free(self) -> bool:
@@ -130,11 +139,16 @@ class Metric(Protocol):
     iterator that it must exhaust (inverse document frequencies need that).
     """
 
-    name: str
-    entry: Entry
-    needs: tuple[Input, ...]
-    signature: Mapping[str, str]
-    work_unit: int
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def entry(self) -> Entry: ...  # noqa: D102
+    @property
+    def needs(self) -> tuple[Input, ...]: ...  # noqa: D102
+    @property
+    def signature(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def work_unit(self) -> int: ...  # noqa: D102
 
     def score(
         self, examples: Sequence[Example], *, progress: Progress | None = None
@@ -147,5 +161,8 @@ class Metric(Protocol):
 
         Returns:
             float64 [N], in ``entry.range``; NaN where ``entry.undefined`` holds.
+
+        Raises:
+            InputError: an example lacks what ``needs`` names.
         """
         ...

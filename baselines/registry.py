@@ -5,13 +5,17 @@ from __future__ import annotations
 import difflib
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.lexical import catalogue as lexical
 from prevalence.baselines.naming import FLAG, Spec, option_names, parse_spec
 from prevalence.baselines.protocol import Entry, Metric, Runtime
 from prevalence.errors import ConfigurationError, MissingDependencyError
 
-__all__ = ["REGISTRY", "get", "lookup", "missing_packages", "names"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["REGISTRY", "get", "lookup", "missing", "names"]
 
 REGISTRY: dict[str, Entry] = {
     entry.name: entry
@@ -27,12 +31,17 @@ def names() -> tuple[str, ...]:
     return tuple(REGISTRY)
 
 
-def lookup(name: str) -> Entry:
-    """The entry of a name without options.
+def lookup(spec: Spec) -> Entry:
+    """The entry of a spec: that of its variant, where a flag names one.
 
     Raises:
-        ConfigurationError: there is none.
+        ConfigurationError: there is none, or two flags name one each.
     """
+    flags = [key for key, value in spec.options.items() if value == FLAG]
+    variants = [name for flag in flags if (name := f"{spec.name}:{flag}") in REGISTRY]
+    if len(variants) > 1:
+        raise ConfigurationError(f"{' and '.join(variants)} exclude each other")
+    name = variants[0] if variants else spec.name
     if name not in REGISTRY:
         near = difflib.get_close_matches(name, REGISTRY, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`prevalence baselines --list`"
@@ -40,9 +49,13 @@ def lookup(name: str) -> Entry:
     return REGISTRY[name]
 
 
-def missing_packages(entry: Entry) -> tuple[str, ...]:
-    """What the entry needs and this environment lacks."""
-    return tuple(package for package in entry.packages if find_spec(package) is None)
+def missing(entry: Entry) -> str | None:
+    """What the entry needs and this environment lacks, in words, or None."""
+    packages = [package for package in entry.packages if find_spec(package) is None]
+    if packages:
+        return f"{', '.join(packages)}: pip install 'prevalence[{entry.extra}]'"
+    found: str | None = None if entry.check is None else _function(entry.check)()
+    return found
 
 
 def get(metric: str, *, runtime: Runtime | None = None, **options: str) -> Metric:
@@ -56,25 +69,28 @@ def get(metric: str, *, runtime: Runtime | None = None, **options: str) -> Metri
 
     Raises:
         ConfigurationError: no such metric, or no such option of it.
-        MissingDependencyError: a package is not installed; the message holds the command.
+        MissingDependencyError: something is not installed; the message says how to get it.
         ModelError: its weights cannot be loaded.
     """
     parsed = parse_spec(metric)
     spec = Spec(parsed.name, {**parsed.options, **options})
-    entry = lookup(spec.name)
+    entry = lookup(spec)
     _check_options(entry, spec)
-    missing = missing_packages(entry)
-    if missing:
-        raise MissingDependencyError(
-            f"{entry.name} needs {', '.join(missing)}: pip install 'prevalence[{entry.extra}]'"
-        )
-    module, _, function = entry.factory.partition(":")
-    opened: Metric = getattr(import_module(module), function)(entry, spec, runtime or Runtime())
+    lacking = missing(entry)
+    if lacking is not None:
+        raise MissingDependencyError(f"{entry.name} needs {lacking}")
+    opened: Metric = _function(entry.factory)(entry, spec, runtime or Runtime())
     return opened
 
 
+def _function(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
 def _check_options(entry: Entry, spec: Spec) -> None:
-    known = option_names(entry.options)
+    known = option_names(entry.options) | dict.fromkeys(entry.name.split(":")[1:], False)
     for key, value in spec.options.items():
         if key not in known:
             listed = ", ".join(entry.options) or "none"

@@ -27,7 +27,7 @@ from prevalence.baselines.protocol import (
     Input,
     Progress,
 )
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -81,11 +81,13 @@ class ComparingMetric:
         self, examples: Sequence[Example], *, progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
+        if not all(self._texts(example) for example in examples):
+            raise InputError(f"{self.name} needs {self.against}: give at least one text")
         asked: dict[Comparison, int] = {}
         groups = [
             [
                 asked.setdefault(Comparison(texts, example.summary), len(asked))
-                for texts in _arranged(example, self.against, self.rule)
+                for texts in _arranged(self._texts(example), self.rule)
             ]
             for example in examples
         ]
@@ -93,6 +95,9 @@ class ComparingMetric:
         if progress is not None:
             progress(len(examples))
         return np.array([self._merged(values[group]) for group in groups], np.float64)
+
+    def _texts(self, example: Example) -> tuple[str, ...]:
+        return example.references if self.against == REFERENCE else example.reviews
 
     def _merged(self, values: NDArray[np.float64]) -> float:
         if self.rule == "best":
@@ -151,9 +156,8 @@ def comparing(
     )
 
 
-def _arranged(example: Example, against: Input, rule: str) -> list[tuple[str, ...]]:
+def _arranged(texts: tuple[str, ...], rule: str) -> list[tuple[str, ...]]:
     """What the summary is compared with, one comparison after the other."""
-    texts = example.references if against == REFERENCE else example.reviews
     if rule == JOINT:
         return [texts]
     if rule == "first":

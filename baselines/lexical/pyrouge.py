@@ -19,16 +19,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prevalence.baselines.lexical.rouge import Overlap, ngrams
-from prevalence.errors import ConfigurationError, MissingDependencyError
+from prevalence.baselines.lexical.rouge import Overlap, ngrams, rouge_metric, rouge_unit
+from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from prevalence.baselines.naming import Spec
-    from prevalence.baselines.protocol import Entry
+    from prevalence.baselines.protocol import Entry, Metric, Runtime
 
-__all__ = ["py_rouge_overlap", "text_limit"]
+__all__ = ["missing_tables", "open_py_rouge", "py_rouge_overlap"]
 
 _TABLES = ("wordnet_key_value.txt", "wordnet_key_value_special_cases.txt")
 _NO_WORD = re.compile(r"[^A-Za-z0-9]")
@@ -39,18 +39,22 @@ Lines = tuple[tuple[str, ...], ...]
 """The words of each line."""
 
 
-def text_limit(entry: Entry, spec: Spec) -> int | None:
-    """The option ``limit=N``; None reads whole texts.
+def open_py_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
+    """Open ROUGE as py-rouge computes it."""
+    limit = _limit(entry, spec)
+    overlap = py_rouge_overlap(rouge_unit(entry), stem="nostem" not in spec.options, limit=limit)
+    signature = {"impl": "py-rouge-1.1", "limit": "none" if limit is None else str(limit)}
+    return rouge_metric(entry, spec, overlap, signature=signature)
 
-    Raises:
-        ConfigurationError: N is no positive whole number.
-    """
-    value = spec.options.get("limit")
-    if value is None:
+
+def missing_tables() -> str | None:
+    """What to install where py-rouge's tables are not there."""
+    if _table_files():
         return None
-    if not (value.isascii() and value.isdigit() and int(value) > 0):
-        raise ConfigurationError(f"{entry.name}: limit={value}: give a number of characters")
-    return int(value)
+    return (
+        "the tables of py-rouge: pip install 'prevalence[lexical]' (and uninstall the package "
+        "rouge, which takes the same import name)"
+    )
 
 
 def py_rouge_overlap(unit: str, *, stem: bool, limit: int | None) -> Callable[[str, str], Overlap]:
@@ -64,8 +68,6 @@ def py_rouge_overlap(unit: str, *, stem: bool, limit: int | None) -> Callable[[s
     Returns:
         A function of the summary and of the other text.
 
-    Raises:
-        MissingDependencyError: stems are wanted and py-rouge's tables are not installed.
     """
     stem_of = _stemmer() if stem else None
 
@@ -88,6 +90,15 @@ def py_rouge_overlap(unit: str, *, stem: bool, limit: int | None) -> Callable[[s
         return _line_overlap(lines(summary), lines(other))
 
     return longest if unit == "l" else grams
+
+
+def _limit(entry: Entry, spec: Spec) -> int | None:
+    value = spec.options.get("limit")
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdigit() and int(value) > 0):
+        raise ConfigurationError(f"{entry.name}: limit={value}: give a number of characters")
+    return int(value)
 
 
 def _cut(lines: Sequence[str], limit: int | None) -> list[str]:
@@ -195,7 +206,4 @@ def _table_files() -> list[Path]:
         files = [Path(folder) / name for name in _TABLES]
         if all(path.is_file() for path in files):
             return files
-    raise MissingDependencyError(
-        "the option py-rouge needs that package's stem tables: pip install 'prevalence[lexical]' "
-        "(and uninstall the package rouge, which has the same import name), or add nostem"
-    )
+    return []

@@ -15,12 +15,12 @@ from prevalence.consistency.rouge import words
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
 
-__all__ = ["Overlap", "f1", "lcs_length", "ngrams", "open_rouge"]
+__all__ = ["Overlap", "f1", "lcs_length", "ngrams", "open_rouge", "rouge_metric", "rouge_unit"]
 
 _REMEMBERED_TEXTS = 4096
 
@@ -50,33 +50,35 @@ class Overlap(NamedTuple):
 
 
 def open_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open ROUGE in one of its two ways.
+    """Open ROUGE as rouge-score computes it."""
+    overlap = _overlap(rouge_unit(entry), stem="nostem" not in spec.options)
+    return rouge_metric(entry, spec, overlap, signature={"impl": "rouge-score-0.1.2"})
+
+
+def rouge_unit(entry: Entry) -> str:
+    """What is counted: "1" or "2" for n-grams, "l" for the longest common subsequence."""
+    return entry.base.removeprefix("rouge-")
+
+
+def rouge_metric(
+    entry: Entry,
+    spec: Spec,
+    overlap: Callable[[str, str], Overlap],
+    *,
+    signature: Mapping[str, str],
+) -> Metric:
+    """A metric from overlaps of the summary with another text, and the options of all variants.
 
     Raises:
         ConfigurationError: options exclude each other.
-        MissingDependencyError: py-rouge's tables are asked for and not there.
     """
     measure = _measure(entry, spec)
-    unit = entry.name.removeprefix("rouge-")
-    stem = "nostem" not in spec.options
-    overlap: Callable[[str, str], Overlap]
-    if "py-rouge" in spec.options:
-        from prevalence.baselines.lexical.pyrouge import py_rouge_overlap, text_limit
-
-        limit = text_limit(entry, spec)
-        overlap = py_rouge_overlap(unit, stem=stem, limit=limit)
-        signature = {"impl": "py-rouge-1.1", "limit": "none" if limit is None else str(limit)}
-    elif "limit" in spec.options:
-        raise ConfigurationError(f"{spec.canonical()}: limit= goes with py-rouge")
-    else:
-        overlap = _rouge_score_overlap(unit, stem=stem)
-        signature = {"impl": "rouge-score-0.1.2"}
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         return [measure(overlap(item.summary, item.text)) for item in comparisons]
 
-    signature |= {"stem": "porter" if stem else "none"}
-    return comparing(entry, spec, compute, signature=signature)
+    stem = "none" if "nostem" in spec.options else "porter"
+    return comparing(entry, spec, compute, signature={**signature, "stem": stem})
 
 
 def f1(overlap: Overlap) -> float:
@@ -122,7 +124,7 @@ def _measure(entry: Entry, spec: Spec) -> Callable[[Overlap], float]:
     return (lambda overlap: overlap.recall) if chosen else f1
 
 
-def _rouge_score_overlap(unit: str, *, stem: bool) -> Callable[[str, str], Overlap]:
+def _overlap(unit: str, *, stem: bool) -> Callable[[str, str], Overlap]:
     @lru_cache(maxsize=_REMEMBERED_TEXTS)
     def tokens(text: str) -> tuple[str, ...]:
         return tuple(words(text, stem=stem))
