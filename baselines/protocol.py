@@ -127,28 +127,35 @@ class Entry:
 class Metric(Protocol):
     """An opened metric.
 
-    Attributes:
-        name: the name with its options in canonical order: the key of its value in a score row.
-        entry: the registry's knowledge.
-        needs: inputs read beside the summary, with the options chosen.
-        signature: what changes a value: implementation with version, weights digest, rules.
-        work_unit: number of examples that is worth one call.
-
     A metric may also have ``truncated`` (how many texts were cut at a limit so far), and
     ``prepare(examples)``: then it is shown the whole input once before it scores any of it, in an
     iterator that it must exhaust (inverse document frequencies need that).
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str:
+        """The key of its value in a score row."""
+        ...
+
     @property
-    def entry(self) -> Entry: ...  # noqa: D102
+    def entry(self) -> Entry:
+        """The registry's knowledge."""
+        ...
+
     @property
-    def needs(self) -> tuple[Input, ...]: ...  # noqa: D102
+    def needs(self) -> tuple[Input, ...]:
+        """Inputs read beside the summary, with the options chosen."""
+        ...
+
     @property
-    def signature(self) -> Mapping[str, str]: ...  # noqa: D102
+    def signature(self) -> Mapping[str, str]:
+        """What changes a value: implementation with version, weights digest, rules."""
+        ...
+
     @property
-    def work_unit(self) -> int: ...  # noqa: D102
+    def work_unit(self) -> int:
+        """Number of examples that is worth one call."""
+        ...
 
     def score(
         self, examples: Sequence[Example], *, progress: Progress | None = None

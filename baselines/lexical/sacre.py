@@ -90,9 +90,8 @@ def _sentence_metric(entry: Entry, spec: Spec, scorer: Any) -> Metric:
 
 def _signature(scorer: Any) -> Mapping[str, str]:
     """What sacrebleu says of itself, without the number of references, which varies by record."""
-    signature = scorer.get_signature()
-    signature.info["nrefs"] = "var"
-    parts = str(signature.format(short=False)).split("|")
+    scorer.num_refs = -1
+    parts = str(scorer.get_signature().format(short=False)).split("|")
     named = dict(part.split(":", 1) for part in parts)
     return {"impl": f"sacrebleu-{named.pop('version')}"} | {
         key: value for key, value in named.items() if key != "nrefs"
