@@ -53,6 +53,7 @@ class References:
                 yield from self._attached(item)
 
     def _attached(self, product: Product) -> Iterator[Product | BadRecord]:
+        texts: dict[str | int, str]
         if self.systems:
             texts = {s.system: s.text for s in product.summaries if s.system in self.systems}
         else:
