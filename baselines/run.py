@@ -116,11 +116,13 @@ class BaselineRun:
         for metric in self.metrics:
             lacking = [_lacks(metric, example) for example in examples]
             able = [place for place, fault in enumerate(lacking) if fault is None]
-            found = metric.score([examples[place] for place in able], progress=progress)
-            answers = dict(zip(able, found.tolist(), strict=True))
+            answers: dict[int, float] = {}
+            if able:
+                found = metric.score([examples[place] for place in able], progress=progress)
+                answers = dict(zip(able, found.tolist(), strict=True))
             for place, fault in enumerate(lacking):
                 value = answers.get(place, math.nan)
-                undefined = math.isnan(value)
+                undefined = not math.isfinite(value)
                 values[place][metric.name] = None if undefined else value
                 if undefined:
                     why = fault or f"has no value: {metric.entry.undefined}"

@@ -31,7 +31,7 @@ def bleu_order(entry: Entry) -> int:
 
 def open_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
     """Open sentence BLEU."""
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     return _sentence_metric(
         entry,
@@ -48,7 +48,7 @@ def open_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
 
 def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
     """Open chrF; with ``words=2`` it is chrF++."""
-    from sacrebleu.metrics import CHRF
+    from sacrebleu.metrics.chrf import CHRF
 
     return _sentence_metric(
         entry,
@@ -65,7 +65,7 @@ def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
 
 def open_ter(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
     """Open TER."""
-    from sacrebleu.metrics import TER
+    from sacrebleu.metrics.ter import TER
 
     return _sentence_metric(
         entry,

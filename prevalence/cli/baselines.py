@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, open_cache_folder, option
 from prevalence.cli.score import INPUT_FORMATS
 
 if TYPE_CHECKING:
@@ -143,6 +143,15 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     "Models", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens in a batch."
 )
 @option(
+    "Cache",
+    "--cache",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or the "
+    "user's cache folder].",
+)
+@option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored values.")
+@option(
     "Output",
     "--output",
     "-o",
@@ -168,6 +177,8 @@ def baselines(
     device: str,
     dtype: str,
     batch_tokens: int | None,
+    cache: Path | None,
+    no_cache: bool,
     **parameters: object,
 ) -> None:
     """Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.
@@ -186,7 +197,8 @@ def baselines(
     from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
 
     runtime = Runtime(device=device, dtype=dtype, batch_tokens=batch_tokens)
-    means = run(options, _open(options.metrics, runtime))
+    folder = open_cache_folder(cache, no_cache)
+    means = run(options, _open(options.metrics, runtime, folder))
     if means.failed:
         sys.exit(EXIT_SOME_FAILED if means.scored else EXIT_NOTHING)
 
@@ -203,14 +215,26 @@ def _show_list(as_json: bool) -> None:
         make_console().print(listing(entries))
 
 
-def _open(specs: tuple[str, ...], runtime: Runtime) -> list[Metric]:
+def _open(specs: tuple[str, ...], runtime: Runtime, folder: Path | None) -> list[Metric]:
+    """The metrics, each once; those with a model remember their values."""
     from prevalence.baselines.registry import get
 
     opened: dict[str, Metric] = {}
     for spec in specs:
         metric = get(spec, runtime=runtime)
         opened.setdefault(metric.name, metric)
+    slow = [name for name, metric in opened.items() if _worth_keeping(metric)]
+    if slow and folder is not None:
+        from prevalence.baselines.cache import CachedMetric, ValueCache
+
+        cache = ValueCache(folder)
+        opened |= {name: CachedMetric(opened[name], cache) for name in slow}
     return list(opened.values())
+
+
+def _worth_keeping(metric: Metric) -> bool:
+    """Whether a value costs a model's work; one that depends on the whole input is not kept."""
+    return metric.entry.weights is not None and not hasattr(metric, "prepare")
 
 
 def _check(options: BaselineOptions, as_json: bool) -> None:

@@ -191,6 +191,9 @@ class _Rows:
             cut = getattr(metric, "truncated", 0)
             if cut:
                 note(f"{metric.name}: {cut:,} texts were cut at the model's limit")
+            hits = getattr(metric, "hits", 0)
+            if hits:
+                note(f"{metric.name}: {hits:,} values were cached")
 
 
 def _score(

@@ -42,26 +42,29 @@ def test_equal_to_nltk(summary_pairs):
 def tiny_wordnet(tmp_path, monkeypatch):
     """NLTK's data folder with a WordNet of one set of synonyms: footwear, shoes."""
     import nltk
+    from nltk.corpus.reader.api import CorpusReader
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
     from nltk.corpus.util import LazyCorpusLoader
 
     folder = tmp_path / "corpora" / "wordnet"
     folder.mkdir(parents=True)
-    kinds = ("adj", "adv", "noun", "verb")
-    for name in ("cntlist.rev", "index.sense", *(f"{k}.exc" for k in kinds)):
+    for kind in ("adj", "adv", "noun", "verb"):
+        for name in (f"{kind}.exc", f"index.{kind}", f"data.{kind}"):
+            (folder / name).write_text("")
+    for name in ("cntlist.rev", "index.sense"):
         (folder / name).write_text("")
-    for kind in kinds:
-        (folder / f"index.{kind}").write_text("")
-        (folder / f"data.{kind}").write_text("")
-    (folder / "lexnames").write_text("00\tadj.all\t3\n06\tnoun.artifact\t1\n")
-    (folder / "data.noun").write_text("00000000 06 n 02 footwear 0 shoes 0 000 | worn on feet  \n")
+    (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
+    (folder / "data.noun").write_text("00000000 00 n 02 footwear 0 shoes 0 000 | worn on feet  \n")
     (folder / "index.noun").write_text(
         "footwear n 1 0 1 0 00000000  \nshoes n 1 0 1 0 00000000  \n"
     )
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    reader = LazyCorpusLoader("wordnet", WordNetCorpusReader, None)
+    other_languages = LazyCorpusLoader("omw-2.0", CorpusReader, ".*")
+    reader = LazyCorpusLoader("wordnet", WordNetCorpusReader, other_languages)
     monkeypatch.setattr(nltk.corpus, "wordnet", reader)
-    return folder
+    yield folder
+    for file in getattr(reader, "_data_file_map", {}).values():
+        file.close()
 
 
 def test_synonyms_come_from_wordnet(tiny_wordnet):
