@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.baselines import Example, get
@@ -40,6 +40,7 @@ def scores(spec, pairs):
     return get(spec).score([Example(summary, (), (other,)) for summary, other in pairs])
 
 
+@settings(deadline=None)
 @given(st.text("abc", max_size=9), st.text("abc", max_size=9))
 def test_the_bits_count_a_longest_common_subsequence(first, second):
     table = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
@@ -118,6 +119,7 @@ def test_equal_to_py_rouge_without_stems_and_cut(summary_pairs, py_rouge):
 
 @pytest.mark.parity
 def test_equal_to_py_rouge_on_odd_texts(py_rouge):
+    @settings(max_examples=40, deadline=None)
     @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3))
     def check(pairs):
         theirs = py_rouge_scores(py_rouge, pairs, limit_length=False)
