@@ -40,7 +40,7 @@ def test_equal_to_nltk(summary_pairs):
 
 @pytest.fixture
 def tiny_wordnet(tmp_path, monkeypatch):
-    """NLTK's data folder with a WordNet of one set of synonyms: footwear, shoes."""
+    """NLTK's data folder with a WordNet of one set of synonyms: footwear, shoe."""
     import nltk
     from nltk.corpus.reader.api import CorpusReader
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
@@ -54,9 +54,9 @@ def tiny_wordnet(tmp_path, monkeypatch):
     for name in ("cntlist.rev", "index.sense"):
         (folder / name).write_text("")
     (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
-    (folder / "data.noun").write_text("00000000 00 n 02 footwear 0 shoes 0 000 | worn on feet  \n")
+    (folder / "data.noun").write_text("00000000 00 n 02 footwear 0 shoe 0 000 | worn on feet  \n")
     (folder / "index.noun").write_text(
-        "footwear n 1 0 1 0 00000000  \nshoes n 1 0 1 0 00000000  \n"
+        "footwear n 1 0 1 0 00000000  \nshoe n 1 0 1 0 00000000  \n"
     )
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     other_languages = LazyCorpusLoader("omw-2.0", CorpusReader, ".*")
@@ -68,7 +68,7 @@ def tiny_wordnet(tmp_path, monkeypatch):
 
 
 def test_synonyms_come_from_wordnet(tiny_wordnet):
-    example = Example("warm footwear", (), ("warm shoes",))
+    example = Example("warm footwear", (), ("warm shoe",))
     # All match in one chunk: 1 − .5 (1/2)^3; without synonyms one of two does: .5 · .5.
     assert get("meteor").score([example]) == [1 - 0.5 / 8]
     assert get("meteor:exact-stem").score([example]) == [0.25]
