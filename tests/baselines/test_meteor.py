@@ -55,9 +55,7 @@ def tiny_wordnet(tmp_path, monkeypatch):
         (folder / name).write_text("")
     (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
     (folder / "data.noun").write_text("00000000 00 n 02 footwear 0 shoe 0 000 | worn on feet  \n")
-    (folder / "index.noun").write_text(
-        "footwear n 1 0 1 0 00000000  \nshoe n 1 0 1 0 00000000  \n"
-    )
+    (folder / "index.noun").write_text("footwear n 1 0 1 0 00000000  \nshoe n 1 0 1 0 00000000  \n")
     monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
     other_languages = LazyCorpusLoader("omw-2.0", CorpusReader, ".*")
     reader = LazyCorpusLoader("wordnet", WordNetCorpusReader, other_languages)
