@@ -8,13 +8,13 @@ import json
 import os
 import secrets
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -37,6 +37,25 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """What OWASP names as the start of a formula, full-width forms included."""
 
 
+class FinishedRow(Protocol):
+    """What every kind of row says of where it comes from."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def system(self) -> str | None: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def input_digest(self) -> str | None: ...
+    def to_json_line(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=FinishedRow)
+
+
 class RowWriter(Protocol):
     """Takes rows in order."""
 
@@ -55,7 +74,7 @@ class JsonLinesWriter:
     def __init__(self, file: IO[str]) -> None:
         self._file = file
 
-    def write(self, row: ScoredSummary) -> None:
+    def write(self, row: FinishedRow) -> None:
         """Write one row and flush it, so that a killed process leaves whole lines."""
         self._file.write(row.to_json_line() + "\n")
         self._file.flush()
@@ -153,8 +172,15 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
         raise
 
 
-def finished_rows(path: Path) -> Iterator[ScoredSummary]:
+def finished_rows(
+    path: Path,
+    read: Callable[[Mapping[str, Any]], Row] = ScoredSummary.from_json,  # type: ignore[assignment]
+) -> Iterator[Row]:
     """Rows of an earlier run of the same output, after cutting a last line left incomplete.
+
+    Args:
+        path: the output.
+        read: makes a row of its JSON object.
 
     Raises:
         InputError: the file holds something else; it is left untouched.
@@ -167,7 +193,7 @@ def finished_rows(path: Path) -> Iterator[ScoredSummary]:
             if not line.endswith(b"\n"):
                 break
             try:
-                row = ScoredSummary.from_json(json.loads(line))
+                row = read(json.loads(line))
             except (ValueError, AttributeError) as error:
                 raise InputError(
                     f"{path}:{number}: not a row of an earlier run ({error}); "
@@ -181,11 +207,12 @@ def finished_rows(path: Path) -> Iterator[ScoredSummary]:
 
 def skip_finished(
     items: Iterable[Product | BadRecord],
-    done: Iterator[ScoredSummary],
+    done: Iterator[Row],
     *,
     path: Path,
     signature: Callable[[Product | BadRecord], str],
-    keep: Callable[[ScoredSummary], None],
+    keep: Callable[[Row], None],
+    digest: Callable[[Product, Summary], str] = input_digest,
 ) -> Iterator[Product | BadRecord]:
     """Leave out what an earlier run has finished, checking that it was the same run.
 
@@ -195,6 +222,7 @@ def skip_finished(
         path: the output, for messages.
         signature: signature that the rows of an item have in this run.
         keep: called with each finished row.
+        digest: what a row's ``input_digest`` is for a summary.
 
     Yields:
         What is still to be scored; a product with some finished summaries keeps the others.
@@ -202,7 +230,7 @@ def skip_finished(
     Raises:
         InputError: a finished row belongs to other input or other settings.
     """
-    earlier = _Earlier(done, path, keep)
+    earlier = _Earlier(done, path, keep, digest)
     for item in items:
         if earlier.row is None:
             yield item
@@ -217,18 +245,23 @@ def skip_finished(
         raise earlier.foreign(earlier.row)
 
 
-class _Earlier:
+class _Earlier(Generic[Row]):
     """The rows of an earlier run, taken one by one."""
 
     def __init__(
-        self, done: Iterator[ScoredSummary], path: Path, keep: Callable[[ScoredSummary], None]
+        self,
+        done: Iterator[Row],
+        path: Path,
+        keep: Callable[[Row], None],
+        digest: Callable[[Product, Summary], str],
     ) -> None:
+        self.digest = digest
         self._done = done
         self._path = path
         self._keep = keep
         self.row = next(done, None)
 
-    def take(self, row: ScoredSummary, *, same: bool, signature: str) -> None:
+    def take(self, row: Row, *, same: bool, signature: str) -> None:
         """Keep the row and go on, if it belongs to this input and these settings."""
         if not same:
             raise self.foreign(row)
@@ -237,7 +270,7 @@ class _Earlier:
         self._keep(row)
         self.row = next(self._done, None)
 
-    def foreign(self, row: ScoredSummary) -> InputError:
+    def foreign(self, row: Row) -> InputError:
         return self._refusal(
             f"{row.id!r} by {row.system!r}, which is not what this input has in its place"
         )
@@ -246,7 +279,7 @@ class _Earlier:
         return InputError(f"{self._path}: holds {found}; choose another --output, or --overwrite")
 
 
-def _left_over(product: Product, earlier: _Earlier, signature: str) -> list[Summary]:
+def _left_over(product: Product, earlier: _Earlier[Row], signature: str) -> list[Summary]:
     """The product's summaries that the earlier run has not finished."""
     left = []
     for summary in product.summaries:
@@ -255,6 +288,6 @@ def _left_over(product: Product, earlier: _Earlier, signature: str) -> list[Summ
             left.append(summary)
             continue
         same = (row.id, row.system) == (product.id, summary.system)
-        same = same and row.input_digest == input_digest(product, summary)
+        same = same and row.input_digest == earlier.digest(product, summary)
         earlier.take(row, same=same, signature=signature)
     return left

@@ -11,6 +11,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "score": "Score summaries: how prevalent are their opinions among the reviews?",
+    "baselines": "Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",

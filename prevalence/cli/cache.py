@@ -29,7 +29,7 @@ Examples:
 )
 @click.pass_context
 def cache(ctx: click.Context, folder: Path | None) -> None:
-    """Show or clear the store of pair probabilities."""
+    """Show or clear the store of pair probabilities and metric values."""
     from prevalence.nli.cache import default_folder
 
     ctx.obj = folder or default_folder()
@@ -38,39 +38,42 @@ def cache(ctx: click.Context, folder: Path | None) -> None:
 @cache.command()
 @click.pass_obj
 def info(folder: Path) -> None:
-    """Say where the cache is, and how many pairs it holds."""
-    store = _existing(folder)
-    if store is None:
-        return
-    found = store.info()
-    click.echo(f"path    {found.path}")
-    click.echo(f"pairs   {found.pairs:,}")
-    click.echo(f"size    {found.bytes / 2**20:.1f} MiB of at most {found.max_bytes / 2**20:,.0f}")
+    """Say where the cache is, and how many pairs and metric values it holds."""
+    for what, store in _existing(folder):
+        found = store.info()
+        click.echo(f"path    {found.path}")
+        click.echo(f"{what:<7} {found.pairs:,}")
+        click.echo(
+            f"size    {found.bytes / 2**20:.1f} MiB of at most {found.max_bytes / 2**20:,.0f}"
+        )
 
 
 @cache.command()
 @click.pass_obj
 def clear(folder: Path) -> None:
-    """Drop every stored pair."""
+    """Drop every stored pair and metric value."""
     from prevalence.errors import BackendError
 
-    store = _existing(folder)
-    if store is None:
-        return
-    before = store.info().pairs
-    store.clear()
-    left = store.info().pairs
-    if left:
-        raise BackendError(f"cache {store.path}: {left:,} pairs are still there; is it in use?")
-    click.echo(f"cleared {before:,} pairs")
+    for what, store in _existing(folder):
+        before = store.info().pairs
+        store.clear()
+        left = store.info().pairs
+        if left:
+            raise BackendError(f"cache {store.path}: {left:,} {what} are still there; in use?")
+        click.echo(f"cleared {before:,} {what}")
 
 
-def _existing(folder: Path) -> PairCache | None:
-    """The cache in a folder; to ask about one must not create it."""
-    from prevalence.nli.cache import FILE_NAME, PairCache
+def _existing(folder: Path) -> list[tuple[str, PairCache]]:
+    """The caches in a folder, with what they hold; to ask about one must not create it."""
+    from prevalence.baselines.cache import ValueCache
+    from prevalence.nli.cache import PairCache
 
-    path = folder.expanduser() / FILE_NAME
-    if path.exists():
-        return PairCache(folder)
-    click.echo(f"no cache yet at {path}")
-    return None
+    kinds: tuple[tuple[str, type[PairCache]], ...] = (("pairs", PairCache), ("values", ValueCache))
+    there = [
+        (what, kind(folder))
+        for what, kind in kinds
+        if (folder.expanduser() / kind.file_name).exists()
+    ]
+    if not there:
+        click.echo(f"no cache yet at {folder.expanduser() / PairCache.file_name}")
+    return there

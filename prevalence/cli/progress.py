@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from prevalence.engine import WorkCounts
 
-__all__ = ["ScoringProgress", "pair_bar"]
+__all__ = ["ReadingProgress", "ScoringProgress", "pair_bar"]
 
 
 class ScoringProgress:
@@ -126,6 +126,65 @@ class ScoringProgress:
 
     def _show(self) -> None:
         self._bar.update(self._task, completed=self.share, status=self.status)
+
+
+class ReadingProgress:
+    """Shows the share of the input that was read, summaries done and values computed.
+
+    Args:
+        inputs: paths; there is no share to show when one is not a regular file.
+        quiet: show nothing.
+    """
+
+    def __init__(self, inputs: Sequence[str], *, quiet: bool) -> None:
+        self._total = _bytes_of(inputs)
+        self._finished_files = self._in_file = 0
+        self._rows = self._values = 0
+        console = Console(stderr=True)
+        self._bar = Progress(
+            SpinnerColumn(),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[status]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+            disable=quiet or not _watched(console),
+        )
+        self._task = self._bar.add_task("", total=self._total or None, status="reading")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    @property
+    def status(self) -> str:
+        """Summaries and values, in words."""
+        return f"{self._rows:,} summaries · {self._values:,} values"
+
+    def reader(self) -> Callable[[int], None]:
+        """A callback for the next input's reader: bytes consumed of it so far."""
+        self._finished_files, self._in_file = self._finished_files + self._in_file, 0
+
+        def read(consumed: int) -> None:
+            self._in_file = consumed
+
+        return read
+
+    def computed(self, values: int) -> None:
+        """So many values more are there."""
+        self._values += values
+        self._bar.start()
+        read = min(self._finished_files + self._in_file, self._total)
+        self._bar.update(self._task, completed=read, status=self.status)
+
+    def row(self) -> None:
+        """A row is about to be written, perhaps to the same terminal."""
+        self._bar.stop()
+        self._rows += 1
 
 
 @contextmanager

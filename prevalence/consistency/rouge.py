@@ -32,6 +32,7 @@ __all__ = [
     "Rouge1PrecisionScorer",
     "rouge1_precision",
     "unigrams",
+    "words",
 ]
 
 ROUGE1_PRECISION = "rouge1-precision"
@@ -53,7 +54,17 @@ def unigrams(text: str) -> Counter[str]:
     >>> sorted(unigrams("The boots fitted, really.").items())
     [('boot', 1), ('fit', 1), ('realli', 1), ('the', 1)]
     """
-    return Counter(_stem(word) for word in _WORD.findall(text.lower()))
+    return Counter(words(text))
+
+
+def words(text: str, *, stem: bool = True) -> list[str]:
+    """The words of a text in order, stemmed unless told otherwise.
+
+    >>> words("The boots fitted!", stem=False)
+    ['the', 'boots', 'fitted']
+    """
+    found = _WORD.findall(text.lower())
+    return [_stem(word) for word in found] if stem else found
 
 
 def rouge1_precision(target: Counter[str], prediction: Counter[str]) -> float:

@@ -17,7 +17,7 @@ import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -40,8 +40,8 @@ DEFAULT_MAX_BYTES = 2 << 30
 ENTRY_BYTES = 80
 """Room that an entry takes in the file, its share of the index included (67 measured)."""
 
-Entry = tuple[float, float, int]
-"""P(entailment), P(contradiction), flags."""
+Entry = tuple[Any, ...]
+"""The fields of a cache's layout; of pairs P(entailment), P(contradiction), flags."""
 
 T = TypeVar("T")
 
@@ -96,17 +96,21 @@ class PairCache:
         path: the file.
         max_bytes: as given.
         damaged_entries: entries read so far whose checksum was wrong.
+        file_name, layout: of the kind of cache; another kind of entry is a subclass.
 
     Raises:
         ConfigurationError: ``max_bytes`` leaves no room for an entry.
     """
+
+    file_name = FILE_NAME
+    layout = _VALUE
 
     def __init__(self, folder: Path | str, *, max_bytes: int = DEFAULT_MAX_BYTES) -> None:
         if max_bytes < ENTRY_BYTES:
             raise ConfigurationError(
                 f"the cache size must be at least {ENTRY_BYTES} bytes, not {max_bytes}"
             )
-        self.path = Path(folder).expanduser() / FILE_NAME
+        self.path = Path(folder).expanduser() / self.file_name
         self.max_bytes = max_bytes
         self.damaged_entries = 0
         self._db: sqlite3.Connection | None = None
@@ -123,7 +127,7 @@ class PairCache:
 
     def put(self, entries: Mapping[bytes, Entry]) -> None:
         """Store entries in one transaction, dropping the oldest ones when room is short."""
-        rows = [(key, _encode(key, value)) for key, value in entries.items()]
+        rows = [(key, _encode(key, value, self.layout)) for key, value in entries.items()]
 
         def write(db: sqlite3.Connection) -> None:
             with db:
@@ -180,7 +184,7 @@ class PairCache:
             marks = ",".join("?" * len(part))
             query = f"SELECT key, value FROM pairs WHERE key IN ({marks})"  # noqa: S608
             for key, value in db.execute(query, part):
-                entry = _decode(key, value)
+                entry = _decode(key, value, self.layout)
                 if entry is None:
                     self.damaged_entries += 1
                 else:
@@ -322,20 +326,17 @@ _COUNT = "SELECT COUNT(*) FROM pairs"
 _ROW_RANGE = "SELECT (SELECT MIN(rowid) FROM pairs), (SELECT MAX(rowid) FROM pairs)"
 
 
-def _encode(key: bytes, value: Entry) -> bytes:
-    body = _VALUE.pack(*value)
+def _encode(key: bytes, value: Entry, layout: struct.Struct) -> bytes:
+    body = layout.pack(*value)
     return body + _CHECK.pack(zlib.crc32(key + body))
 
 
-def _decode(key: bytes, value: object) -> Entry | None:
+def _decode(key: bytes, value: object, layout: struct.Struct) -> Entry | None:
     """The entry, or None when it is damaged, which may change even its type."""
-    if not isinstance(value, bytes) or len(value) != _VALUE.size + _CHECK.size:
+    if not isinstance(value, bytes) or len(value) != layout.size + _CHECK.size:
         return None
-    body, check = value[: _VALUE.size], value[_VALUE.size :]
-    if _CHECK.pack(zlib.crc32(key + body)) != check:
-        return None
-    entailment, contradiction, flags = _VALUE.unpack(body)
-    return entailment, contradiction, flags
+    body, check = value[: layout.size], value[layout.size :]
+    return layout.unpack(body) if _CHECK.pack(zlib.crc32(key + body)) == check else None
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -1,0 +1,1 @@
+"""Metrics of shared words and characters: no model, no weights."""

@@ -1,0 +1,144 @@
+"""ROUGE-N and ROUGE-L as rouge-score computes them; py-rouge's way is in a module of its own.
+
+Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; rouge-score 0.1.2 with
+``use_stemmer=True``, where ROUGE-L takes the whole text as one sequence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from prevalence.baselines.rules import comparing
+from prevalence.consistency.rouge import words
+from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from prevalence.baselines.naming import Spec
+    from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+
+__all__ = ["Overlap", "f1", "lcs_length", "ngrams", "open_rouge", "rouge_metric", "rouge_unit"]
+
+_REMEMBERED_TEXTS = 4096
+
+
+class Overlap(NamedTuple):
+    """What two texts share, and how much each has.
+
+    Attributes:
+        shared: units in common, clipped.
+        summary: units of the summary.
+        other: units of the text it is compared with.
+    """
+
+    shared: int
+    summary: int
+    other: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the summary's units that the other text has; 0 for no unit."""
+        return self.shared / self.summary if self.summary > 0 else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the other text's units that the summary has; 0 for no unit."""
+        return self.shared / self.other if self.other > 0 else 0.0
+
+
+def open_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
+    """Open ROUGE as rouge-score computes it."""
+    overlap = _overlap(rouge_unit(entry), stem="nostem" not in spec.options)
+    return rouge_metric(entry, spec, overlap, signature={"impl": "rouge-score-0.1.2"})
+
+
+def rouge_unit(entry: Entry) -> str:
+    """What is counted: "1" or "2" for n-grams, "l" for the longest common subsequence."""
+    return entry.base.removeprefix("rouge-")
+
+
+def rouge_metric(
+    entry: Entry,
+    spec: Spec,
+    overlap: Callable[[str, str], Overlap],
+    *,
+    signature: Mapping[str, str],
+) -> Metric:
+    """A metric from overlaps of the summary with another text, and the options of all variants.
+
+    Raises:
+        ConfigurationError: options exclude each other.
+    """
+    measure = _measure(entry, spec)
+
+    def compute(comparisons: Sequence[Comparison]) -> list[float]:
+        return [measure(overlap(item.summary, item.text)) for item in comparisons]
+
+    stem = "none" if "nostem" in spec.options else "porter"
+    return comparing(entry, spec, compute, signature={**signature, "stem": stem})
+
+
+def f1(overlap: Overlap) -> float:
+    """Harmonic mean of precision and recall; 0 where both are."""
+    precision, recall = overlap.precision, overlap.recall
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+
+def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Counts of runs of n tokens.
+
+    >>> ngrams(["a", "b", "a", "b"], 2).most_common(1)
+    [(('a', 'b'), 2)]
+    """
+    return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
+
+
+def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
+    """Length of the longest common subsequence, a bit a token of ``first``.
+
+    Source: Hyyrö 2004, "Bit-parallel LCS-length computation revisited".
+
+    >>> lcs_length("police killed the gunman".split(), "police kill the gunman".split())
+    3
+    """
+    places: dict[str, int] = {}
+    for place, token in enumerate(first):
+        places[token] = places.get(token, 0) | 1 << place
+    full = (1 << len(first)) - 1
+    unmatched = full
+    for token in second:
+        hit = unmatched & places.get(token, 0)
+        unmatched = (unmatched + hit | unmatched - hit) & full
+    return len(first) - unmatched.bit_count()
+
+
+def _measure(entry: Entry, spec: Spec) -> Callable[[Overlap], float]:
+    chosen = {"precision", "recall"} & set(spec.options)
+    if len(chosen) > 1:
+        raise ConfigurationError(f"{entry.name}: precision and recall exclude each other")
+    if "precision" in chosen:
+        return lambda overlap: overlap.precision
+    return (lambda overlap: overlap.recall) if chosen else f1
+
+
+def _overlap(unit: str, *, stem: bool) -> Callable[[str, str], Overlap]:
+    @lru_cache(maxsize=_REMEMBERED_TEXTS)
+    def tokens(text: str) -> tuple[str, ...]:
+        return tuple(words(text, stem=stem))
+
+    def longest(summary: str, other: str) -> Overlap:
+        mine, others = tokens(summary), tokens(other)
+        return Overlap(lcs_length(mine, others), len(mine), len(others))
+
+    @lru_cache(maxsize=_REMEMBERED_TEXTS)
+    def counts(text: str) -> Counter[tuple[str, ...]]:
+        return ngrams(tokens(text), int(unit))
+
+    def grams(summary: str, other: str) -> Overlap:
+        mine, others = counts(summary), counts(other)
+        return Overlap((mine & others).total(), mine.total(), others.total())
+
+    return longest if unit == "l" else grams

@@ -1,0 +1,106 @@
+"""BLEU, chrF and TER of one summary, by the sacrebleu package.
+
+A value equals that of ``sentence_score`` of sacrebleu with the options named in the signature,
+which is sacrebleu's own. Several references are joint unless asked otherwise: sacrebleu clips
+BLEU's counts by all of them, takes chrF's best one, and divides TER's fewest edits by their mean
+length.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prevalence.baselines.rules import JOINT, comparing
+from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from prevalence.baselines.naming import Spec
+    from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+
+__all__ = ["bleu_order", "open_bleu", "open_chrf", "open_ter"]
+
+_CHARACTER_ORDER = 6
+
+
+def bleu_order(entry: Entry) -> int:
+    """N of ``bleu-N``."""
+    return int(entry.base.removeprefix("bleu-"))
+
+
+def open_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
+    """Open sentence BLEU."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    return _sentence_metric(
+        entry,
+        spec,
+        BLEU(
+            max_ngram_order=bleu_order(entry),
+            effective_order=True,
+            lowercase="lower" in spec.options,
+            tokenize=_choice(entry, spec, "tokenize", ("13a", "none", "char", "intl")),
+            smooth_method=_choice(entry, spec, "smooth", ("exp", "floor", "add-k", "none")),
+        ),
+    )
+
+
+def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
+    """Open chrF; with ``words=2`` it is chrF++."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    return _sentence_metric(
+        entry,
+        spec,
+        CHRF(
+            char_order=_CHARACTER_ORDER,
+            word_order=int(_choice(entry, spec, "words", ("0", "1", "2"))),
+            beta=int(_choice(entry, spec, "beta", ("2", "1", "3"))),
+            lowercase="lower" in spec.options,
+            eps_smoothing="eps" in spec.options,
+        ),
+    )
+
+
+def open_ter(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
+    """Open TER."""
+    from sacrebleu.metrics.ter import TER
+
+    return _sentence_metric(
+        entry,
+        spec,
+        TER(
+            normalized="normalized" in spec.options,
+            no_punct="nopunct" in spec.options,
+            case_sensitive="cased" in spec.options,
+        ),
+    )
+
+
+def _sentence_metric(entry: Entry, spec: Spec, scorer: Any) -> Metric:
+    def compute(comparisons: Sequence[Comparison]) -> list[float]:
+        return [
+            float(scorer.sentence_score(item.summary, list(item.texts)).score)
+            for item in comparisons
+        ]
+
+    return comparing(entry, spec, compute, signature=_signature(scorer), refs=JOINT, joint=True)
+
+
+def _signature(scorer: Any) -> Mapping[str, str]:
+    """What sacrebleu says of itself, without the number of references, which varies by record."""
+    scorer.num_refs = -1
+    parts = str(scorer.get_signature().format(short=False)).split("|")
+    named = dict(part.split(":", 1) for part in parts)
+    return {"impl": f"sacrebleu-{named.pop('version')}"} | {
+        key: value for key, value in named.items() if key != "nrefs"
+    }
+
+
+def _choice(entry: Entry, spec: Spec, option: str, choices: tuple[str, ...]) -> str:
+    """An option's value; the first choice is the default."""
+    value = spec.options.get(option, choices[0])
+    if value not in choices:
+        raise ConfigurationError(f"{entry.name}: {option}={value}: choose {', '.join(choices)}")
+    return value

@@ -1,0 +1,175 @@
+"""What every baseline metric is, and what is known of it before it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "REFERENCE",
+    "REVIEWS",
+    "Comparison",
+    "Entry",
+    "Example",
+    "Input",
+    "Metric",
+    "Progress",
+    "Runtime",
+]
+
+Input = Literal["reviews", "reference"]
+"""What a metric may read beside the summary."""
+
+REVIEWS: Input = "reviews"
+REFERENCE: Input = "reference"
+
+Progress = Callable[[int], None]
+"""Called with the number of examples just scored."""
+
+
+class Example(NamedTuple):
+    """A summary and what it may be compared with.
+
+    Attributes:
+        summary: the text under judgment.
+        reviews: the reviews that it summarises, in source order.
+        references: summaries of the same reviews that somebody vouches for.
+    """
+
+    summary: str
+    reviews: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+class Comparison(NamedTuple):
+    """A summary beside the text, or the joint references, that it is compared with."""
+
+    texts: tuple[str, ...]
+    summary: str
+
+    @property
+    def text(self) -> str:
+        """The one text, for metrics that know no joint references."""
+        return self.texts[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """Where and how models run; metrics without a model ignore it.
+
+    Attributes:
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
+        dtype: ``auto`` (float32), ``float32``, ``float16``, ``bfloat16``.
+        batch_tokens: most tokens in a batch; None for the runner's own choice.
+    """
+
+    device: str = "auto"
+    dtype: str = "auto"
+    batch_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A metric as the registry knows it: all that can be said without loading it.
+
+    Attributes:
+        name: what ``--metrics`` takes, without options; "NAME:FLAG" is a variant of NAME with an
+            entry of its own.
+        about: one line.
+        needs: inputs read beside the summary, with the metric's default options.
+        range: lowest and highest value; infinite where unbounded.
+        higher_is_better: the direction.
+        citation: paper, and the tool whose numbers are reproduced.
+        factory: "module:function", imported when the metric is opened; the function takes this
+            entry, the checked options and a :class:`Runtime`, and gives a :class:`Metric`.
+        options: option → what it does. ``"refs=RULE"`` takes a value, ``"nostem"`` is a flag.
+        weights: model weights that the metric loads, in words; None for none.
+        packages: import names of what must be installed beyond the package's own requirements.
+        extra: the extra that installs them (``pip install prevalence[EXTRA]``).
+        check: "module:function" without arguments that says what else is missing (data, a
+            program) in words, or None; for listings, since opening fails by itself.
+        batchable: whether examples are scored faster together than one by one.
+        undefined: what makes the value NaN, in words ("the summary is empty").
+    """
+
+    name: str
+    about: str
+    needs: tuple[Input, ...]
+    range: tuple[float, float]
+    citation: str
+    factory: str
+    higher_is_better: bool = True
+    options: Mapping[str, str] = field(default_factory=dict)
+    weights: str | None = None
+    packages: tuple[str, ...] = ()
+    extra: str | None = None
+    check: str | None = None
+    batchable: bool = False
+    undefined: str = "a text is empty"
+
+    @property
+    def base(self) -> str:
+        """The name without the variant's flag."""
+        return self.name.partition(":")[0]
+
+    @property
+    def reference_free(self) -> bool:
+        """Whether no reference summary is read."""
+        return REFERENCE not in self.needs
+
+
+@runtime_checkable
+class Metric(Protocol):
+    """An opened metric.
+
+    A metric may also have ``truncated`` (how many texts were cut at a limit so far), and
+    ``prepare(examples)``: then it is shown the whole input once before it scores any of it, in an
+    iterator that it must exhaust (inverse document frequencies need that).
+    """
+
+    @property
+    def name(self) -> str:
+        """The key of its value in a score row."""
+        ...
+
+    @property
+    def entry(self) -> Entry:
+        """The registry's knowledge."""
+        ...
+
+    @property
+    def needs(self) -> tuple[Input, ...]:
+        """Inputs read beside the summary, with the options chosen."""
+        ...
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """What changes a value: implementation with version, weights digest, rules."""
+        ...
+
+    @property
+    def work_unit(self) -> int:
+        """Number of examples that is worth one call."""
+        ...
+
+    def score(
+        self, examples: Sequence[Example], *, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Score examples that hold what ``needs`` names.
+
+        Args:
+            examples: N of them; the value of one does not depend on the others.
+            progress: called with the number of examples just scored.
+
+        Returns:
+            float64 [N], in ``entry.range``; NaN where ``entry.undefined`` holds.
+
+        Raises:
+            InputError: an example lacks what ``needs`` names.
+        """
+        ...

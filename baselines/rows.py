@@ -1,0 +1,69 @@
+"""Score rows: what baselines write, one for each summary."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prevalence.errors import InputError
+from prevalence.records import SCHEMA
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["ScoreRow"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRow:
+    """The values of one summary.
+
+    Attributes:
+        id: the product's id; None only for a record that could not be read.
+        system: who wrote the summary.
+        metrics: value by metric name; None where the metric has none, and ``error`` says why.
+        signature: what produced the values.
+        error: one line, or None.
+        human: human ratings that the input holds for the summary, passed through.
+        input_digest: digest of reviews, references and summary.
+    """
+
+    id: str | None
+    system: str | None
+    metrics: Mapping[str, float | None]
+    signature: str
+    error: str | None = None
+    human: Mapping[str, Any] | None = None
+    input_digest: str | None = None
+
+    def to_json_line(self) -> str:
+        """The contract's JSON object on one line, without the newline."""
+        row: dict[str, Any] = {
+            "schema": SCHEMA,
+            "id": self.id,
+            "system": self.system,
+            "metrics": dict(self.metrics),
+        }
+        if self.human is not None:
+            row["human"] = self.human
+        row |= {
+            "signature": self.signature,
+            "input_digest": self.input_digest,
+            "error": self.error,
+        }
+        return json.dumps(row, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> ScoreRow:
+        """Rebuild a row from its JSON object.
+
+        Raises:
+            InputError: the object is no score row of this schema.
+        """
+        if row.get("schema") != SCHEMA or not isinstance(row.get("metrics"), dict):
+            raise InputError(f"not a score row of schema {SCHEMA}")
+        try:
+            return cls(**{key: value for key, value in row.items() if key != "schema"})
+        except TypeError as error:
+            raise InputError(f"not a score row of baselines: {error}") from error

@@ -1,0 +1,169 @@
+"""How several references and several reviews become one value; published figures depend on it.
+
+References (``refs=``): ``best`` takes the most favourable value (the greatest, or the least where
+lower is better), ``mean`` the average, ``first`` the first reference alone; ``joint`` hands all to
+the metric, where its own definition has a way to use them (BLEU, chrF, TER, METEOR).
+
+Reviews (``source=``): ``joined`` writes them one after the other with a space between;
+``truncated-N`` keeps the first N words (runs of non-space) of that text; ``each`` compares with
+every review and averages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prevalence.baselines.protocol import (
+    REFERENCE,
+    REVIEWS,
+    Comparison,
+    Entry,
+    Example,
+    Input,
+    Progress,
+)
+from prevalence.errors import ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from prevalence.baselines.naming import Spec
+
+__all__ = ["AGAINST_OPTIONS", "JOINT", "ComparingMetric", "comparing"]
+
+JOINT = "joint"
+
+AGAINST_OPTIONS = {
+    "against=INPUT": "reference or reviews",
+    "refs=RULE": "several references: best, mean or first",
+    "source=RULE": "several reviews: joined, each or truncated-N (words)",
+}
+"""Options of every metric that compares the summary with texts."""
+
+_TRUNCATED = re.compile(r"truncated-([1-9][0-9]*)")
+_WORK_UNIT = 32
+
+Compute = Callable[[Sequence[Comparison]], "ArrayLike"]
+"""Values of C comparisons, [C]; NaN where the metric is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparingMetric:
+    """A metric that compares the summary with one text at a time, under the rules of this module.
+
+    Attributes:
+        compute: values of comparisons; equal ones are asked once a call.
+        against: what the summary is compared with.
+        rule: the rule for several of them.
+
+    The other attributes are those of :class:`prevalence.baselines.protocol.Metric`.
+    """
+
+    name: str
+    entry: Entry
+    compute: Compute
+    against: Input
+    rule: str
+    signature: Mapping[str, str]
+    work_unit: int = _WORK_UNIT
+
+    @property
+    def needs(self) -> tuple[Input, ...]:
+        """The input that the summary is compared with."""
+        return (self.against,)
+
+    def score(
+        self, examples: Sequence[Example], *, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
+        if not all(self._texts(example) for example in examples):
+            raise InputError(f"{self.name} needs {self.against}: give at least one text")
+        asked: dict[Comparison, int] = {}
+        groups = [
+            [
+                asked.setdefault(Comparison(texts, example.summary), len(asked))
+                for texts in _arranged(self._texts(example), self.rule)
+            ]
+            for example in examples
+        ]
+        values = np.asarray(self.compute(list(asked)), np.float64)
+        if progress is not None:
+            progress(len(examples))
+        return np.array([self._merged(values[group]) for group in groups], np.float64)
+
+    def _texts(self, example: Example) -> tuple[str, ...]:
+        return example.references if self.against == REFERENCE else example.reviews
+
+    def _merged(self, values: NDArray[np.float64]) -> float:
+        if self.rule == "best":
+            return float(values.max() if self.entry.higher_is_better else values.min())
+        return float(values.mean())
+
+
+def comparing(
+    entry: Entry,
+    spec: Spec,
+    compute: Compute,
+    *,
+    signature: Mapping[str, str],
+    refs: str = "best",
+    joint: bool = False,
+    source: str = "joined",
+    work_unit: int = _WORK_UNIT,
+) -> ComparingMetric:
+    """Build a metric from its values and from the options of :data:`AGAINST_OPTIONS`.
+
+    Args:
+        entry: the metric's entry; its first need is what it is compared with by default.
+        spec: the options asked for.
+        compute: values of comparisons.
+        signature: what else changes a value.
+        refs: default rule for references.
+        joint: whether ``compute`` takes several references at once.
+        source: default rule for reviews.
+        work_unit: number of examples that is worth one call.
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know, or does not apply.
+    """
+    against = spec.options.get("against", entry.needs[0])
+    if against not in (REFERENCE, REVIEWS):
+        raise ConfigurationError(f"{entry.name}: against={against}: choose reference or reviews")
+    unused, used = ("source", "refs") if against == REFERENCE else ("refs", "source")
+    if unused in spec.options:
+        raise ConfigurationError(f"{entry.name}: {unused}= does not apply against the {against}")
+    rule = spec.options.get(used, refs if used == "refs" else source)
+    known = ("best", "mean", "first", *([JOINT] if joint else []))
+    if used == "refs" and rule not in known:
+        raise ConfigurationError(f"{entry.name}: refs={rule}: choose {', '.join(known)}")
+    if used == "source" and rule not in ("joined", "each") and not _TRUNCATED.fullmatch(rule):
+        raise ConfigurationError(
+            f"{entry.name}: source={rule}: choose joined, each or truncated-N (N words)"
+        )
+    return ComparingMetric(
+        name=spec.canonical(),
+        entry=entry,
+        compute=compute,
+        against=REFERENCE if against == REFERENCE else REVIEWS,
+        rule=rule,
+        signature={**signature, used: rule},
+        work_unit=work_unit,
+    )
+
+
+def _arranged(texts: tuple[str, ...], rule: str) -> list[tuple[str, ...]]:
+    """What the summary is compared with, one comparison after the other."""
+    if rule == JOINT:
+        return [texts]
+    if rule == "first":
+        return [texts[:1]]
+    if rule in ("best", "mean", "each"):
+        return [(text,) for text in texts]
+    joined = " ".join(texts)
+    cut = _TRUNCATED.fullmatch(rule)
+    return [(" ".join(joined.split()[: int(cut[1])]),)] if cut else [(joined,)]

@@ -1,0 +1,177 @@
+"""Products in, score rows out: every metric on every summary, a chunk at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from typing import TYPE_CHECKING
+
+from prevalence.baselines.protocol import REFERENCE, Example, Metric, Progress
+from prevalence.baselines.references import References, references_of
+from prevalence.baselines.rows import ScoreRow
+from prevalence.records import BadRecord, Product, Summary
+from prevalence.signature import package_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+__all__ = ["BaselineRun", "example_digest", "example_of"]
+
+Work = tuple[Product, Summary]
+"""A summary with its product, references attached."""
+
+_NO_REFERENCE = 'has no reference; name systems with --references or give "references"'
+
+
+class BaselineRun:
+    """Scores products by several metrics.
+
+    Args:
+        metrics: opened metrics with distinct names.
+        references: what the summaries are compared with; only its name is used here, since
+            items come with their references attached.
+    """
+
+    def __init__(self, metrics: Sequence[Metric], *, references: References) -> None:
+        self.metrics = tuple(metrics)
+        self._references = references
+        self._chunk = max((metric.work_unit for metric in metrics), default=1)
+
+    @property
+    def signature(self) -> str:
+        """What produces the values, in the manner of the other signatures."""
+        parts = [
+            metric.name + "{" + ",".join(f"{k}={v}" for k, v in metric.signature.items()) + "}"
+            for metric in self.metrics
+        ]
+        if any(REFERENCE in metric.needs for metric in self.metrics):
+            parts.append(f"refs:{self._references.signature}")
+        return "|".join(["base", *parts, f"v:{package_version()}"])
+
+    def prepare(self, items: Callable[[], Iterable[Product | BadRecord]]) -> None:
+        """Show the input to the metrics that must see all of it before they score any of it."""
+        for metric in self.metrics:
+            if hasattr(metric, "prepare"):
+                metric.prepare(
+                    example
+                    for item in items()
+                    if isinstance(item, Product)
+                    for summary in item.summaries
+                    if _lacks(metric, example := example_of(item, summary)) is None
+                )
+
+    @property
+    def needs_preparation(self) -> bool:
+        """Whether some metric must see the whole input first."""
+        return any(hasattr(metric, "prepare") for metric in self.metrics)
+
+    def rows(
+        self, items: Iterable[Product | BadRecord], *, progress: Progress | None = None
+    ) -> Iterator[ScoreRow]:
+        """Score the summaries of products, in input order.
+
+        Args:
+            items: products whose summaries have their references attached.
+            progress: called with the number of values just computed.
+
+        Yields:
+            One row for each summary and bad record. When the input fails, what was read before
+            is scored first and the failure raised then.
+        """
+        for chunk in self._chunks(items):
+            work = [entry for entry in chunk if not isinstance(entry, BadRecord)]
+            scored = iter(self._scored(work, progress))
+            for entry in chunk:
+                yield self._bad(entry) if isinstance(entry, BadRecord) else next(scored)
+
+    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[Work | BadRecord]]:
+        chunk: list[Work | BadRecord] = []
+        failure: Exception | None = None
+        source = iter(items)
+        while failure is None:
+            try:
+                item = next(source)
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+                continue
+            if isinstance(item, BadRecord):
+                chunk.append(item)
+            else:
+                chunk.extend((item, summary) for summary in item.summaries)
+            if len(chunk) >= self._chunk:
+                yield chunk
+                chunk = []
+        if chunk:
+            yield chunk
+        if failure is not None:
+            raise failure
+
+    def _scored(self, work: Sequence[Work], progress: Progress | None) -> list[ScoreRow]:
+        examples = [example_of(*entry) for entry in work]
+        values: list[dict[str, float | None]] = [{} for _ in work]
+        errors: list[list[str]] = [[] for _ in work]
+        for metric in self.metrics:
+            lacking = [_lacks(metric, example) for example in examples]
+            able = [place for place, fault in enumerate(lacking) if fault is None]
+            answers: dict[int, float] = {}
+            if able:
+                found = metric.score([examples[place] for place in able], progress=progress)
+                answers = dict(zip(able, found.tolist(), strict=True))
+            for place, fault in enumerate(lacking):
+                value = answers.get(place, math.nan)
+                undefined = not math.isfinite(value)
+                values[place][metric.name] = None if undefined else value
+                if undefined:
+                    why = fault or f"has no value: {metric.entry.undefined}"
+                    errors[place].append(f"{metric.name} {why}")
+        signature = self.signature
+        return [
+            _row(entry, value, signature, error)
+            for entry, value, error in zip(work, values, errors, strict=True)
+        ]
+
+    def _bad(self, record: BadRecord) -> ScoreRow:
+        return ScoreRow(
+            id=record.id,
+            system=record.system,
+            metrics={metric.name: None for metric in self.metrics},
+            signature=self.signature,
+            error=record.error,
+        )
+
+
+def example_of(product: Product, summary: Summary) -> Example:
+    """What metrics see of a summary."""
+    reviews = tuple(review.text for review in product.reviews)
+    return Example(summary.text, reviews, references_of(summary))
+
+
+def example_digest(product: Product, summary: Summary) -> str:
+    """Digest of everything in the input that can change a value, 16 hex digits."""
+    data = json.dumps(example_of(product, summary), ensure_ascii=True).encode()
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _lacks(metric: Metric, example: Example) -> str | None:
+    """What an example lacks for a metric; every product has reviews."""
+    return _NO_REFERENCE if REFERENCE in metric.needs and not example.references else None
+
+
+def _row(
+    work: Work, values: dict[str, float | None], signature: str, errors: list[str]
+) -> ScoreRow:
+    product, summary = work
+    where = product.source or f"record {product.id!r}"
+    human = summary.extra.get("human")
+    return ScoreRow(
+        id=product.id,
+        system=summary.system,
+        metrics=values,
+        signature=signature,
+        error=f"{where}: summary by {summary.system!r}: {'; '.join(errors)}" if errors else None,
+        human=human if isinstance(human, dict) else None,
+        input_digest=example_digest(product, summary),
+    )

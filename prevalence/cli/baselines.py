@@ -1,0 +1,262 @@
+"""`prevalence baselines`: options; :mod:`prevalence.cli.compared` does the work."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from prevalence.cli.options import GroupedCommand, open_cache_folder, option
+from prevalence.cli.score import INPUT_FORMATS
+
+if TYPE_CHECKING:
+    from prevalence.baselines.protocol import Metric, Runtime
+
+__all__ = ["BaselineOptions", "baselines"]
+
+_EPILOG = """\b
+Examples:
+  prevalence baselines --list
+  prevalence baselines examples/summaries.jsonl --metrics rouge-1,rouge-l \\
+      --references balanced
+  prevalence baselines examples/summaries.jsonl \\
+      --metrics rouge-1:precision:against=reviews,rouge-2:against=reviews:source=each
+  prevalence baselines examples/summaries.jsonl --metrics rouge-2 \\
+      --references balanced --output rows.jsonl
+
+\b
+A metric is NAME[:FLAG][:OPTION=VALUE]...; --list --json shows every option.
+A killed run continues when the same command is given again with the same
+--output. Exit status: 0 all scored, 1 some records failed, 2 usage or nothing
+could run.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineOptions:
+    """The command's options, those of models apart."""
+
+    inputs: tuple[str, ...]
+    input_format: str
+    metrics: tuple[str, ...]
+    references: tuple[str, ...]
+    leave_one_out: bool
+    systems: tuple[str, ...]
+    limit: int | None
+    output: Path | None
+    overwrite: bool
+    format: str
+    quiet: bool
+
+    @property
+    def continues(self) -> bool:
+        """Whether rows of an earlier run in --output are kept."""
+        return self.output is not None and not self.overwrite and self.output.is_file()
+
+
+def _names(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of an option that may be repeated and may hold commas, each once."""
+    names = (name.strip() for part in parts for name in part.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
+    from prevalence.baselines.naming import split_specs
+
+    return tuple(spec for part in parts for spec in split_specs(part))
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("inputs", metavar="[INPUT]...", nargs=-1)
+@option(
+    "Metrics",
+    "--metrics",
+    "-m",
+    multiple=True,
+    callback=_specs,
+    metavar="NAMES",
+    help="What to compute (repeat it, or use commas); see --list.",
+)
+@option(
+    "Metrics",
+    "--list",
+    "show_list",
+    is_flag=True,
+    help="Show the metrics: what each needs, its range, and whether it is installed.",
+)
+@option("Metrics", "--json", "as_json", is_flag=True, help="With --list: print JSON.")
+@option(
+    "Input",
+    "--input-format",
+    metavar="FORMAT",
+    type=click.Choice(INPUT_FORMATS),
+    default="auto",
+    show_default=True,
+    help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
+)
+@option(
+    "Input",
+    "--references",
+    multiple=True,
+    callback=_names,
+    metavar="SYSTEMS",
+    help='Systems whose summaries are the references [default: the record\'s "references" '
+    'or "reference"].',
+)
+@option(
+    "Input",
+    "--leave-one-out",
+    is_flag=True,
+    help="Score the --references too, each against the others.",
+)
+@option(
+    "Input",
+    "--systems",
+    multiple=True,
+    callback=_names,
+    metavar="NAMES",
+    help="Only these systems (repeat it, or use commas).",
+)
+@option("Input", "--limit", metavar="N", type=click.IntRange(1), help="Only the first N records.")
+@option(
+    "Models",
+    "--device",
+    metavar="DEVICE",
+    default="auto",
+    show_default=True,
+    help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
+)
+@option(
+    "Models",
+    "--dtype",
+    metavar="TYPE",
+    default="auto",
+    show_default=True,
+    type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
+    help="auto (float32), float32, float16 or bfloat16.",
+)
+@option(
+    "Models", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens in a batch."
+)
+@option(
+    "Cache",
+    "--cache",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or the "
+    "user's cache folder].",
+)
+@option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored values.")
+@option(
+    "Output",
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a score row for each summary here, as JSON Lines.",
+)
+@option("Output", "--overwrite", is_flag=True, help="Start --output anew, not continuing it.")
+@option(
+    "Output",
+    "--format",
+    metavar="FORMAT",
+    default="table",
+    show_default=True,
+    type=click.Choice(["table", "jsonl"]),
+    help="On the screen: table (means) or jsonl (rows).",
+)
+@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+def baselines(
+    *,
+    show_list: bool,
+    as_json: bool,
+    device: str,
+    dtype: str,
+    batch_tokens: int | None,
+    cache: Path | None,
+    no_cache: bool,
+    **parameters: object,
+) -> None:
+    """Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.
+
+    INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
+    standard input.
+    """
+    if show_list:
+        _show_list(as_json)
+        return
+    options = BaselineOptions(**parameters)  # type: ignore[arg-type]
+    _check(options, as_json)
+
+    from prevalence.baselines.protocol import Runtime
+    from prevalence.cli.compared import run
+    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
+
+    runtime = Runtime(device=device, dtype=dtype, batch_tokens=batch_tokens)
+    folder = open_cache_folder(cache, no_cache)
+    means = run(options, _open(options.metrics, runtime, folder))
+    if means.failed:
+        sys.exit(EXIT_SOME_FAILED if means.scored else EXIT_NOTHING)
+
+
+def _show_list(as_json: bool) -> None:
+    from prevalence.baselines.registry import REGISTRY
+    from prevalence.report.baselines import listing, listing_rows
+    from prevalence.report.console import make_console
+
+    entries = list(REGISTRY.values())
+    if as_json:
+        click.echo(json.dumps(listing_rows(entries), indent=2, ensure_ascii=False))
+    else:
+        make_console().print(listing(entries))
+
+
+def _open(specs: tuple[str, ...], runtime: Runtime, folder: Path | None) -> list[Metric]:
+    """The metrics, each once; those with a model remember their values."""
+    from prevalence.baselines.registry import get
+
+    opened: dict[str, Metric] = {}
+    for spec in specs:
+        metric = get(spec, runtime=runtime)
+        opened.setdefault(metric.name, metric)
+    slow = [name for name, metric in opened.items() if _worth_keeping(metric)]
+    if slow and folder is not None:
+        from prevalence.baselines.cache import CachedMetric, ValueCache
+
+        cache = ValueCache(folder)
+        opened |= {name: CachedMetric(opened[name], cache) for name in slow}
+    return list(opened.values())
+
+
+def _worth_keeping(metric: Metric) -> bool:
+    """Whether a value costs a model's work; one that depends on the whole input is not kept."""
+    return metric.entry.weights is not None and not hasattr(metric, "prepare")
+
+
+def _check(options: BaselineOptions, as_json: bool) -> None:
+    if as_json:
+        raise click.UsageError("--json goes with --list; rows are --format jsonl")
+    if not options.inputs:
+        raise click.UsageError("no INPUT; give a file of products, or --list")
+    if not options.metrics:
+        raise click.UsageError("no --metrics; name some, for example --metrics rouge-1,rouge-l")
+    if options.inputs.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read once")
+    if options.leave_one_out and not options.references:
+        raise click.UsageError("--leave-one-out goes with --references")
+    if options.output is not None:
+        _check_output(options.output, options.inputs)
+    elif options.overwrite:
+        raise click.UsageError("--overwrite goes with --output")
+
+
+def _check_output(output: Path, inputs: tuple[str, ...]) -> None:
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
+    for path in map(Path, inputs):
+        if path.exists() and output.is_file() and path.samefile(output):
+            raise click.UsageError(f"--output: {output} is an input, which is not written over")

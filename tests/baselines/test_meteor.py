@@ -1,0 +1,134 @@
+import os
+import stat
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from prevalence.baselines import Example, get
+from prevalence.baselines.lexical.meteor import meteor_words, missing_wordnet
+from prevalence.baselines.lexical.meteor_jar import missing_java
+from prevalence.errors import BackendError, MissingDependencyError
+
+
+class NoWordNet:
+    def synsets(self, word):
+        return []
+
+
+def test_by_hand():
+    # "boots"/"boot" by stem, "warm" exactly, in one chunk each: P = 2/2, R = 2/3,
+    # F = PR/(.9P + .1R) = 20/29, penalty .5 (2/2)^3.
+    example = Example("warm boots", (), ("boot very warm",))
+    assert get("meteor:exact-stem").score([example]).item() == pytest.approx(20 / 29 * 0.5)
+
+
+@pytest.mark.parity
+def test_equal_to_nltk(summary_pairs):
+    from nltk.translate.meteor_score import meteor_score
+
+    examples = [Example(a, (), (b, c)) for (a, b), (_, c) in pairwise(summary_pairs)]
+    theirs = [
+        meteor_score(
+            [meteor_words(r) for r in e.references], meteor_words(e.summary), wordnet=NoWordNet()
+        )
+        for e in examples
+    ]
+    np.testing.assert_array_equal(get("meteor:exact-stem").score(examples), theirs)
+
+
+@pytest.fixture
+def tiny_wordnet(tmp_path, monkeypatch):
+    """NLTK's data folder with a WordNet of one set of synonyms: footwear, shoe."""
+    import nltk
+    from nltk.corpus.reader.api import CorpusReader
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+    from nltk.corpus.util import LazyCorpusLoader
+
+    folder = tmp_path / "corpora" / "wordnet"
+    folder.mkdir(parents=True)
+    for kind in ("adj", "adv", "noun", "verb"):
+        for name in (f"{kind}.exc", f"index.{kind}", f"data.{kind}"):
+            (folder / name).write_text("")
+    for name in ("cntlist.rev", "index.sense"):
+        (folder / name).write_text("")
+    (folder / "lexnames").write_text("00\tnoun.artifact\t1\n")
+    (folder / "data.noun").write_text("00000000 00 n 02 footwear 0 shoe 0 000 | worn on feet  \n")
+    (folder / "index.noun").write_text("footwear n 1 0 1 0 00000000  \nshoe n 1 0 1 0 00000000  \n")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    other_languages = LazyCorpusLoader("omw-2.0", CorpusReader, ".*")
+    reader = LazyCorpusLoader("wordnet", WordNetCorpusReader, other_languages)
+    monkeypatch.setattr(nltk.corpus, "wordnet", reader)
+    yield folder
+    for file in getattr(reader, "_data_file_map", {}).values():
+        file.close()
+
+
+def test_synonyms_come_from_wordnet(tiny_wordnet):
+    example = Example("warm footwear", (), ("warm shoe",))
+    # All match in one chunk: 1 − .5 (1/2)^3; without synonyms one of two does: .5 · .5.
+    assert get("meteor").score([example]) == [1 - 0.5 / 8]
+    assert get("meteor:exact-stem").score([example]) == [0.25]
+    assert get("meteor").signature["stages"] == "exact+stem+wordnet"
+
+
+def test_without_wordnet_nothing_is_silent(tmp_path, monkeypatch):
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    assert "WordNet" in missing_wordnet()
+    with pytest.raises(MissingDependencyError, match="meteor:exact-stem"):
+        get("meteor")
+    assert get("meteor:exact-stem").signature["stages"] == "exact+stem"
+
+
+JAVA = """#!{python}
+import sys
+if sys.argv[1:3] != ["-Xmx2G", "-jar"] or sys.argv[4:] != "- - -stdio -l en -norm".split():
+    sys.exit("unexpected arguments")
+for line in sys.stdin:
+    command, *parts = [part.strip() for part in line.split("|||")]
+    if command == "SCORE":
+        *references, hypothesis = parts
+        if hypothesis == "die":
+            sys.exit(3)
+        print(len(references), len(hypothesis.split()), flush=True)
+    else:
+        print("nonsense" if parts[0] == "1 2" else int(parts[0].split()[1]) / 10)
+        print("nonsense" if parts[0] == "1 2" else int(parts[0].split()[1]) / 8, flush=True)
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """A jar, and a ``java`` that speaks METEOR's protocol: a score is a count of words over 8."""
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(JAVA.format(python=sys.executable))
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{java.parent}{os.pathsep}{os.environ['PATH']}")
+    jar = tmp_path / "meteor:1,5.jar"
+    jar.write_bytes(b"not really a jar")
+    return get(f'meteor-1.5:jar="{jar}"')
+
+
+def test_meteor_15_speaks_with_its_program(program):
+    texts = ["one", "one ||| two\nthree", "", "a b c d"]
+    values = program.score([Example(text, (), ("a ||| b\nc",)) for text in texts])
+    # The separator goes, so that there is always one reference; line ends become spaces.
+    assert values.tolist() == [1 / 8, 3 / 8, 0, 4 / 8]
+    assert program.signature["impl"].startswith("meteor-1.5@")
+
+
+@pytest.mark.parametrize(("text", "message"), [("a b", "not a number"), ("die", "has ended")])
+def test_a_program_that_fails_is_a_backend_failure(program, text, message):
+    with pytest.raises(BackendError, match=message):
+        program.score([Example(text, (), ("a",))])
+
+
+def test_without_java_the_listing_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "Java" in missing_java()
+    with pytest.raises(MissingDependencyError, match="Java"):
+        get("meteor-1.5:jar=x.jar")

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from prevalence.baselines import Entry, Example, Metric, get, names
+from prevalence.baselines.naming import option_names
+from prevalence.baselines.registry import REGISTRY, missing
+from prevalence.errors import ConfigurationError, MissingDependencyError
+
+EXAMPLE = Example(
+    "The boots are warm but they leak.",
+    ("Warm boots.", "They leak badly, sadly."),
+    ("Warm boots that leak.", "The boots are warm. They leak."),
+)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_metric_that_opens_here_keeps_its_promises(name):
+    entry = REGISTRY[name]
+    if entry.weights or missing(entry) or name == "meteor-1.5":
+        pytest.skip(f"needs {entry.weights or missing(entry) or 'a jar'}")
+    metric = get(name)
+    assert isinstance(metric, Metric)
+    assert (metric.name, metric.entry, metric.needs) == (name, entry, entry.needs)
+    seen = []
+    values = metric.score([EXAMPLE, EXAMPLE._replace(summary="")], progress=seen.append)
+    assert values.dtype == np.float64
+    assert sum(seen) == 2
+    low, high = entry.range
+    assert all(low <= value <= high + 1e-9 for value in values)
+    same = EXAMPLE._replace(summary=EXAMPLE.references[0])
+    best, other = metric.score([same, EXAMPLE])
+    assert best > other if entry.higher_is_better else best < other
+
+
+@pytest.mark.parametrize("name", names())
+def test_options_are_documented_in_words(name):
+    entry = REGISTRY[name]
+    assert all(entry.options.values())
+    assert entry.base == name.split(":")[0]
+    assert set(option_names(entry.options)) >= {"against", "refs", "source"}
+    assert ":" in entry.factory
+    assert entry.citation
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("rouge-3", "did you mean rouge-. or rouge-"),
+        ("xyzzy", "prevalence baselines --list"),
+        ("rouge-1:swift", "has no option 'swift'; it has: precision"),
+        ("rouge-1:refs", "write the option refs as refs=VALUE"),
+        ("rouge-1:nostem=yes", "write the option nostem as nostem"),
+        ("rouge-1:refs=joint", "refs=joint: choose best, mean, first"),
+        ("rouge-1:source=each", "source= does not apply against the reference"),
+        ("rouge-1:against=reviews:refs=mean", "refs= does not apply against the reviews"),
+        ("rouge-1:against=moon", "choose reference or reviews"),
+        ("rouge-1:against=reviews:source=truncated-0", "choose joined, each or truncated-N"),
+        ("rouge-1:precision:recall", "exclude each other"),
+        ("rouge-1:py-rouge:limit=0", "give a number of characters"),
+        ("rouge-1:limit=9", "has no option 'limit'"),
+        ("bleu-4:tokenize=zh", "tokenize=zh: choose 13a"),
+        ("bleu-4:nlg-eval:lower", "has no option 'lower'"),
+        ("meteor-1.5:jar=no-such.jar", "name the file"),
+    ],
+)
+def test_wrong_options_are_refused_with_advice(spec, message):
+    if spec.startswith("meteor-1.5") and missing(REGISTRY["meteor-1.5"]):
+        pytest.skip("no java")
+    with pytest.raises(ConfigurationError, match=message):
+        get(spec)
+
+
+def test_options_may_come_as_arguments():
+    assert get("rouge-1", against="reviews", nostem="").name == "rouge-1:nostem:against=reviews"
+
+
+def test_a_missing_package_is_named_with_the_command(monkeypatch):
+    entry = Entry(
+        name="absent",
+        about="",
+        needs=("reference",),
+        range=(0, 1),
+        citation="",
+        factory="prevalence.baselines.lexical.rouge:open_rouge",
+        packages=("no_such_package_here",),
+        extra="lexical",
+    )
+    monkeypatch.setitem(REGISTRY, "absent", entry)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'prevalence\[lexical\]'"):
+        get("absent")
