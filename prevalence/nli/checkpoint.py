@@ -22,6 +22,7 @@ __all__ = [
     "ATTENTIONS",
     "JOINT",
     "PREMISE_FIRST",
+    "PREMISE_FIRST_FAMILIES",
     "LoadedCheckpoint",
     "first_line",
     "load_checkpoint",
@@ -34,6 +35,8 @@ JOINT = "joint"
 """Premise and hypothesis are one input, and every token of it attends to all others."""
 PREMISE_FIRST = "premise-first"
 """The premise attends to itself alone, a hypothesis to the premise and itself."""
+PREMISE_FIRST_FAMILIES = ("bert", "mpnet")
+"""Model types that can be read premise first."""
 ATTENTIONS = (JOINT, PREMISE_FIRST)
 """What ``prevalence_attention`` in a config may say."""
 
@@ -178,10 +181,10 @@ def _attention(config: Any, model: str) -> str:
             f"{model}: its config names prevalence_attention {named!r}, and this version knows "
             f"{' and '.join(ATTENTIONS)}; update prevalence, or use another checkpoint"
         )
-    if named == PREMISE_FIRST and config.model_type != "bert":
+    if named == PREMISE_FIRST and config.model_type not in PREMISE_FIRST_FAMILIES:
         raise ModelError(
-            f"{model}: {PREMISE_FIRST} attention is for BERT classifiers, and its config says "
-            f"{config.model_type}; remove prevalence_attention, or train a BERT checkpoint"
+            f"{model}: {PREMISE_FIRST} attention is for {' and '.join(PREMISE_FIRST_FAMILIES)} "
+            f"classifiers, and its config says {config.model_type}; remove prevalence_attention"
         )
     return str(named)
 

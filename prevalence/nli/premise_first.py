@@ -2,7 +2,9 @@
 
 The blocks ``[CLS] premise [SEP]`` and ``[CLS] hypothesis [SEP]`` each number their positions from
 0; the premise has token type 0 and attends to itself, a hypothesis has token type 1 and attends to
-the premise and to itself; the head reads the hypothesis' [CLS]. So a pair costs little more than
+the premise and to itself; the head reads the hypothesis' [CLS]. Models without token types tell the
+two apart by attention alone, and models with relative positions see a hypothesis as following its
+premise. So a pair costs little more than
 the tokens of its hypothesis, and its answer does not depend on what else is asked of the premise.
 """
 
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.nli.checkpoint import PREMISE_FIRST
-from prevalence.nli.packed_bert import Packed, PackedBert
+from prevalence.nli.packed import Packed, PackedClassifier
 from prevalence.nli.packing import Fitted, fit_blocks
 from prevalence.nli.tokens import BlockLayout, block_layout
 
@@ -34,7 +36,7 @@ class PremiseFirstReader:
     """Reads hypotheses against premises that are computed once a batch.
 
     Args:
-        checkpoint: a BERT classifier and its tokenizer; the model is moved to the device.
+        checkpoint: a BERT or MPNet classifier and its tokenizer; the model is moved to the device.
         device: torch device.
 
     Raises:
@@ -45,7 +47,7 @@ class PremiseFirstReader:
 
     def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
         self._device = device
-        self._network = PackedBert(checkpoint.model.to(device))
+        self._network = PackedClassifier(checkpoint.model.to(device))
         self._layout = block_layout(checkpoint.tokenizer, name=checkpoint.name)
         self._premise = checkpoint.max_length
         self._hypothesis = checkpoint.max_hypothesis
@@ -136,7 +138,7 @@ def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
         layout: special tokens around a text.
 
     Returns:
-        NumPy arrays; see :class:`.packed_bert.Packed`.
+        NumPy arrays; see :class:`.packed.Packed`.
     """
     by_premise = group(spans)
     count = len(by_premise.premises)

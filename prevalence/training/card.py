@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         "",
         f"# {recipe.output.name}",
         "",
-        recipe.output.description.strip() or "A natural language inference cross-encoder.",
+        recipe.output.description.strip() or "A natural language inference model.",
         "",
         f"- Base: `{recipe.model.base}`",
         f"- Parameters: {parameters / 1e6:.1f} million, stored in "
@@ -65,11 +66,29 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         "- Labels: entailment, neutral, contradiction",
         f"- Decision: a premise supports a hypothesis if P(entailment) > {threshold:.4f} "
         "(`prevalence_threshold` in config.json)",
-        f"- Longest pair: {recipe.output.max_length or recipe.model.max_length} tokens "
-        f"(`prevalence_max_length`; trained on {recipe.model.max_length})",
+        *_reading(recipe),
         f"- Licence of the weights: {recipe.output.licence}",
         f"- SHA-256 of model.safetensors: `{digest}`",
     ])  # fmt: skip
+
+
+def _reading(recipe: Recipe) -> tuple[str, ...]:
+    model, output = recipe.model, recipe.output
+    longest = f"{output.max_length or model.max_length} tokens (`prevalence_max_length`"
+    if model.architecture != PREMISE_FIRST:
+        return (
+            "- Architecture: cross-encoder; premise and hypothesis are one input",
+            f"- Longest pair: {longest}; trained on {model.max_length})",
+        )
+    hypothesis = output.max_hypothesis or model.max_hypothesis
+    return (
+        "- Architecture: premise-first; the premise attends to itself alone and is computed once "
+        "for all its hypotheses, a hypothesis attends to the premise and itself "
+        '(`prevalence_attention`: "premise-first"). It is to be used through prevalence: a plain '
+        "forward pass over joined pairs gives other answers",
+        f"- Longest premise: {longest}; trained on {model.max_length}), longest hypothesis: "
+        f"{hypothesis} (`prevalence_max_hypothesis`; trained on {model.max_hypothesis})",
+    )
 
 
 def _figures(recipe: Recipe, selection: "Selection | None") -> str:

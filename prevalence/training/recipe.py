@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prevalence.errors import ConfigurationError
+from prevalence.nli.checkpoint import ATTENTIONS, JOINT
 from prevalence.training.data import LABEL_MODES
 from prevalence.training.mixture import VIEWS
 
@@ -36,16 +37,22 @@ class ModelSettings:
 
     Attributes:
         base: Checkpoint folder, or `package:NAME/FOLDER` inside an installed package.
-        max_length: Longest pair in tokens; the premise is cut.
+        architecture: `joint` reads premise and hypothesis as one input; `premise-first` reads a
+            premise once for all its hypotheses (BERT only), and draws examples by whole premises.
+        max_length: Longest pair in tokens; the premise is cut. With `premise-first`, the longest
+            premise.
+        max_hypothesis: With `premise-first`, the longest hypothesis in tokens.
         dropout: Dropout of hidden states.
         attention_dropout: Dropout of attention weights.
-        attention: Attention implementation of transformers.
+        attention: Attention implementation of transformers, for `joint`.
         freeze_embeddings: Leave the embeddings as they are.
         freeze_layers: Leave this many of the lowest layers as they are.
     """
 
     base: str
+    architecture: str = JOINT
     max_length: int = 256
+    max_hypothesis: int = 128
     dropout: float = 0.1
     attention_dropout: float = 0.1
     attention: str = "sdpa"
@@ -159,6 +166,7 @@ class OutputSettings:
         licence: Licence of the weights.
         half: Store float16 instead of float32.
         max_length: Limit that a scorer should use; 0 takes the training limit.
+        max_hypothesis: Likewise, with `premise-first`.
         contradiction: Whether the head's contradiction class is good enough to be reported; if
             not, scorers leave contradicting reviews out, as for a two-label model.
         description: Opening paragraph of the card.
@@ -169,6 +177,7 @@ class OutputSettings:
     licence: str
     half: bool = True
     max_length: int = 0
+    max_hypothesis: int = 0
     contradiction: bool = True
     description: str = ""
     notes: str = ""
@@ -307,7 +316,11 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "run.seed must not be negative": run.seed >= 0,
         "run.checkpoint_every must be at least 1": run.checkpoint_every >= 1,
         "run.batch_tokens must be at least model.max_length": run.batch_tokens >= model.max_length,
-        "model.max_length must be at least 16": model.max_length >= 16,
+        f"model.architecture must be {' or '.join(ATTENTIONS)}": model.architecture in ATTENTIONS,
+        "model.max_length and max_hypothesis must be at least 16": min(
+            model.max_length, model.max_hypothesis
+        )
+        >= 16,
         "model.freeze_layers must not be negative": model.freeze_layers >= 0,
         "optimizer.layer_decay must be in (0, 1]": 0 < opt.layer_decay <= 1,
         "optimizer.warmup must be in [0, 1)": 0 <= opt.warmup < 1,

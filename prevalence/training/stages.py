@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from prevalence.errors import ConfigurationError
+from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.training import evaluation, state
 from prevalence.training.data import Document, read_documents
 from prevalence.training.loop import (
@@ -29,7 +30,7 @@ from prevalence.training.recipe import Recipe, Source, Stage
 
 __all__ = ["JudgedPairs", "Outcome", "Workshop", "file_digest"]
 
-_FORMAT = 1
+_FORMAT = 2
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -135,7 +136,6 @@ class Workshop:
         probabilities = predict(
             self.classifier,
             pairs,
-            max_length=self.recipe.model.max_length,
             autocast=autocast_dtype(self.recipe.run.precision, self.device)
             if self.device.type == "cuda"
             else None,
@@ -199,7 +199,11 @@ class Workshop:
             MixPart(self._kept(item.source, source, without), item.view, item.samples)
             for item in stage.mix
         ]
-        epochs = [draw_mixture(parts, seed=seed, epoch=epoch) for epoch in range(stage.epochs)]
+        whole = self.recipe.model.architecture == PREMISE_FIRST
+        epochs = [
+            draw_mixture(parts, seed=seed, epoch=epoch, whole_premises=whole)
+            for epoch in range(stage.epochs)
+        ]
         validation = self.recipe.validation
         return RunPlan(
             name=f"{stage.name}{label}",

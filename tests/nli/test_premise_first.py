@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 
 from prevalence.errors import BackendError, ModelError
 from prevalence.nli.checkpoint import load_checkpoint
-from prevalence.nli.packed_bert import PackedBert
+from prevalence.nli.packed import PackedClassifier
 from prevalence.nli.premise_first import PremiseFirstReader, group, pack
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.scorer import NLIScorer
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]
 
 PREMISE, HYPOTHESIS = 40, 16
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LONG = "The boots kept my feet dry, even in deep snow! " * 12
 
 
@@ -218,16 +219,16 @@ def test_windows_take_the_most_entailing_window(folder: Path, naive: Naive, numb
 
 def _limited(scorer: NLIScorer, monkeypatch: pytest.MonkeyPatch, tokens: int) -> list[int]:
     """Make the network run out of memory above a number of tokens; the batches it answers."""
-    usual = PackedBert.__call__
+    usual = PackedClassifier.__call__
     answered: list[int] = []
 
-    def forward(self: PackedBert, packed: Any) -> Any:
+    def forward(self: PackedClassifier, packed: Any) -> Any:
         if packed.ids.numel() > tokens:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB")
         answered.append(packed.ids.numel())
         return usual(self, packed)
 
-    monkeypatch.setattr(PackedBert, "__call__", forward)
+    monkeypatch.setattr(PackedClassifier, "__call__", forward)
     return answered
 
 
@@ -308,7 +309,9 @@ def test_unknown_attention_is_refused(altered: Callable[..., Path]) -> None:
     with pytest.raises(ModelError, match=r"'premise-last'.*joint and premise-first; update"):
         load_checkpoint(str(folder))
     other = altered("roberta", "config.json", prevalence_attention="premise-first")
-    with pytest.raises(ModelError, match="is for BERT classifiers, and its config says roberta"):
+    with pytest.raises(
+        ModelError, match="is for bert and mpnet classifiers, and its config says roberta"
+    ):
         load_checkpoint(str(other))
     joint = altered("bert", "config.json", prevalence_attention="joint")
     assert load_checkpoint(str(joint)).attention == "joint"
@@ -375,6 +378,7 @@ def span_rows(draw: st.DrawFn) -> np.ndarray:
     return np.array([(*premise, *draw(hypothesis)) for premise, n in rows for _ in range(n)])
 
 
+@UNHURRIED
 @given(spans=span_rows(), seed=st.integers(0, 9))
 def test_packing_says_where_every_token_is(spans: np.ndarray, seed: int) -> None:
     tokens = np.arange(100, 120)
@@ -395,6 +399,7 @@ def test_packing_says_where_every_token_is(spans: np.ndarray, seed: int) -> None
         assert packed.ids[known].tolist() == [2, *tokens[p_start : p_start + p_length], 3]
 
 
+@UNHURRIED
 @given(spans=span_rows(), budget=st.integers(1, 80))
 def test_batches_hold_each_row_once_within_the_budget(spans: np.ndarray, budget: int) -> None:
     reader = object.__new__(PremiseFirstReader)
