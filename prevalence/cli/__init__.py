@@ -15,6 +15,7 @@ _COMMANDS = {
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
     "train": "Fine-tune an NLI model on labelled pairs.",
+    "distill": "Let a teacher model judge pairs that a smaller one is to learn.",
 }
 
 _EPILOG = """\b

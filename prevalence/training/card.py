@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from prevalence.nli.checkpoint import PREMISE_FIRST
-from prevalence.training.recipe import Recipe
+from prevalence.training.recipe import ModelSettings, Recipe
 
 if TYPE_CHECKING:
     from prevalence.training.pipeline import Selection
@@ -131,7 +131,22 @@ def _data(recipe: Recipe, digests: Mapping[str, str]) -> str:
         if s.name in used
     ]
     table = ["| source | what | licence | SHA-256 |", "|---|---|---|---|", *rows]
-    return "\n".join(["## Data", "", *table])
+    return "\n".join(["## Data", "", *table, *_taught(recipe)])
+
+
+def _taught(recipe: Recipe) -> tuple[str, ...]:
+    teacher = recipe.teacher
+    if teacher is None:
+        return ()
+    names = ", ".join(source.name for source in recipe.sources if source.taught)
+    return (
+        "",
+        f"The reviews of {names} carry soft labels of a teacher "
+        f"(`{teacher.recipe or teacher.model}`, {teacher.dtype}): {teacher.keep:.0%} of a given "
+        "label where there is one, the rest the teacher's probabilities. Each review is also asked "
+        f"about up to {teacher.siblings} sentences of other reviews of its product, "
+        f"{teacher.foreign} on other products of its domain and {teacher.own} of its own.",
+    )
 
 
 def _settings(recipe: Recipe) -> str:
@@ -154,10 +169,15 @@ def _settings(recipe: Recipe) -> str:
         f"stage and linear decay, gradient norm at most {opt.clip:g}, "
         f"layer decay {opt.layer_decay:g}, "
         f"label smoothing {opt.label_smoothing:g}, dropout {model.dropout:g}, "
-        "embeddings "
-        f"{'frozen' if model.freeze_embeddings else 'trained'}, {model.freeze_layers} layers "
+        f"embeddings {_frozen(model)}, {model.freeze_layers} layers "
         f"frozen, precision {run.precision}, seed {run.seed}.",
     ])  # fmt: skip
+
+
+def _frozen(model: ModelSettings) -> str:
+    if model.freeze_embeddings:
+        return "frozen"
+    return "of words frozen" if model.freeze_words else "trained"
 
 
 def _time(seconds: Mapping[str, float], device: str) -> str:

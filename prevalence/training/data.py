@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.sentences import get_splitter
 
 __all__ = ["PRODUCT_TEMPLATE", "Document", "Target", "parse_target", "read_documents"]
 
@@ -51,6 +52,7 @@ class Document:
         group: Product or record identifier, the unit that cross-validation keeps together.
         domain: Where easy negatives are drawn from; empty when unknown.
         relation: `review`, `product` or `sentence`.
+        unlabelled: Hypotheses that nobody has judged, for a teacher.
     """
 
     premise: str
@@ -59,6 +61,7 @@ class Document:
     group: str
     domain: str = ""
     relation: str = "review"
+    unlabelled: tuple[str, ...] = ()
 
 
 def parse_target(label: object, where: str) -> Target:
@@ -120,7 +123,11 @@ def _mean(targets: Sequence[Target]) -> Target:
 
 
 def read_documents(
-    path: Path, *, labels: LabelMode = "majority", threeway: Path | None = None
+    path: Path,
+    *,
+    labels: LabelMode = "majority",
+    threeway: Path | None = None,
+    summaries: Sequence[str] = (),
 ) -> list[Document]:
     """Read a JSON Lines file of labelled pairs in any of the accepted layouts.
 
@@ -130,6 +137,7 @@ def read_documents(
         labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
             records with `statements` into neutral and contradiction.
+        summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
 
     Returns:
         Documents in file order.
@@ -142,7 +150,7 @@ def read_documents(
     for where, record in _read_lines(path):
         if isinstance(record.get("id"), str) and record["id"] in splits:
             record = {**record, "labels": splits[record["id"]]}  # noqa: PLW2901
-        documents.extend(_parse(record, where, labels))
+        documents.extend(_parse(record, where, labels, summaries))
     if not documents:
         raise InputError(f"{path}: holds no records")
     return documents
@@ -171,7 +179,7 @@ def _read_lines(path: Path) -> Iterator[tuple[str, Record]]:
         yield where, record
 
 
-def _parse(record: Record, where: str, mode: LabelMode) -> list[Document]:
+def _parse(record: Record, where: str, mode: LabelMode, summaries: Sequence[str]) -> list[Document]:
     if "premise" in record:
         return [_parse_pair(record, where)]
     if "statements" in record:
@@ -181,7 +189,7 @@ def _parse(record: Record, where: str, mode: LabelMode) -> list[Document]:
     if "reviews" in record and "labels" in record:
         return _parse_grouped(record, where)
     if "reviews" in record:
-        return _parse_unlabelled(record, where)
+        return _parse_unlabelled(record, where, summaries)
     raise InputError(
         f"{where}: none of the known layouts (premise + hypothesis + label; review + sentences or "
         "statements + labels; name + reviews + sentences + labels; reviews)"
@@ -242,11 +250,21 @@ def _parse_grouped(record: Record, where: str) -> list[Document]:
     return documents
 
 
-def _parse_unlabelled(record: Record, where: str) -> list[Document]:
+def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> list[Document]:
     group = str(record.get("product_id", record.get("id", record.get("case", where))))
     domain = str(record.get("domain", record.get("category", "")))
     texts = [r if isinstance(r, str) else _text(r, "text", where) for r in record["reviews"]]
-    return [Document(text, (), (), group, domain) for text in texts if text.strip()]
+    written = record.get("summaries", {})
+    if summaries and not isinstance(written, dict):
+        raise InputError(f"{where}: field 'summaries' must be an object of system and text")
+    split = get_splitter()
+    found = (str(written.get(system, "")) for system in summaries)
+    sentences = tuple(dict.fromkeys(s.text for text in found for s in split(text)))
+    return [
+        Document(text, (), (), group, domain, unlabelled=sentences)
+        for text in texts
+        if text.strip()
+    ]
 
 
 def _text(record: Record, field: str, where: str) -> str:

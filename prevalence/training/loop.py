@@ -24,14 +24,17 @@ __all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "train_run"]
 
 
 class Progress(NamedTuple):
-    """What a progress callback learns, once every few steps and at the end of an epoch."""
+    """What a progress callback learns, once every few steps and at the end of an epoch.
+
+    While a teacher judges pairs, steps are pairs and there is no loss.
+    """
 
     run: str
     step: int
     steps: int
-    loss: float
-    learning_rate: float
-    tokens_per_second: float
+    loss: float | None = None
+    learning_rate: float = 0.0
+    tokens_per_second: float = 0.0
     metric: float | None = None
 
 

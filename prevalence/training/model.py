@@ -1,6 +1,7 @@
 """Base checkpoint folder → classifier with known label columns, freezing, parameter groups."""
 
 import importlib.util
+import os
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,7 +65,8 @@ def resolve_base(base: str, folder: Path) -> Path:
     """Find the folder of a base checkpoint.
 
     Args:
-        base: Path, or `package:NAME/FOLDER` for a folder inside an installed package.
+        base: Path, in which environment variables are expanded, or `package:NAME/FOLDER` for a
+            folder inside an installed package.
         folder: Where relative paths start.
 
     Returns:
@@ -83,7 +85,7 @@ def resolve_base(base: str, folder: Path) -> Path:
             )
         path = Path(spec.origin).parent / inner
     else:
-        path = folder / base
+        path = folder / os.path.expandvars(base)
     if not (path / "config.json").is_file():
         raise ModelError(f"{path}: not a checkpoint folder (config.json is missing)")
     return path
@@ -185,7 +187,8 @@ def _freeze(model: nn.Module, settings: ModelSettings) -> None:
         depth = _depth(name)
         frozen_embedding = depth == -1 and (settings.freeze_embeddings or settings.freeze_layers)
         frozen_layer = depth is not None and 0 <= depth < settings.freeze_layers
-        if frozen_embedding or frozen_layer:
+        frozen_word = settings.freeze_words and "word_embeddings" in name
+        if frozen_embedding or frozen_layer or frozen_word:
             parameter.requires_grad_(False)
 
 

@@ -37,6 +37,7 @@ def test_existing_head_keeps_its_column_order(tiny_base: Path, tmp_path: Path) -
     ("options", "frozen"),
     [
         ({"freeze_embeddings": True}, ("bert.embeddings.",)),
+        ({"freeze_words": True}, ("bert.embeddings.word_embeddings.",)),
         ({"freeze_layers": 1}, ("bert.embeddings.", "bert.encoder.layer.0.")),
         ({}, ()),
     ],

@@ -20,7 +20,8 @@ from prevalence.training.loop import Progress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.predict import predict
-from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
+from prevalence.training.recipe import ModelSettings, Recipe
+from prevalence.training.recipe_file import read_recipe
 
 PREMISE_FIRST = "architecture = 'premise-first'\nmax_hypothesis = 16\n"
 LEARNING = (
