@@ -20,7 +20,9 @@ Array = TypeVar("Array")
 
 
 class Packed(NamedTuple, Generic[Array]):
-    """Tokens of P premises and of R hypotheses, at most n of a premise, without padding.
+    """Tokens of P premises and of R hypotheses, without padding.
+
+    Attention takes the hypotheses in G groups of at most n, each of one premise.
 
     Attributes:
         ids: int64 [T], tokens: all premises, then all hypotheses.
@@ -28,12 +30,13 @@ class Packed(NamedTuple, Generic[Array]):
         types: int64 [T], 0 in premises and 1 in hypotheses.
         premises: int64 [P, longest], places in the T tokens; anything where the mask is False.
         premise_mask: bool, likewise.
-        hypotheses: int64 [P, n, longest], by premise, padded in both directions.
+        hypotheses: int64 [G, n, longest], by group, padded in both directions.
         hypothesis_mask: bool, likewise.
+        owners: int64 [G], the premise of each group.
         context: int64 [T], where each token lies in the padded premises followed by the padded
             hypotheses, both flattened.
         heads: int64 [R], places of the hypotheses' first tokens, in the order of the answers.
-        slots: int64 [R], where each hypothesis lies among the P · n.
+        slots: int64 [R], where each hypothesis lies among the G · n.
     """
 
     ids: Array
@@ -43,6 +46,7 @@ class Packed(NamedTuple, Generic[Array]):
     premise_mask: Array
     hypotheses: Array
     hypothesis_mask: Array
+    owners: Array
     context: Array
     heads: Array
     slots: Array
@@ -53,8 +57,8 @@ class _Biases(NamedTuple):
 
     Attributes:
         premises: [P, heads or 1, K or 1, K], from premises to themselves.
-        to_premise: [P, heads or 1, 1, L or 1, K], from hypotheses to their premise.
-        to_itself: [P, heads or 1, n, L or 1, L], from hypotheses to themselves.
+        to_premise: [G, heads or 1, 1, L or 1, K], from hypotheses to their premise.
+        to_itself: [G, heads or 1, n, L or 1, L], from hypotheses to themselves.
     """
 
     premises: Tensor
@@ -108,6 +112,7 @@ class PackedClassifier:
         ).transpose(1, 2)
         own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
         asked = self._own(query, packed.hypotheses)
+        known = _owned(known, packed)
         hypotheses = self._attend_twice(asked, known, own, biases)
         size = hidden.shape[-1]
         both = torch.cat([premises.reshape(-1, size), hypotheses.reshape(-1, size)])
@@ -119,7 +124,7 @@ class PackedClassifier:
         """The same for the first tokens of the hypotheses, [R, H]."""
         to_query, to_key, to_value = self._family.projections(layer)
         key, value = to_key(hidden), to_value(hidden)
-        known = self._known(key, packed), self._known(value, packed)
+        known = _owned((self._known(key, packed), self._known(value, packed)), packed)
         own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
         first = packed.hypotheses[..., :1]
         asked = to_query(hidden.index_select(0, first.flatten()))
@@ -136,17 +141,17 @@ class PackedClassifier:
     ) -> Tensor:
         """Attention of hypotheses to their premise and to themselves, under one softmax.
 
-        The premise's keys are multiplied with the queries of all its hypotheses at once, and are
-        never copied for each.
+        The premise's keys are multiplied with the queries of a whole group at once, and are never
+        copied for each hypothesis.
 
         Args:
-            query: [P, heads, n, Q, d].
-            known: keys and values of the premises, [P, heads, K, d].
-            own: keys and values of the hypotheses, [P, heads, n, L, d].
+            query: [G, heads, n, Q, d].
+            known: keys and values of the groups' premises, [G, heads, K, d].
+            own: keys and values of the hypotheses, [G, heads, n, L, d].
             biases: of these queries.
 
         Returns:
-            [P, n, Q, heads, d].
+            [G, n, Q, heads, d].
         """
         query = query * query.shape[-1] ** -0.5
         to_premise = query.flatten(2, 3) @ known[0].transpose(-1, -2)
@@ -169,13 +174,15 @@ class PackedClassifier:
             )
             for mask in masks
         )
-        biases = _Biases(known[:, None, None], known[:, None, None, None], own[:, None, :, None])
+        biases = _Biases(
+            known[:, None, None], known[packed.owners][:, None, None, None], own[:, None, :, None]
+        )
         if not self._family.relative:
             return biases
         premise = torch.arange(known.shape[-1], device=known.device)
         hypothesis = torch.arange(own.shape[-1], device=known.device)
         # Seen from a hypothesis, it follows its premise.
-        shifted = hypothesis[None] + packed.premise_mask.sum(1)[:, None]
+        shifted = hypothesis[None] + packed.premise_mask.sum(1)[packed.owners][:, None]
         between = self._family.bias(shifted[:, :, None], premise)
         return _Biases(
             biases.premises + self._family.bias(premise[:, None], premise),
@@ -188,9 +195,15 @@ class PackedClassifier:
         return self._taken(states, packed.premises).transpose(1, 2)
 
     def _own(self, states: Tensor, places: Tensor) -> Tensor:
-        """The hypotheses' part of [T, H], as [P, heads, n, longest, d]."""
+        """The hypotheses' part of [T, H], as [G, heads, n, longest, d]."""
         return self._taken(states, places).permute(0, 3, 1, 2, 4)
 
     def _taken(self, states: Tensor, places: Tensor) -> Tensor:
         taken = states.index_select(0, places.flatten())
         return taken.view(*places.shape, self._family.heads, -1)
+
+
+def _owned(known: tuple[Tensor, Tensor], packed: Packed[Tensor]) -> tuple[Tensor, Tensor]:
+    """Keys and values of premises, for each group those of its own."""
+    key, value = known
+    return key.index_select(0, packed.owners), value.index_select(0, packed.owners)

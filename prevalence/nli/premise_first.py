@@ -151,19 +151,36 @@ def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
 
     premises, premise_mask = _padded(offsets[:count], lengths[:count])
     rows, row_mask = _padded(offsets[count:], lengths[count:])
-    shape = (count, int(by_premise.slot.max()) + 1, rows.shape[1])
+    owners, where = _in_groups(by_premise)
+    shape = (owners.size, int(where[1].max()) + 1, rows.shape[1])
     hypotheses, hypothesis_mask = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
-    where = (by_premise.owner, by_premise.slot)
     hypotheses[where], hypothesis_mask[where] = rows, row_mask
 
-    slots = by_premise.owner * shape[1] + by_premise.slot
+    slots = where[0] * shape[1] + where[1]
     own = slots[:, None] * shape[2] + np.arange(shape[2]) + premises.size
     beside = np.arange(premises.size).reshape(premises.shape)
     context = np.concatenate([beside[premise_mask], own[row_mask]])
     return Packed(
-        ids, positions, types, premises, premise_mask, hypotheses, hypothesis_mask, context,
-        offsets[count:], slots,
+        ids, positions, types, premises, premise_mask, hypotheses, hypothesis_mask, owners,
+        context, offsets[count:], slots,
     )  # fmt: skip
+
+
+def _in_groups(rows: Grouped) -> tuple[Ints, tuple[Ints, Ints]]:
+    """Deal rows to groups of one premise, at most as large as the mean number of its rows.
+
+    One premise with many hypotheses beside many with few would make a grid of mostly padding;
+    so no more than about half of it is padding, and at most twice the premises are read.
+
+    Returns:
+        The premise of each group, and the group and place in it of each row.
+    """
+    counts = np.bincount(rows.owner, minlength=len(rows.premises))
+    most = -(-rows.owner.size // len(counts))
+    groups = -(-counts // most)
+    first = np.cumsum(groups) - groups
+    owners = np.repeat(np.arange(len(counts)), groups)
+    return owners, (first[rows.owner] + rows.slot // most, rows.slot % most)
 
 
 def _with_special(tokens: Ints, texts: Ints, positions: Ints, layout: BlockLayout) -> Ints:

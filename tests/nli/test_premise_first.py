@@ -360,13 +360,23 @@ def test_packing_by_hand() -> None:
     assert packed.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
     assert packed.types.tolist() == [0] * 7 + [1] * 10
     assert packed.heads.tolist() == [7, 10, 13]
-    assert packed.slots.tolist() == [2, 0, 1]  # two slots a premise
+    assert packed.owners.tolist() == [0, 1]
+    assert packed.slots.tolist() == [2, 0, 1]  # two slots a group
     assert packed.premises[packed.premise_mask].tolist() == [*range(7)]
     assert packed.premise_mask.tolist() == [[True] * 4, [True] * 3 + [False]]
     assert packed.hypotheses[packed.hypothesis_mask].tolist() == [*range(10, 17), 7, 8, 9]
     assert packed.hypothesis_mask.sum(-1).tolist() == [[3, 4], [3, 0]]
     both = np.concatenate([packed.premises.ravel(), packed.hypotheses.ravel()])
     assert both[packed.context].tolist() == [*range(17)]
+
+
+def test_one_premise_with_many_hypotheses_beside_many_with_one() -> None:
+    # 12 rows of 4 premises: groups of at most 3, so the first premise has 3 of them.
+    spans = np.array([[0, 5, h, 1] for h in range(9)] + [[p, 1, 9, 1] for p in (6, 7, 8)])
+    packed = pack(np.arange(20), spans, LAYOUT)
+    assert packed.hypotheses.shape == (6, 3, 3)
+    assert packed.owners.tolist() == [0, 0, 0, 1, 2, 3]
+    assert packed.slots.tolist() == [*range(9), 9, 12, 15]
 
 
 @st.composite
@@ -384,16 +394,18 @@ def test_packing_says_where_every_token_is(spans: np.ndarray, seed: int) -> None
     tokens = np.arange(100, 120)
     spans = np.random.default_rng(seed).permutation(spans)
     packed = pack(tokens, spans, LAYOUT)
-    premises, owner, slot = group(spans)
+    premises, owner, _ = group(spans)
     both = np.concatenate([packed.premises.ravel(), packed.hypotheses.ravel()])
     assert both[packed.context].tolist() == [*range(len(packed.ids))]
+    groups, most, _ = packed.hypotheses.shape
+    assert groups <= 2 * len(premises)
+    assert len(set(packed.slots.tolist())) == len(spans)
     for row, (p_start, p_length, h_start, h_length) in enumerate(spans.tolist()):
-        mask = packed.hypothesis_mask[owner[row], slot[row]]
-        places = packed.hypotheses[owner[row], slot[row]][mask]
-        read = [2, *tokens[h_start : h_start + h_length], 3]
-        assert packed.ids[places].tolist() == read
+        where = divmod(int(packed.slots[row]), most)
+        places = packed.hypotheses[where][packed.hypothesis_mask[where]]
+        assert packed.ids[places].tolist() == [2, *tokens[h_start : h_start + h_length], 3]
         assert packed.heads[row] == places[0]
-        assert packed.slots[row] == owner[row] * packed.hypotheses.shape[1] + slot[row]
+        assert packed.owners[where[0]] == owner[row]
         assert premises[owner[row]].tolist() == [p_start, p_length]
         known = packed.premises[owner[row]][packed.premise_mask[owner[row]]]
         assert packed.ids[known].tolist() == [2, *tokens[p_start : p_start + p_length], 3]
