@@ -47,7 +47,7 @@ def write_checkpoint(
         model.half()
     with quiet_transformers():
         model.save_pretrained(folder)  # type: ignore[operator]
-    shop.classifier.tokenizer.save_pretrained(folder)
+    _save_tokenizer(shop.classifier.tokenizer, folder)
     _add_settings(folder / "config.json", _settings(recipe, threshold))
     (folder / "model.safetensors").chmod(0o644)
     digest = file_digest(folder / "model.safetensors")
@@ -65,6 +65,13 @@ def write_checkpoint(
     )
     (folder / "README.md").write_text(card, encoding="utf-8")
     return digest
+
+
+def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Save it without the truncation of its last call, which is no part of the model."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
 
 
 def _write_held_out(shop: Workshop, path: Path, selection: "Selection") -> None:

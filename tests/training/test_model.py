@@ -9,7 +9,7 @@ from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
 
 def settings(base: Path, **options: object) -> ModelSettings:
-    return ModelSettings(base=str(base), **options)  # type: ignore[arg-type]
+    return ModelSettings(base=str(base), max_length=64, **options)  # type: ignore[arg-type]
 
 
 def test_plain_encoder_gets_a_seeded_three_label_head(tiny_base: Path) -> None:

@@ -45,13 +45,18 @@ def run(recipe: Recipe, folder: Path, *, stop_at: int = 0) -> None:
     train(recipe, folder, device="cpu", progress=progress)
 
 
-@pytest.mark.parametrize("model", ["", PREMISE_FIRST])
+@pytest.mark.parametrize(
+    ("model", "precision"),
+    [("", "float32"), (PREMISE_FIRST, "float32"), (PREMISE_FIRST, "bfloat16")],
+)
 def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
-    model: str, recipe_file: Callable[..., Path], tmp_path: Path
+    model: str, precision: str, recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
-    recipe = read_recipe(
-        recipe_file(optimizer="average_from = 0.5\n", output="half = false\n", model=model)
-    )
+    path = recipe_file(
+        optimizer="average_from = 0.5\n", output="half = false\n", model=model,
+        run=f"precision = '{precision}'\n",
+    )  # fmt: skip
+    recipe = read_recipe(path)
     run(recipe, tmp_path / "whole")
     with pytest.raises(StopError):
         run(recipe, tmp_path / "broken", stop_at=8)
