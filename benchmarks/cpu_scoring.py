@@ -5,7 +5,8 @@
 
 The naive loop is the equations as they stand: every pair on its own through tokenizer and model,
 no batches, no cache, no pair left out. Both sides run in one process. Their decisions must be
-equal, and their probabilities within 1e-5, before any time is printed.
+equal, and their probabilities within 1e-5, before any time is printed. The same pairs are then
+scored without the engine in each precision, with the share of decisions that it changes.
 """
 
 from __future__ import annotations
@@ -26,17 +27,19 @@ from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment, quantiles
 from prevalence.engine import Engine, WorkCounts
-from prevalence.nli.checkpoint import LoadedCheckpoint, load_checkpoint
+from prevalence.nli.checkpoint import PREMISE_FIRST, LoadedCheckpoint, load_checkpoint
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, ScoredSummary
 from prevalence.scorers import open_scorer
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
+from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TOLERANCE = 1e-5
+PRECISIONS = ("float32", "bfloat16")
 
 Row = dict[str, Any]
 
@@ -83,12 +86,14 @@ class NaiveLoop:
 
     Attributes:
         pairs: pairs answered so far.
+        answers: P(entailment) of each distinct one.
     """
 
     def __init__(self, checkpoint: LoadedCheckpoint) -> None:
         self._checkpoint = checkpoint
         self._split = get_splitter()
         self.pairs = 0
+        self.answers: dict[tuple[str, str], float] = {}
 
     def run(self, products: Sequence[Product]) -> list[NaiveSummary]:
         """Answer every pair that equations 1 to 3 of Malon 2023 name."""
@@ -117,6 +122,15 @@ class NaiveLoop:
         import torch
 
         self.pairs += 1
+        ask = self._premise_first if self._checkpoint.attention == PREMISE_FIRST else self._joint
+        with torch.inference_mode():
+            logits = ask(premise, hypothesis)
+        answer = float(torch.softmax(logits, dim=0)[self._checkpoint.labels.entailment])
+        self.answers[premise, hypothesis] = answer
+        return answer
+
+    def _joint(self, premise: str, hypothesis: str) -> Any:
+        """Logits of a pair by the tokenizer's own encoding and the model's own forward pass."""
         inputs = self._checkpoint.tokenizer(
             premise,
             hypothesis,
@@ -124,9 +138,35 @@ class NaiveLoop:
             max_length=self._checkpoint.max_length,
             return_tensors="pt",
         )
-        with torch.inference_mode():
-            logits = self._checkpoint.model(**inputs).logits[0]
-        return float(torch.softmax(logits, dim=0)[self._checkpoint.labels.entailment])
+        return self._checkpoint.model(**inputs).logits[0]
+
+    def _premise_first(self, premise: str, hypothesis: str) -> Any:
+        """Logits of a pair by the plain encoder under a mask that hides the hypothesis.
+
+        The premise's tokens see the premise; the hypothesis', which count their positions anew,
+        see both.
+        """
+        import torch
+
+        checkpoint = self._checkpoint
+        bert, classifier = checkpoint.model.bert, checkpoint.model.classifier
+        parts = [
+            checkpoint.tokenizer(text, truncation=True, max_length=limit)["input_ids"]
+            for text, limit in (
+                (premise, checkpoint.max_length),
+                (hypothesis, checkpoint.max_hypothesis),
+            )
+        ]
+        split, size = len(parts[0]), len(parts[0]) + len(parts[1])
+        mask = torch.zeros(1, 1, size, size)
+        mask[:, :, :split, split:] = torch.finfo(mask.dtype).min
+        hidden = bert(
+            input_ids=torch.tensor([parts[0] + parts[1]]),
+            position_ids=torch.tensor([[*range(split), *range(size - split)]]),
+            token_type_ids=(torch.arange(size) >= split).long()[None],
+            attention_mask=mask,
+        ).last_hidden_state
+        return classifier(torch.tanh(bert.pooler.dense(hidden[0, split])))
 
 
 def setup(model: str, data: Path | None, products: int | None) -> Setup:
@@ -187,6 +227,31 @@ def largest_difference(
     return largest
 
 
+def measure_precision(
+    given: Setup, dtype: str, answers: dict[tuple[str, str], float], repeats: int
+) -> Row:
+    """Score distinct pairs in one precision, against the naive loop's answers in float32."""
+    from prevalence.nli.scorer import NLIScorer
+
+    scorer = NLIScorer(given.model, device="cpu", dtype=dtype)
+    table = TextTable()
+    pairs = np.array([(table.add(a), table.add(b)) for a, b in answers], np.int64)
+    scorer.score(table, pairs[:64])
+    seconds = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        found = scorer.score(table, pairs).entailment
+        seconds.append(time.perf_counter() - begin)
+    exact = np.fromiter(answers.values(), np.float64)
+    changed = (found > scorer.threshold) != (exact > scorer.threshold)
+    return {
+        "pairs": len(pairs),
+        "seconds": quantiles(seconds)[1],
+        "largest_difference": float(np.abs(found - exact).max()),
+        "changed_decisions": float(changed.mean()),
+    }
+
+
 def measure(given: Setup, repeats: int) -> Row:
     """Run both sides, the engine several times and once more with a full cache."""
     checkpoint = load_checkpoint(given.model)
@@ -196,7 +261,7 @@ def measure(given: Setup, repeats: int) -> Row:
     naive.run(warm_up)
     run_engine(Setup(given.model, warm_up, given.data), engine)
 
-    naive.pairs = 0
+    naive.pairs, naive.answers = 0, {}
     begin = time.perf_counter()
     answers = naive.run(given.products)
     naive_seconds = time.perf_counter() - begin
@@ -225,6 +290,9 @@ def measure(given: Setup, repeats: int) -> Row:
         "naive_seconds": naive_seconds,
         "engine_seconds": {"p20": low, "p50": middle, "p80": high},
         "cached_seconds": again.seconds,
+        "precisions": {
+            dtype: measure_precision(given, dtype, naive.answers, repeats) for dtype in PRECISIONS
+        },
         "repeats": repeats,
     }
 
@@ -266,6 +334,12 @@ def show(row: Row) -> None:
         f"by batching alone: {batching:.2f}× (computed/s over computed/s)\n"
         f"ratio: {naive / engine['p50']:.2f}× the naive loop's pairs per second"
     )
+    for dtype, part in row["precisions"].items():
+        print(
+            f"{dtype}: {part['pairs'] / part['seconds']:,.1f} pairs/s without the engine, "
+            f"{part['changed_decisions']:.2%} of decisions changed, largest |Δp| "
+            f"{part['largest_difference']:.1e}"
+        )
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "cache": "Show or clear the store of pair probabilities.",
     "train": "Fine-tune an NLI model on labelled pairs.",
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
+    "distill": "Let a teacher model judge pairs that a smaller one is to learn.",
 }
 
 _EPILOG = """\b

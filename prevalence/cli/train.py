@@ -44,7 +44,7 @@ def train(
     and a model card. Ctrl-C keeps the last checkpoint; the same command resumes from it.
     """
     from prevalence.training.pipeline import train as run
-    from prevalence.training.recipe import read_recipe
+    from prevalence.training.recipe_file import read_recipe
 
     settings = read_recipe(recipe)
     where = work or output / ".training"
@@ -77,6 +77,9 @@ def _printer() -> "ProgressCallback":
     """Print one line a report; whole lines survive logs, which a moving bar does not."""
 
     def show(event: "Progress") -> None:
+        if event.loss is None:
+            click.echo(f"{event.run}: {event.step:,} of {event.steps:,} pairs", err=True)
+            return
         metric = "" if event.metric is None else f"  dev {event.metric:.4f}"
         click.echo(
             f"{event.run}: step {event.step}/{event.steps}  loss {event.loss:.4f}  "

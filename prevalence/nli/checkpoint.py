@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 __all__ = [
+    "ATTENTIONS",
+    "JOINT",
+    "PREMISE_FIRST",
+    "PREMISE_FIRST_FAMILIES",
     "LoadedCheckpoint",
     "first_line",
     "load_checkpoint",
@@ -26,6 +30,15 @@ __all__ = [
     "real_limit",
     "resolve",
 ]
+
+JOINT = "joint"
+"""Premise and hypothesis are one input, and every token of it attends to all others."""
+PREMISE_FIRST = "premise-first"
+"""The premise attends to itself alone, a hypothesis to the premise and itself."""
+PREMISE_FIRST_FAMILIES = ("bert", "mpnet")
+"""Model types that can be read premise first."""
+ATTENTIONS = (JOINT, PREMISE_FIRST)
+"""What ``prevalence_attention`` in a config may say."""
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
@@ -75,7 +88,10 @@ class LoadedCheckpoint:
         tokenizer: a fast tokenizer.
         pad: padding token of the model.
         labels: which output is which class.
-        max_length: real limit in tokens, special tokens included.
+        max_length: real limit in tokens, special tokens included, of a pair; of the premise
+            alone with premise-first attention.
+        attention: one of :data:`ATTENTIONS`.
+        max_hypothesis: limit of the hypothesis with premise-first attention, likewise.
         threshold: calibrated threshold, or 0.5.
         calibrated: whether the threshold was calibrated.
         digest: BLAKE2b of weights, config and tokenizer, 16 bytes.
@@ -87,6 +103,8 @@ class LoadedCheckpoint:
     pad: int | None
     labels: LabelMap
     max_length: int
+    attention: str
+    max_hypothesis: int
     threshold: float
     calibrated: bool
     digest: bytes
@@ -112,7 +130,8 @@ def load_checkpoint(
         revision: hub revision, in place of the registered one.
 
     Raises:
-        ModelError: not found, not loadable, labels ambiguous, or ``max_length`` above the limit.
+        ModelError: not found, not loadable, labels ambiguous, attention unknown, or ``max_length``
+            above the limit.
     """
     import torch
 
@@ -128,8 +147,9 @@ def load_checkpoint(
     if not getattr(config, "prevalence_contradiction", True):
         # Its training found this class not good enough to be reported.
         order = replace(order, contradiction=None)
+    attention = _attention(config, model)
     tokenizer = _tokenizer(folder, model)
-    length = _length(config, tokenizer, model, max_length)
+    limit = real_limit(config, tokenizer)
     threshold = _threshold(config, entry, model)
     if config.pad_token_id is None:
         # Heads that read the last token find it by the padding token in the config.
@@ -140,7 +160,9 @@ def load_checkpoint(
         tokenizer=tokenizer,
         pad=config.pad_token_id,
         labels=order,
-        max_length=length,
+        max_length=_length(config, limit, model, max_length),
+        attention=attention,
+        max_hypothesis=_trained_length(config, "prevalence_max_hypothesis", limit, model),
         threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
         digest=_digest(folder),
@@ -152,14 +174,38 @@ def _plain_name(model: str) -> str:
     return re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
 
 
-def _length(config: Any, tokenizer: Any, model: str, asked: int | None) -> int:
-    limit = real_limit(config, tokenizer)
+def _attention(config: Any, model: str) -> str:
+    named = getattr(config, "prevalence_attention", JOINT)
+    if named not in ATTENTIONS:
+        raise ModelError(
+            f"{model}: its config names prevalence_attention {named!r}, and this version knows "
+            f"{' and '.join(ATTENTIONS)}; update prevalence, or use another checkpoint"
+        )
+    if named == PREMISE_FIRST and config.model_type not in PREMISE_FIRST_FAMILIES:
+        raise ModelError(
+            f"{model}: {PREMISE_FIRST} attention is for {' and '.join(PREMISE_FIRST_FAMILIES)} "
+            f"classifiers, and its config says {config.model_type}; remove prevalence_attention"
+        )
+    return str(named)
+
+
+def _length(config: Any, limit: int, model: str, asked: int | None) -> int:
     if asked is None:
-        trained = getattr(config, "prevalence_max_length", None)
-        return min(limit, trained) if isinstance(trained, int) and trained > 0 else limit
+        return _trained_length(config, "prevalence_max_length", limit, model)
     if not _LEAST_LENGTH <= asked <= limit:
         raise ModelError(f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}")
     return asked
+
+
+def _trained_length(config: Any, key: str, limit: int, model: str) -> int:
+    """A limit that training left in the config, within the model's own."""
+    trained = getattr(config, key, limit)
+    if type(trained) is not int or trained < _LEAST_LENGTH:
+        raise ModelError(
+            f"{model}: {key} {trained!r} in its config is no number of tokens from "
+            f"{_LEAST_LENGTH} on"
+        )
+    return min(limit, trained)
 
 
 def _threshold(config: Any, entry: Checkpoint | None, model: str) -> float | None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fitted", "batches", "fit"]
+__all__ = ["Fitted", "batches", "fit", "fit_blocks"]
 
 Ints = NDArray[np.int64]
 
@@ -50,17 +50,54 @@ def fit(
     Returns:
         Rows in pair order.
     """
+    space = room - hypotheses[1]
+    too_long = space < np.minimum(premises[1], 1)
+    return _cut(premises, hypotheses, space=space, too_long=too_long, stride=stride)
+
+
+def fit_blocks(
+    premises: tuple[Ints, Ints],
+    hypotheses: tuple[Ints, Ints],
+    *,
+    premise_room: int,
+    hypothesis_room: int,
+    stride: int | None = None,
+) -> Fitted:
+    """Like :func:`fit`, where each part of a pair has a limit of its own.
+
+    Args:
+        premises: starts and lengths of each pair's premise, int64 [P] each.
+        hypotheses: likewise of the hypotheses.
+        premise_room: tokens for the premise.
+        hypothesis_room: tokens for the hypothesis; a longer one has no row.
+        stride: as in :func:`fit`.
+
+    Returns:
+        Rows in pair order. Pairs of one premise have the same windows.
+    """
+    lengths = hypotheses[1]
+    space = np.full_like(lengths, premise_room)
+    too_long = lengths > hypothesis_room
+    return _cut(premises, hypotheses, space=space, too_long=too_long, stride=stride)
+
+
+def _cut(
+    premises: tuple[Ints, Ints],
+    hypotheses: tuple[Ints, Ints],
+    *,
+    space: Ints,
+    too_long: NDArray[np.bool_],
+    stride: int | None,
+) -> Fitted:
+    """Cut premises, or read them in windows, to the space that each pair has for its own."""
     p_start, p_length = premises
-    h_start, h_length = hypotheses
-    space = room - h_length
-    too_long = space < np.minimum(p_length, 1)
     over = (p_length > space) & ~too_long
     windows = np.where(too_long, 0, 1)
     if stride is not None:
         step = np.maximum(np.minimum(stride, space), 1)
         windows = np.where(over, 1 + -(-(p_length - space) // step), windows)
     owner = np.repeat(np.arange(p_length.size), windows)
-    spans = np.stack([p_start, np.minimum(p_length, space), h_start, h_length], axis=1)[owner]
+    spans = np.stack([p_start, np.minimum(p_length, space), *hypotheses], axis=1)[owner]
     if stride is not None:
         nth = np.arange(owner.size) - np.repeat(np.cumsum(windows) - windows, windows)
         last = np.maximum(p_length - space, 0)[owner]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -11,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
-from prevalence.kernels.assembly import assemble
 from prevalence.metric import check_threshold
 from prevalence.nli.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
-from prevalence.nli.first_token import read_first_token_only
 from prevalence.nli.lanes import MOST_LANES, lanes
-from prevalence.nli.packing import Fitted, batches, fit
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
-from prevalence.nli.tokens import TokenStore, pair_layout
+from prevalence.nli.reading import open_reader
+from prevalence.nli.tokens import TokenStore
 from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from prevalence.nli.packing import Fitted
 
 __all__ = ["DTYPES", "NLIScorer"]
 
@@ -35,7 +34,6 @@ _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
 _TURN = 4
 """Batches that a worker is given at a time: few enough to stop soon after memory runs out."""
-_CPU_UNIT = 512
 _GPU_UNIT = 131_072
 _PADDING_TOLERANCE = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.2}
 # Ten times the largest difference from float32 in 60 pairs of the embedded model (.005 and .040).
@@ -43,7 +41,7 @@ _DOUBT = {"float32": 0.0, "float16": 0.05, "bfloat16": 0.4}
 
 
 class NLIScorer:
-    """P(entailment) and P(contradiction) of pairs, batched by length.
+    """P(entailment) and P(contradiction) of pairs, in batches under a token budget.
 
     Args:
         model: registered name, checkpoint folder or hub name.
@@ -53,7 +51,8 @@ class NLIScorer:
         batch_tokens: most tokens in a batch, padding included; halved when memory runs out.
         windows: read long premises in windows that advance by this many tokens, and let the
             window with the highest P(entailment) decide; None reads the beginning only.
-        max_length: a limit below the model's own.
+        max_length: a limit below the model's own; of the premise alone where the checkpoint has
+            premise-first attention.
         labels: class names in output order, where the checkpoint does not name them.
 
     Attributes:
@@ -97,18 +96,13 @@ class NLIScorer:
         self._device = _device(device)
         self._dtype = _dtype_name(dtype)
         self._checkpoint = _load(model, self._dtype, labels, max_length)
-        self._model = self._checkpoint.model.to(self._device)
-        read_first_token_only(self._model)
-        self._layout = pair_layout(
-            self._checkpoint.tokenizer, name=self._checkpoint.name, pad=self._checkpoint.pad
-        )
+        self._reader = open_reader(self._checkpoint, self._device)
         self._windows = windows
         on_cpu = self._device.type == "cpu"
         self._workers = workers or (_cpu_lanes() if on_cpu else 1)
         self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
         self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
-        self._uses_types = _uses_types(self._checkpoint)
-        self.work_unit = _CPU_UNIT if on_cpu else _GPU_UNIT
+        self.work_unit = self._reader.work_unit if on_cpu else _GPU_UNIT
         self.threshold = self._checkpoint.threshold if threshold is None else threshold
         self.calibrated = self._checkpoint.calibrated or threshold is not None
         self.three_way = self._checkpoint.labels.contradiction is not None
@@ -161,7 +155,7 @@ class NLIScorer:
         parts = {
             "nli": f"{self._checkpoint.name}@{self._checkpoint.digest.hex()[:12]}",
             "gran": "document" if self._windows is None else f"window{self._windows}",
-            "trunc": str(self._checkpoint.max_length),
+            **self._reader.signature,
         }
         if self._dtype != "float32":
             parts["dtype"] = self._dtype
@@ -205,18 +199,15 @@ class NLIScorer:
 
     def _fit(self, texts: TextTable, pairs: NDArray[np.int64]) -> tuple[TokenStore, Fitted]:
         store = self._store(texts)
-        fitted = fit(
-            store.spans(texts, pairs[:, 0]),
-            store.spans(texts, pairs[:, 1]),
-            room=self._checkpoint.max_length - self._layout.special,
-            stride=self._windows,
+        fitted = self._reader.fit(
+            store.spans(texts, pairs[:, 0]), store.spans(texts, pairs[:, 1]), stride=self._windows
         )
         return store, fitted
 
     def _store(self, texts: TextTable) -> TokenStore:
         store = self._stores.get(texts)
         if store is None:
-            head = None if self._windows else self._checkpoint.max_length
+            head = None if self._windows else self._reader.longest
             store = self._stores[texts] = TokenStore(self._checkpoint.tokenizer, head=head)
         return store
 
@@ -224,16 +215,16 @@ class NLIScorer:
         self, store: TokenStore, fitted: Fitted, progress: Progress | None
     ) -> NDArray[np.float32]:
         """Class probabilities of every fitted row, float32 [R, classes]."""
-        lengths = self._layout.special + fitted.spans[:, 1] + fitted.spans[:, 3]
+        spans = fitted.spans
         opens_pair = np.diff(fitted.owner, prepend=-1) > 0
-        probabilities = np.empty((len(lengths), self._checkpoint.labels.size), np.float32)
-        queue = list(batches(lengths, self._budget))
+        probabilities = np.empty((len(spans), self._checkpoint.labels.size), np.float32)
+        queue = list(self._reader.batches(spans, self._budget))
         count = max(1, min(self._workers, len(queue)))
         turn = 1 if count == 1 else _TURN * count
         with lanes(count) as apply:
             while queue:
                 taken, queue = queue[:turn], queue[turn:]
-                answers = apply(lambda rows: self._forward(store, fitted.spans[rows]), taken)
+                answers = apply(lambda rows: self._forward(store, spans[rows]), taken)
                 failed = []
                 for rows, answer in zip(taken, answers, strict=True):
                     if answer is None:
@@ -243,9 +234,9 @@ class NLIScorer:
                     if progress is not None:
                         progress(int(opens_pair[rows].sum()))
                 if failed:
-                    self._halve(failed[0], lengths)
+                    self._halve(spans[failed[0]])
                     left = np.concatenate([*failed, *queue])
-                    queue = [left[part] for part in batches(lengths[left], self._budget)]
+                    queue = [left[b] for b in self._reader.batches(spans[left], self._budget)]
         if not np.isfinite(probabilities).all():
             raise ModelError(
                 f"{self._checkpoint.name}: it gave no finite number for some pairs"
@@ -257,16 +248,9 @@ class NLIScorer:
         """Class probabilities of a batch, float32 [B, classes]; None when memory ran out."""
         import torch
 
-        batch = assemble(store.tokens, spans, self._layout)
         try:
-            inputs = {
-                "input_ids": torch.from_numpy(batch.ids).to(self._device),
-                "attention_mask": torch.from_numpy(batch.mask).to(self._device),
-            }
-            if self._uses_types:
-                inputs["token_type_ids"] = torch.from_numpy(batch.types).to(self._device)
             with torch.inference_mode():
-                logits = self._model(**inputs).logits.float()
+                logits = self._reader.logits(store.tokens, spans).float()
             probabilities = (
                 torch.sigmoid(logits) if logits.shape[1] == 1 else torch.softmax(logits, dim=1)
             )
@@ -278,15 +262,15 @@ class NLIScorer:
             torch.cuda.empty_cache()
         return None
 
-    def _halve(self, rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> None:
+    def _halve(self, spans: NDArray[np.int64]) -> None:
         """Halve the budget after a batch of these rows ran out of memory."""
-        longest = int(lengths[rows].max())
-        if len(rows) == 1:
+        size = self._reader.size(spans)
+        if len(spans) == 1:
             raise BackendError(
-                f"one pair of {longest} tokens does not fit the memory of {self._device}; "
+                f"one pair of {size} tokens does not fit the memory of {self._device}; "
                 "use --max-length, another device or a smaller model"
             )
-        self._budget = min(self._budget, longest * len(rows)) // 2
+        self._budget = min(self._budget, size) // 2
         warnings.warn(
             f"out of memory on {self._device}: batches now hold {self._budget:,} tokens",
             RuntimeWarning,
@@ -312,14 +296,6 @@ def _cpu_lanes() -> int:
     import torch
 
     return min(torch.get_num_threads(), MOST_LANES)
-
-
-def _uses_types(checkpoint: LoadedCheckpoint) -> bool:
-    """Whether the tokenizer gives token types and the model takes them."""
-    return (
-        "token_type_ids" in checkpoint.tokenizer.model_input_names
-        and "token_type_ids" in inspect.signature(checkpoint.model.forward).parameters
-    )
 
 
 def _device(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from prevalence.texts import TextTable
 
-__all__ = ["TokenStore", "encode", "pair_layout"]
+__all__ = ["BlockLayout", "TokenStore", "block_layout", "encode", "pair_layout"]
 
 Ints = NDArray[np.int64]
 
@@ -187,3 +187,42 @@ def _assembled(
     spans = np.asarray([[0, len(first), len(first), len(second)]], np.int64)
     batch = assemble(tokens, spans, layout)
     return batch.ids[0].tolist(), batch.types[0].tolist()
+
+
+class BlockLayout(NamedTuple):
+    """The special tokens around a single text, int64 each."""
+
+    prefix: Ints
+    suffix: Ints
+
+    @property
+    def special(self) -> int:
+        """Number of special tokens in a block."""
+        return len(self.prefix) + len(self.suffix)
+
+
+def block_layout(tokenizer: Any, *, name: str) -> BlockLayout:
+    """Read the special tokens around a single text from the tokenizer, and check the result.
+
+    Args:
+        tokenizer: a fast Hugging Face tokenizer.
+        name: the checkpoint's, for messages.
+
+    Raises:
+        ModelError: there is no first token for a head to read, or a text between the special
+            tokens is encoded differently from the text alone.
+    """
+    whole = tokenizer(_PROBES[0][0])["input_ids"]
+    inner = encode(tokenizer, [_PROBES[0][0]])[0]
+    before = next((n for n in range(len(whole)) if whole[n : n + len(inner)] == inner), 0)
+    layout = BlockLayout(
+        np.asarray(whole[:before], np.int64), np.asarray(whole[before + len(inner) :], np.int64)
+    )
+    texts = [text for pair in _PROBES for text in pair]
+    ours = [[*layout.prefix, *ids, *layout.suffix] for ids in encode(tokenizer, texts)]
+    if not before or ours != tokenizer(texts)["input_ids"]:
+        raise ModelError(
+            f"{name}: its tokenizer puts no fixed first token before a text, which premise-first "
+            "attention reads; use a checkpoint with a BERT-like tokenizer"
+        )
+    return layout

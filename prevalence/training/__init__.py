@@ -1,4 +1,4 @@
-"""Fine-tuning of sequence-classification cross-encoders on labelled pairs.
+"""Fine-tuning of entailment classifiers on labelled pairs.
 
 Nothing is imported here, so that `import prevalence.training` stays free of torch; the entry point
 is `prevalence.training.pipeline.train`.

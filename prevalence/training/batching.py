@@ -36,41 +36,53 @@ def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], *, max_length: int)
 
 
 def plan_batches(
-    lengths: Sequence[int], *, budget: int, rng: np.random.Generator | None = None
+    lengths: Sequence[int],
+    *,
+    budget: int,
+    rng: np.random.Generator | None = None,
+    padded: bool = True,
 ) -> list[list[int]]:
-    """Cut examples into batches of at most `budget` padded tokens.
+    """Cut examples into batches of at most `budget` tokens.
 
     Args:
         lengths: Tokens of each example.
-        budget: Padded tokens a batch; a single longer example still gets its own batch.
+        budget: Tokens a batch; a single longer example still gets its own batch.
         rng: Shuffles examples into pools and then the batches; None sorts everything by length,
             which is what prediction wants.
+        padded: Whether every example of a batch takes as many tokens as the longest one.
 
     Returns:
         Index lists that cover every example once.
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     if rng is None:
-        return _cut(np.argsort(sizes, kind="stable"), sizes, budget)
+        return _cut(np.argsort(sizes, kind="stable"), sizes, budget, padded=padded)
     order = rng.permutation(len(sizes))
     mean = max(float(sizes.mean()), 1.0) if len(sizes) else 1.0
     pool = max(int(_POOL_BATCHES * budget / mean), 1)
     batches: list[list[int]] = []
     for start in range(0, len(order), pool):
         part = order[start : start + pool]
-        batches.extend(_cut(part[np.argsort(sizes[part], kind="stable")], sizes, budget))
+        part = part[np.argsort(sizes[part], kind="stable")]
+        batches.extend(_cut(part, sizes, budget, padded=padded))
     return [batches[int(i)] for i in rng.permutation(len(batches))]
 
 
-def _cut(order: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any], budget: int) -> list[list[int]]:
+def _cut(
+    order: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any], budget: int, *, padded: bool
+) -> list[list[int]]:
     """Fill batches along an order of rising length."""
     batches: list[list[int]] = []
     current: list[int] = []
+    used = 0
     for index in order.tolist():
-        if current and (len(current) + 1) * int(sizes[index]) > budget:
+        size = int(sizes[index])
+        total = (len(current) + 1) * size if padded else used + size
+        if current and total > budget:
             batches.append(current)
-            current = []
+            current, used = [], 0
         current.append(index)
+        used += size
     return [*batches, current] if current else batches
 
 

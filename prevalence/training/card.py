@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from prevalence.training.recipe import Recipe
+from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.training.recipe import ModelSettings, Recipe
 
 if TYPE_CHECKING:
     from prevalence.training.pipeline import Selection
@@ -57,7 +58,7 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         "",
         f"# {recipe.output.name}",
         "",
-        recipe.output.description.strip() or "A natural language inference cross-encoder.",
+        recipe.output.description.strip() or "A natural language inference model.",
         "",
         f"- Base: `{recipe.model.base}`",
         f"- Parameters: {parameters / 1e6:.1f} million, stored in "
@@ -65,11 +66,29 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         "- Labels: entailment, neutral, contradiction",
         f"- Decision: a premise supports a hypothesis if P(entailment) > {threshold:.4f} "
         "(`prevalence_threshold` in config.json)",
-        f"- Longest pair: {recipe.output.max_length or recipe.model.max_length} tokens "
-        f"(`prevalence_max_length`; trained on {recipe.model.max_length})",
+        *_reading(recipe),
         f"- Licence of the weights: {recipe.output.licence}",
         f"- SHA-256 of model.safetensors: `{digest}`",
     ])  # fmt: skip
+
+
+def _reading(recipe: Recipe) -> tuple[str, ...]:
+    model, output = recipe.model, recipe.output
+    longest = f"{output.max_length or model.max_length} tokens (`prevalence_max_length`"
+    if model.architecture != PREMISE_FIRST:
+        return (
+            "- Architecture: cross-encoder; premise and hypothesis are one input",
+            f"- Longest pair: {longest}; trained on {model.max_length})",
+        )
+    hypothesis = output.max_hypothesis or model.max_hypothesis
+    return (
+        "- Architecture: premise-first; the premise attends to itself alone and is computed once "
+        "for all its hypotheses, a hypothesis attends to the premise and itself "
+        '(`prevalence_attention`: "premise-first"). It is to be used through prevalence: a plain '
+        "forward pass over joined pairs gives other answers",
+        f"- Longest premise: {longest}; trained on {model.max_length}), longest hypothesis: "
+        f"{hypothesis} (`prevalence_max_hypothesis`; trained on {model.max_hypothesis})",
+    )
 
 
 def _figures(recipe: Recipe, selection: "Selection | None") -> str:
@@ -112,7 +131,22 @@ def _data(recipe: Recipe, digests: Mapping[str, str]) -> str:
         if s.name in used
     ]
     table = ["| source | what | licence | SHA-256 |", "|---|---|---|---|", *rows]
-    return "\n".join(["## Data", "", *table])
+    return "\n".join(["## Data", "", *table, *_taught(recipe)])
+
+
+def _taught(recipe: Recipe) -> tuple[str, ...]:
+    teacher = recipe.teacher
+    if teacher is None:
+        return ()
+    names = ", ".join(source.name for source in recipe.sources if source.taught)
+    return (
+        "",
+        f"The reviews of {names} carry soft labels of a teacher "
+        f"(`{teacher.recipe or teacher.model}`, {teacher.dtype}): {teacher.keep:.0%} of a given "
+        "label where there is one, the rest the teacher's probabilities. Each review is also asked "
+        f"about up to {teacher.siblings} sentences of other reviews of its product, "
+        f"{teacher.foreign} on other products of its domain and {teacher.own} of its own.",
+    )
 
 
 def _settings(recipe: Recipe) -> str:
@@ -135,10 +169,15 @@ def _settings(recipe: Recipe) -> str:
         f"stage and linear decay, gradient norm at most {opt.clip:g}, "
         f"layer decay {opt.layer_decay:g}, "
         f"label smoothing {opt.label_smoothing:g}, dropout {model.dropout:g}, "
-        "embeddings "
-        f"{'frozen' if model.freeze_embeddings else 'trained'}, {model.freeze_layers} layers "
+        f"embeddings {_frozen(model)}, {model.freeze_layers} layers "
         f"frozen, precision {run.precision}, seed {run.seed}.",
     ])  # fmt: skip
+
+
+def _frozen(model: ModelSettings) -> str:
+    if model.freeze_embeddings:
+        return "frozen"
+    return "of words frozen" if model.freeze_words else "trained"
 
 
 def _time(seconds: Mapping[str, float], device: str) -> str:

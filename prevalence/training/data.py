@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.sentences import get_splitter
 
 __all__ = ["PRODUCT_TEMPLATE", "Document", "Target", "parse_target", "read_documents"]
 
@@ -20,6 +21,8 @@ _NAMES = {
     "c": (0.0, 0.0, 1.0),
     "contradiction": (0.0, 0.0, 1.0),
 }
+_ROUNDING = 0.01
+"""How far three probabilities written with few digits may be from a sum of 1."""
 _NOT_ENTAILED = ("not_entailment", "not entailment", "non-entailment")
 
 Record = Mapping[str, Any]
@@ -49,6 +52,7 @@ class Document:
         group: Product or record identifier, the unit that cross-validation keeps together.
         domain: Where easy negatives are drawn from; empty when unknown.
         relation: `review`, `product` or `sentence`.
+        unlabelled: Hypotheses that nobody has judged, for a teacher.
     """
 
     premise: str
@@ -57,6 +61,7 @@ class Document:
     group: str
     domain: str = ""
     relation: str = "review"
+    unlabelled: tuple[str, ...] = ()
 
 
 def parse_target(label: object, where: str) -> Target:
@@ -77,7 +82,8 @@ def parse_target(label: object, where: str) -> Target:
     if isinstance(label, bool | int | float) and 0 <= label <= 1:
         return Target(float(label), 1.0 - float(label), 0.0, True)
     if _is_distribution(label):
-        first, second, third = (float(value) for value in label)  # type: ignore[attr-defined]
+        total = sum(label)  # type: ignore[call-overload]
+        first, second, third = (float(value) / total for value in label)  # type: ignore[attr-defined]
         return Target(first, second, third, False)
     raise InputError(
         f"{where}: label {label!r} is not 0, 1, a probability, a label name or three "
@@ -102,7 +108,7 @@ def _is_distribution(label: object) -> bool:
         isinstance(label, list)
         and len(label) == 3
         and all(isinstance(value, int | float) and value >= 0 for value in label)
-        and abs(sum(label) - 1.0) < 1e-6
+        and abs(sum(label) - 1.0) < _ROUNDING
     )
 
 
@@ -117,7 +123,11 @@ def _mean(targets: Sequence[Target]) -> Target:
 
 
 def read_documents(
-    path: Path, *, labels: LabelMode = "majority", threeway: Path | None = None
+    path: Path,
+    *,
+    labels: LabelMode = "majority",
+    threeway: Path | None = None,
+    summaries: Sequence[str] = (),
 ) -> list[Document]:
     """Read a JSON Lines file of labelled pairs in any of the accepted layouts.
 
@@ -127,6 +137,7 @@ def read_documents(
         labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
             records with `statements` into neutral and contradiction.
+        summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
 
     Returns:
         Documents in file order.
@@ -139,7 +150,7 @@ def read_documents(
     for where, record in _read_lines(path):
         if isinstance(record.get("id"), str) and record["id"] in splits:
             record = {**record, "labels": splits[record["id"]]}  # noqa: PLW2901
-        documents.extend(_parse(record, where, labels))
+        documents.extend(_parse(record, where, labels, summaries))
     if not documents:
         raise InputError(f"{path}: holds no records")
     return documents
@@ -168,7 +179,7 @@ def _read_lines(path: Path) -> Iterator[tuple[str, Record]]:
         yield where, record
 
 
-def _parse(record: Record, where: str, mode: LabelMode) -> list[Document]:
+def _parse(record: Record, where: str, mode: LabelMode, summaries: Sequence[str]) -> list[Document]:
     if "premise" in record:
         return [_parse_pair(record, where)]
     if "statements" in record:
@@ -178,7 +189,7 @@ def _parse(record: Record, where: str, mode: LabelMode) -> list[Document]:
     if "reviews" in record and "labels" in record:
         return _parse_grouped(record, where)
     if "reviews" in record:
-        return _parse_unlabelled(record, where)
+        return _parse_unlabelled(record, where, summaries)
     raise InputError(
         f"{where}: none of the known layouts (premise + hypothesis + label; review + sentences or "
         "statements + labels; name + reviews + sentences + labels; reviews)"
@@ -231,18 +242,29 @@ def _parse_grouped(record: Record, where: str) -> list[Document]:
     ]
     if "trivial" in record:
         premise = PRODUCT_TEMPLATE.format(name=_text(record, "name", where))
-        labels: list[int] = [1] + [0] * len(hypotheses)
+        # Having bought a thing contradicts nothing that a review says of it.
+        labels = ["entailment"] + ["neutral"] * len(hypotheses)
         targets = tuple(parse_target(label, where) for label in labels)
         statements = (_text(record, "trivial", where), *hypotheses)
         documents.append(Document(premise, statements, targets, group, domain, "product"))
     return documents
 
 
-def _parse_unlabelled(record: Record, where: str) -> list[Document]:
+def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> list[Document]:
     group = str(record.get("product_id", record.get("id", record.get("case", where))))
     domain = str(record.get("domain", record.get("category", "")))
     texts = [r if isinstance(r, str) else _text(r, "text", where) for r in record["reviews"]]
-    return [Document(text, (), (), group, domain) for text in texts if text.strip()]
+    written = record.get("summaries", {})
+    if summaries and not isinstance(written, dict):
+        raise InputError(f"{where}: field 'summaries' must be an object of system and text")
+    split = get_splitter()
+    found = (str(written.get(system, "")) for system in summaries)
+    sentences = tuple(dict.fromkeys(s.text for text in found for s in split(text)))
+    return [
+        Document(text, (), (), group, domain, unlabelled=sentences)
+        for text in texts
+        if text.strip()
+    ]
 
 
 def _text(record: Record, field: str, where: str) -> str:

@@ -4,10 +4,11 @@ import copy
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from prevalence.nli.checkpoint import quiet_transformers
+from prevalence.nli.checkpoint import PREMISE_FIRST, quiet_transformers
 from prevalence.training.card import model_card
+from prevalence.training.recipe import Recipe
 from prevalence.training.stages import Workshop, file_digest
 
 if TYPE_CHECKING:
@@ -46,12 +47,8 @@ def write_checkpoint(
         model.half()
     with quiet_transformers():
         model.save_pretrained(folder)  # type: ignore[operator]
-    shop.classifier.tokenizer.save_pretrained(folder)
-    limit = recipe.output.max_length or recipe.model.max_length
-    settings = {"prevalence_threshold": round(threshold, 4), "prevalence_max_length": limit}
-    if not recipe.output.contradiction:
-        settings["prevalence_contradiction"] = False
-    _add_settings(folder / "config.json", settings)
+    _save_tokenizer(shop.classifier.tokenizer, folder)
+    _add_settings(folder / "config.json", _settings(recipe, threshold))
     (folder / "model.safetensors").chmod(0o644)
     digest = file_digest(folder / "model.safetensors")
     if selection is not None and selection.folds:
@@ -70,6 +67,13 @@ def write_checkpoint(
     return digest
 
 
+def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Save it without the truncation of its last call, which is no part of the model."""
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
+
+
 def _write_held_out(shop: Workshop, path: Path, selection: "Selection") -> None:
     """Keep the out-of-fold predictions, so that figures can be recomputed without training."""
     cross = shop.recipe.cross_validation
@@ -83,9 +87,26 @@ def _write_held_out(shop: Workshop, path: Path, selection: "Selection") -> None:
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
-def _add_settings(path: Path, settings: Mapping[str, float]) -> None:
-    """Put what a scorer needs beside the architecture; forget where the base lay on this disk."""
+def _settings(recipe: Recipe, threshold: float) -> dict[str, Any]:
+    """What a scorer needs to know beside the architecture."""
+    model, output = recipe.model, recipe.output
+    settings: dict[str, Any] = {
+        "prevalence_threshold": round(threshold, 4),
+        "prevalence_max_length": output.max_length or model.max_length,
+    }
+    if model.architecture == PREMISE_FIRST:
+        settings["prevalence_attention"] = PREMISE_FIRST
+        settings["prevalence_max_hypothesis"] = output.max_hypothesis or model.max_hypothesis
+    if not output.contradiction:
+        settings["prevalence_contradiction"] = False
+    return settings
+
+
+def _add_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    """Put settings into a config in place of the base's; forget where that lay on this disk."""
     config = json.loads(path.read_text(encoding="utf-8"))
-    config.pop("_name_or_path", None)
+    inherited = [key for key in config if key.startswith("prevalence_")]
+    for key in ("_name_or_path", *inherited):
+        config.pop(key, None)
     config.update(settings)
     path.write_text(json.dumps(config, indent=2, sort_keys=True) + "\n", encoding="utf-8")

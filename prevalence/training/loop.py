@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,7 +13,8 @@ from torch import Tensor
 
 from prevalence.errors import ModelError
 from prevalence.training import state
-from prevalence.training.batching import Encoded, collate, encode, plan_batches, target_tensors
+from prevalence.training.batching import plan_batches, target_tensors
+from prevalence.training.inputs import Inputs
 from prevalence.training.loss import nli_loss
 from prevalence.training.mixture import Example
 from prevalence.training.model import Classifier, parameter_groups
@@ -23,14 +24,17 @@ __all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "train_run"]
 
 
 class Progress(NamedTuple):
-    """What a progress callback learns, once every few steps and at the end of an epoch."""
+    """What a progress callback learns, once every few steps and at the end of an epoch.
+
+    While a teacher judges pairs, steps are pairs and there is no loss.
+    """
 
     run: str
     step: int
     steps: int
-    loss: float
-    learning_rate: float
-    tokens_per_second: float
+    loss: float | None = None
+    learning_rate: float = 0.0
+    tokens_per_second: float = 0.0
     metric: float | None = None
 
 
@@ -91,13 +95,9 @@ class _Batch(NamedTuple):
 
 
 class _Epoch(NamedTuple):
-    encoded: Encoded
+    inputs: Inputs
     targets: Tensor
     binary: Tensor
-
-    @property
-    def lengths(self) -> list[int]:
-        return [len(ids) for ids in self.encoded["input_ids"]]
 
 
 def autocast_dtype(precision: str, device: torch.device) -> torch.dtype | None:
@@ -128,15 +128,16 @@ class _Run:
 
     def _prepare(self, examples: Sequence[Example]) -> _Epoch:
         pairs = [(example.premise, example.hypothesis) for example in examples]
-        max_length = self.recipe.model.max_length
-        encoded = encode(self.classifier.tokenizer, pairs, max_length=max_length)
-        return _Epoch(encoded, *target_tensors(examples))
+        return _Epoch(self.classifier.inputs(pairs), *target_tensors(examples))
 
     def _plan(self) -> list[_Batch]:
         batches: list[_Batch] = []
         for number, epoch in enumerate(self.epochs):
             rng = np.random.default_rng([self.plan.seed, number])
-            rows = plan_batches(epoch.lengths, budget=self.plan.batch_tokens, rng=rng)
+            given = epoch.inputs
+            rows = plan_batches(
+                given.sizes, budget=self.plan.batch_tokens, rng=rng, padded=given.padded
+            )
             batches.extend(_Batch(number, r, i == len(rows) - 1) for i, r in enumerate(rows))
         return batches
 
@@ -149,15 +150,14 @@ class _Run:
         return (total - step) / max(total - warm, 1)
 
     def step(self) -> tuple[float, int]:
-        """Take one optimizer step; returns loss and padded tokens."""
-        batch = self.batches[self.position.step]
-        epoch = self.epochs[batch.epoch]
-        pad = self.classifier.tokenizer.pad_token_id
-        inputs = collate(epoch.encoded, batch.rows, pad_id=pad)
+        """Take one optimizer step; returns loss and tokens."""
+        planned = self.batches[self.position.step]
+        epoch = self.epochs[planned.epoch]
+        batch = epoch.inputs.batch(planned.rows, self.device)
         factor = self.rate_factor(self.position.step)
         for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
             group["lr"] = rate * factor
-        loss = self._loss(inputs, epoch.targets[batch.rows], epoch.binary[batch.rows])
+        loss = self._loss(batch.inputs, epoch.targets[batch.members], epoch.binary[batch.members])
         value = float(loss.detach())
         if not math.isfinite(value):
             raise ModelError(
@@ -171,13 +171,12 @@ class _Run:
         self.position.step += 1
         self.position.losses.append(round(value, 5))
         self._update_average()
-        return value, int(inputs["input_ids"].numel())
+        return value, batch.tokens
 
-    def _loss(self, inputs: dict[str, Tensor], targets: Tensor, binary: Tensor) -> Tensor:
-        moved = {key: value.to(self.device) for key, value in inputs.items()}
+    def _loss(self, inputs: Any, targets: Tensor, binary: Tensor) -> Tensor:
         on = self.autocast is not None
         with torch.autocast(self.device.type, self.autocast, enabled=on):
-            logits = self.classifier.logits(moved)
+            logits = self.classifier.logits(inputs)
         smoothing = self.recipe.optimizer.label_smoothing
         target, mask = targets.to(self.device), binary.to(self.device)
         return nli_loss(logits, target, mask, smoothing=smoothing)

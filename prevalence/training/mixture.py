@@ -165,13 +165,17 @@ VIEWS: Mapping[str, View] = {
 }
 
 
-def draw_mixture(parts: Sequence[MixPart], *, seed: int, epoch: int) -> list[Example]:
+def draw_mixture(
+    parts: Sequence[MixPart], *, seed: int, epoch: int, whole_premises: bool = False
+) -> list[Example]:
     """Draw one epoch of a staged mixture.
 
     Args:
         parts: What to mix.
         seed: Seed of the stage.
         epoch: Epoch number from 0; every epoch is a fresh draw.
+        whole_premises: Sample premises with all their examples until there are enough examples,
+            in place of single examples.
 
     Returns:
         Examples, part after part; equal for equal arguments.
@@ -188,7 +192,29 @@ def draw_mixture(parts: Sequence[MixPart], *, seed: int, epoch: int) -> list[Exa
                 f"view {part.view!r} of mix item {number + 1} finds no examples in its source"
             )
         if 0 < part.samples < len(drawn):
-            chosen = np.sort(rng.choice(len(drawn), size=part.samples, replace=False))
-            drawn = [drawn[int(i)] for i in chosen]
+            sample = _sample_premises if whole_premises else _sample_examples
+            drawn = sample(drawn, part.samples, rng)
         examples.extend(drawn)
     return examples
+
+
+def _sample_examples(
+    examples: Sequence[Example], size: int, rng: np.random.Generator
+) -> list[Example]:
+    chosen = np.sort(rng.choice(len(examples), size=size, replace=False))
+    return [examples[int(i)] for i in chosen]
+
+
+def _sample_premises(
+    examples: Sequence[Example], size: int, rng: np.random.Generator
+) -> list[Example]:
+    by_premise: dict[str, list[Example]] = {}
+    for example in examples:
+        by_premise.setdefault(example.premise, []).append(example)
+    groups = list(by_premise.values())
+    chosen: list[Example] = []
+    for index in rng.permutation(len(groups)):
+        if len(chosen) >= size:
+            break
+        chosen.extend(groups[int(index)])
+    return chosen

@@ -1,6 +1,7 @@
 """Base checkpoint folder → classifier with known label columns, freezing, parameter groups."""
 
 import importlib.util
+import os
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +10,14 @@ import torch
 from torch import nn
 
 from prevalence.errors import MissingDependencyError, ModelError
-from prevalence.nli.checkpoint import quiet_transformers
+from prevalence.nli.checkpoint import (
+    PREMISE_FIRST,
+    PREMISE_FIRST_FAMILIES,
+    quiet_transformers,
+    real_limit,
+)
+from prevalence.nli.packed import PackedClassifier
+from prevalence.training.inputs import Inputs, Pairs, make_inputs
 from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
 __all__ = [
@@ -26,16 +34,30 @@ _MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class Classifier(NamedTuple):
-    """A model, its tokenizer, and which logit columns hold `LABELS`, in that order."""
+    """A model and how it is used.
+
+    Attributes:
+        model: Sequence classifier.
+        tokenizer: Its tokenizer.
+        columns: Which logit columns hold `LABELS`, in that order.
+        settings: Architecture and limits.
+    """
 
     model: nn.Module
     tokenizer: Any
     columns: tuple[int, int, int]
+    settings: ModelSettings
 
-    def logits(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Return logits [n, 3] with columns in the order of `LABELS`."""
-        inputs = {key: batch[key] for key in _MODEL_INPUTS if key in batch}
-        logits: torch.Tensor = self.model(**inputs).logits
+    def inputs(self, pairs: Pairs) -> Inputs:
+        """Encode pairs as this architecture reads them."""
+        return make_inputs(self.tokenizer, pairs, self.settings)
+
+    def logits(self, inputs: Any) -> torch.Tensor:
+        """Return logits [n, 3] of a batch's inputs, with columns in the order of `LABELS`."""
+        if self.settings.architecture == PREMISE_FIRST:
+            logits = PackedClassifier(self.model)(inputs)
+        else:
+            logits = self.model(**{k: inputs[k] for k in _MODEL_INPUTS if k in inputs}).logits
         return logits[:, list(self.columns)]
 
 
@@ -43,7 +65,8 @@ def resolve_base(base: str, folder: Path) -> Path:
     """Find the folder of a base checkpoint.
 
     Args:
-        base: Path, or `package:NAME/FOLDER` for a folder inside an installed package.
+        base: Path, in which environment variables are expanded, or `package:NAME/FOLDER` for a
+            folder inside an installed package.
         folder: Where relative paths start.
 
     Returns:
@@ -62,7 +85,7 @@ def resolve_base(base: str, folder: Path) -> Path:
             )
         path = Path(spec.origin).parent / inner
     else:
-        path = folder / base
+        path = folder / os.path.expandvars(base)
     if not (path / "config.json").is_file():
         raise ModelError(f"{path}: not a checkpoint folder (config.json is missing)")
     return path
@@ -80,12 +103,13 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
         The classifier in float32, in training mode, on the CPU.
 
     Raises:
-        ModelError: The folder cannot be loaded.
+        ModelError: The folder cannot be loaded, or not with this architecture.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
     try:
         config = AutoConfig.from_pretrained(path, local_files_only=True)
+        _check_architecture(config, path, settings)
         columns = _columns(config.id2label)
         if columns is None:
             config.id2label = dict(enumerate(LABELS))
@@ -99,11 +123,35 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
                 ignore_mismatched_sizes=columns is None,
             )  # fmt: skip
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+        _check_limits(config, tokenizer, path, settings)
     except (OSError, ValueError, KeyError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
     _freeze(model, settings)
-    return Classifier(model.train(), tokenizer, columns or (0, 1, 2))
+    return Classifier(model.train(), tokenizer, columns or (0, 1, 2), settings)
+
+
+def _check_architecture(config: Any, path: Path, settings: ModelSettings) -> None:
+    if settings.architecture != PREMISE_FIRST:
+        return
+    if config.model_type not in PREMISE_FIRST_FAMILIES or getattr(config, "type_vocab_size", 2) < 2:
+        raise ModelError(
+            f"{path}: architecture {PREMISE_FIRST!r} needs a base of type "
+            f"{' or '.join(PREMISE_FIRST_FAMILIES)}, with two token types where it has any, and "
+            f"this is {config.model_type}; use architecture 'joint'"
+        )
+
+
+def _check_limits(config: Any, tokenizer: Any, path: Path, settings: ModelSettings) -> None:
+    limit = real_limit(config, tokenizer)
+    asked = [settings.max_length]
+    if settings.architecture == PREMISE_FIRST:
+        asked.append(settings.max_hypothesis)
+    if max(asked) > limit:
+        raise ModelError(
+            f"{path}: it takes {limit} tokens, and the recipe asks for {max(asked)}; lower "
+            "model.max_length or model.max_hypothesis"
+        )
 
 
 def _columns(id2label: dict[int, str]) -> tuple[int, int, int] | None:
@@ -131,7 +179,7 @@ def _depth(name: str) -> int | None:
     found = _LAYER.search(name)
     if found:
         return int(found.group(1))
-    return -1 if "embed" in name else None
+    return -1 if "embed" in name or "relative_attention_bias" in name else None
 
 
 def _freeze(model: nn.Module, settings: ModelSettings) -> None:
@@ -139,7 +187,8 @@ def _freeze(model: nn.Module, settings: ModelSettings) -> None:
         depth = _depth(name)
         frozen_embedding = depth == -1 and (settings.freeze_embeddings or settings.freeze_layers)
         frozen_layer = depth is not None and 0 <= depth < settings.freeze_layers
-        if frozen_embedding or frozen_layer:
+        frozen_word = settings.freeze_words and "word_embeddings" in name
+        if frozen_embedding or frozen_layer or frozen_word:
             parameter.requires_grad_(False)
 
 

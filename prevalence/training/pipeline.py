@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from prevalence.errors import BackendError
+from prevalence.errors import BackendError, ConfigurationError
 from prevalence.training import evaluation
 from prevalence.training.export import write_checkpoint
 from prevalence.training.loop import ProgressCallback
-from prevalence.training.recipe import CrossValidation, Recipe
+from prevalence.training.recipe import CrossValidation, Recipe, Teacher
+from prevalence.training.recipe_file import read_recipe
 from prevalence.training.stages import JudgedPairs, Outcome, Workshop
 
 __all__ = ["FoldFigures", "Selection", "TrainingResult", "pick_device", "train"]
@@ -130,6 +131,11 @@ def train(
         device=pick_device(device),
         progress=progress,
     )
+    if recipe.teacher is not None:
+        model = _teacher(
+            recipe, recipe.teacher, work=shop.work, data=data, device=device, progress=progress
+        )
+        shop.learn_from(model, recipe.teacher)
     cross = recipe.cross_validation
     early = recipe.stages[:-1] if cross else recipe.stages
     seconds: dict[str, float] = {}
@@ -149,6 +155,27 @@ def train(
         shop, output, threshold=threshold, selection=selection, seconds=seconds
     )
     return TrainingResult(output, threshold, selection, seconds, digest)
+
+
+def _teacher(
+    recipe: Recipe,
+    teacher: Teacher,
+    *,
+    work: Path,
+    data: Path | None,
+    device: str,
+    progress: ProgressCallback | None,
+) -> str:
+    """The teacher's folder or name, trained first where the recipe names a recipe for it."""
+    if not teacher.recipe:
+        path = recipe.resolve(teacher.model, data)
+        return str(path) if path.is_dir() else teacher.model
+    own = read_recipe(recipe.resolve(teacher.recipe, data))
+    if own.teacher is not None:
+        raise ConfigurationError(f"{teacher.recipe}: a teacher cannot have a teacher of its own")
+    folder = work / "teacher"
+    train(own, folder, data=data, work=work / "teacher-stages", device=device, progress=progress)
+    return str(folder)
 
 
 def _cross_validate(

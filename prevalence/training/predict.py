@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from prevalence.training.batching import collate, encode, plan_batches
+from prevalence.training.batching import plan_batches
 from prevalence.training.model import Classifier
 
 __all__ = ["predict"]
@@ -16,7 +16,6 @@ def predict(
     classifier: Classifier,
     pairs: Sequence[tuple[str, str]],
     *,
-    max_length: int,
     batch_tokens: int = 4096,
     autocast: torch.dtype | None = None,
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -25,17 +24,15 @@ def predict(
     Args:
         classifier: Model and tokenizer; its training mode is restored afterwards.
         pairs: Premise and hypothesis.
-        max_length: Longest pair in tokens.
-        batch_tokens: Padded tokens a batch.
+        batch_tokens: Tokens a batch.
         autocast: Reduced precision, or None for float32.
 
     Returns:
         float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
     """
-    model, tokenizer = classifier.model, classifier.tokenizer
+    model = classifier.model
     device = next(model.parameters()).device
-    encoded = encode(tokenizer, pairs, max_length=max_length)
-    lengths = [len(ids) for ids in encoded["input_ids"]]
+    inputs = classifier.inputs(pairs)
     result = np.zeros((len(pairs), 3), dtype=np.float32)
     training = model.training
     model.eval()
@@ -43,9 +40,9 @@ def predict(
         torch.inference_mode(),
         torch.autocast(device.type, autocast, enabled=autocast is not None),
     ):
-        for rows in plan_batches(lengths, budget=batch_tokens):
-            batch = collate(encoded, rows, pad_id=tokenizer.pad_token_id)
-            logits = classifier.logits({key: value.to(device) for key, value in batch.items()})
-            result[rows] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
+        for units in plan_batches(inputs.sizes, budget=batch_tokens, padded=inputs.padded):
+            batch = inputs.batch(units, device)
+            logits = classifier.logits(batch.inputs)
+            result[batch.members] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
     model.train(training)
     return result

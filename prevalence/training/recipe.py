@@ -1,16 +1,11 @@
-"""Training recipes: one small TOML file, read into frozen settings with strict keys."""
+"""What a training recipe says: frozen settings, one class a section."""
 
-import dataclasses
 import os
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from prevalence.errors import ConfigurationError
-from prevalence.training.data import LABEL_MODES
-from prevalence.training.mixture import VIEWS
+from prevalence.nli.checkpoint import JOINT
 
 __all__ = [
     "CrossValidation",
@@ -22,12 +17,9 @@ __all__ = [
     "RunSettings",
     "Source",
     "Stage",
+    "Teacher",
     "Validation",
-    "read_recipe",
 ]
-
-T = TypeVar("T")
-METRICS = ("auc", "balanced_accuracy", "loss")
 
 
 @dataclass(frozen=True)
@@ -36,20 +28,28 @@ class ModelSettings:
 
     Attributes:
         base: Checkpoint folder, or `package:NAME/FOLDER` inside an installed package.
-        max_length: Longest pair in tokens; the premise is cut.
+        architecture: `joint` reads premise and hypothesis as one input; `premise-first` reads a
+            premise once for all its hypotheses (BERT only), and draws examples by whole premises.
+        max_length: Longest pair in tokens; the premise is cut. With `premise-first`, the longest
+            premise.
+        max_hypothesis: With `premise-first`, the longest hypothesis in tokens.
         dropout: Dropout of hidden states.
         attention_dropout: Dropout of attention weights.
-        attention: Attention implementation of transformers.
+        attention: Attention implementation of transformers, for `joint`.
         freeze_embeddings: Leave the embeddings as they are.
+        freeze_words: Leave the word embeddings as they are, and train positions and types.
         freeze_layers: Leave this many of the lowest layers as they are.
     """
 
     base: str
+    architecture: str = JOINT
     max_length: int = 256
+    max_hypothesis: int = 128
     dropout: float = 0.1
     attention_dropout: float = 0.1
     attention: str = "sdpa"
     freeze_embeddings: bool = False
+    freeze_words: bool = False
     freeze_layers: int = 0
 
 
@@ -95,7 +95,18 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Source:
-    """A data file, with the licence that the model card repeats."""
+    """A data file, with the licence that the model card repeats.
+
+    Attributes:
+        name: What mixtures call it.
+        path: JSON Lines.
+        licence: Of its texts and labels.
+        origin: What it is, for the card.
+        labels: `majority`, or `soft` for the mean over annotators.
+        threeway: File that splits binary negatives into neutral and contradiction.
+        summaries: Systems whose summary sentences a teacher judges, where records have summaries.
+        taught: Whether the recipe's teacher labels it.
+    """
 
     name: str
     path: str
@@ -103,6 +114,31 @@ class Source:
     origin: str = ""
     labels: str = "majority"
     threeway: str = ""
+    summaries: tuple[str, ...] = ()
+    taught: bool = False
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """A larger model whose probabilities the trained one learns, on the sources marked `taught`.
+
+    Attributes:
+        model: Checkpoint folder or registered name; or
+        recipe: a recipe, which is trained first.
+        dtype: Precision of its answers.
+        siblings: Sentences of other reviews of the product that each review is asked about.
+        foreign: Hypotheses on other products of the domain, likewise.
+        own: Sentences of the review itself, likewise.
+        keep: Share of a given label in the target; the rest is the teacher's probability.
+    """
+
+    model: str = ""
+    recipe: str = ""
+    dtype: str = "float32"
+    siblings: int = 7
+    foreign: int = 1
+    own: int = 1
+    keep: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -159,6 +195,7 @@ class OutputSettings:
         licence: Licence of the weights.
         half: Store float16 instead of float32.
         max_length: Limit that a scorer should use; 0 takes the training limit.
+        max_hypothesis: Likewise, with `premise-first`.
         contradiction: Whether the head's contradiction class is good enough to be reported; if
             not, scorers leave contradicting reviews out, as for a two-label model.
         description: Opening paragraph of the card.
@@ -169,6 +206,7 @@ class OutputSettings:
     licence: str
     half: bool = True
     max_length: int = 0
+    max_hypothesis: int = 0
     contradiction: bool = True
     description: str = ""
     notes: str = ""
@@ -186,10 +224,11 @@ class Recipe:
     run: RunSettings = field(default_factory=RunSettings)
     validation: Validation | None = None
     cross_validation: CrossValidation | None = None
+    teacher: Teacher | None = None
     folder: Path = Path()
 
     def source(self, name: str) -> Source:
-        """Return the source of that name; `read_recipe` has checked that it exists."""
+        """Return the source of that name; the reader has checked that it exists."""
         return next(source for source in self.sources if source.name == name)
 
     def resolve(self, text: str, data: Path | None) -> Path:
@@ -212,153 +251,3 @@ class Recipe:
                 )
             text = text.replace("${PREVALENCE_DATA}", str(data))
         return self.folder / os.path.expandvars(text)
-
-
-def read_recipe(path: Path) -> Recipe:
-    """Read a recipe.
-
-    Args:
-        path: TOML file with `[model]`, `[output]`, `[[source]]`, `[[stage]]` with `[[stage.mix]]`,
-            and optionally `[optimizer]`, `[run]`, `[validation]`, `[cross_validation]`.
-
-    Returns:
-        The checked recipe.
-
-    Raises:
-        ConfigurationError: The file cannot be read, a key is unknown or missing, or a value is
-            out of range.
-    """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigurationError(f"{path}: cannot be read as a TOML recipe ({error})") from error
-    known = ("model", "output", "source", "stage", "optimizer", "run", "validation",
-             "cross_validation")  # fmt: skip
-    _refuse_unknown(table, known, str(path))
-    recipe = Recipe(
-        model=_build(ModelSettings, table.get("model", {}), f"{path}: [model]"),
-        output=_build(OutputSettings, table.get("output", {}), f"{path}: [output]"),
-        sources=tuple(_build(Source, t, f"{path}: [[source]]") for t in table.get("source", [])),
-        stages=tuple(_stage(t, path) for t in table.get("stage", [])),
-        optimizer=_build(OptimizerSettings, table.get("optimizer", {}), f"{path}: [optimizer]"),
-        run=_build(RunSettings, table.get("run", {}), f"{path}: [run]"),
-        validation=_optional(Validation, table, "validation", path),
-        cross_validation=_optional(CrossValidation, table, "cross_validation", path),
-        folder=path.parent,
-    )
-    _check(recipe, path)
-    return recipe
-
-
-def _stage(table: Mapping[str, Any], path: Path) -> Stage:
-    where = f"{path}: [[stage]] {table.get('name', '?')}"
-    mix = tuple(_build(MixItem, item, f"{where} mix") for item in table.get("mix", []))
-    return _build(Stage, {**table, "mix": mix}, where)
-
-
-def _optional(cls: type[T], table: Mapping[str, Any], key: str, path: Path) -> T | None:
-    return _build(cls, table[key], f"{path}: [{key}]") if key in table else None
-
-
-def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
-    """Make a settings object, refusing unknown, missing and wrongly typed keys."""
-    fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    _refuse_unknown(table, tuple(fields), where)
-    for name, spec in fields.items():
-        required = (
-            spec.default is dataclasses.MISSING and spec.default_factory is dataclasses.MISSING
-        )
-        if required and name not in table:
-            raise ConfigurationError(f"{where}: key {name!r} is missing")
-    values = {
-        key: _typed(value, fields[key].type, f"{where}: {key}") for key, value in table.items()
-    }
-    return cls(**values)
-
-
-def _typed(value: Any, kind: Any, where: str) -> Any:
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if kind in (float, int, str, bool) and type(value) is not kind:
-        raise ConfigurationError(f"{where} must be of type {kind.__name__}, found {value!r}")
-    return value
-
-
-def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
-    if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{where}: expected a table")
-    unknown = sorted(set(table) - set(known))
-    if unknown:
-        raise ConfigurationError(
-            f"{where}: unknown key {unknown[0]!r}; known keys are {', '.join(known)}"
-        )
-
-
-def _check(recipe: Recipe, path: Path) -> None:
-    for message in (*_range_faults(recipe), *_reference_faults(recipe)):
-        raise ConfigurationError(f"{path}: {message}")
-
-
-def _range_faults(recipe: Recipe) -> list[str]:
-    run, opt, model = recipe.run, recipe.optimizer, recipe.model
-    checks = {
-        "run.precision must be auto, float32 or bfloat16": run.precision
-        in ("auto", "float32", "bfloat16"),
-        "run.seed must not be negative": run.seed >= 0,
-        "run.checkpoint_every must be at least 1": run.checkpoint_every >= 1,
-        "run.batch_tokens must be at least model.max_length": run.batch_tokens >= model.max_length,
-        "model.max_length must be at least 16": model.max_length >= 16,
-        "model.freeze_layers must not be negative": model.freeze_layers >= 0,
-        "optimizer.layer_decay must be in (0, 1]": 0 < opt.layer_decay <= 1,
-        "optimizer.warmup must be in [0, 1)": 0 <= opt.warmup < 1,
-        "optimizer.clip must be positive": opt.clip > 0,
-        "optimizer.label_smoothing must be in [0, 1)": 0 <= opt.label_smoothing < 1,
-        "optimizer.average_from must be in [0, 1]": 0 <= opt.average_from <= 1,
-        "at least one [[stage]] is needed": bool(recipe.stages),
-        "stage epochs must be at least 1": all(s.epochs >= 1 for s in recipe.stages),
-        "stage batch_tokens must be 0 or at least model.max_length": all(
-            s.batch_tokens == 0 or s.batch_tokens >= model.max_length for s in recipe.stages
-        ),
-        "stage learning_rate must be positive": all(s.learning_rate > 0 for s in recipe.stages),
-        "every stage needs a [[stage.mix]]": all(s.mix for s in recipe.stages),
-        "mix samples must not be negative": all(
-            m.samples >= 0 for s in recipe.stages for m in s.mix
-        ),
-    }
-    return [message for message, good in checks.items() if not good]
-
-
-def _reference_faults(recipe: Recipe) -> list[str]:
-    names = [source.name for source in recipe.sources]
-    faults = [f"source {name!r} is defined twice" for name in names if names.count(name) > 1]
-    faults += [
-        f"source {s.name!r}: labels must be majority or soft, found {s.labels!r}"
-        for s in recipe.sources
-        if s.labels not in LABEL_MODES
-    ]
-    for item in (item for stage in recipe.stages for item in stage.mix):
-        if item.source not in names:
-            faults.append(f"mix source {item.source!r} is not defined; known: {', '.join(names)}")
-        if item.view not in VIEWS:
-            faults.append(f"unknown view {item.view!r}; known: {', '.join(VIEWS)}")
-    return faults + _selection_faults(recipe, names)
-
-
-def _selection_faults(recipe: Recipe, names: list[str]) -> list[str]:
-    faults: list[str] = []
-    validation, cross = recipe.validation, recipe.cross_validation
-    for section in (s for s in (validation, cross) if s is not None):
-        if section.source not in names:
-            faults.append(f"{section.source!r} is not a source; known: {', '.join(names)}")
-    if validation is not None and validation.metric not in METRICS:
-        faults.append(f"validation.metric must be one of {', '.join(METRICS)}")
-    if validation is not None and validation.patience < 1:
-        faults.append("validation.patience must be at least 1")
-    if cross is not None and (cross.folds < 2 or cross.final not in ("refit", "average")):
-        faults.append("cross_validation needs folds of at least 2 and final = refit or average")
-    if validation is not None and cross is not None and validation.source == cross.source:
-        faults.append(
-            f"early stopping on {validation.source!r} would leak into its cross-validation; "
-            "use another source"
-        )
-    return faults

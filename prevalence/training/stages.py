@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,13 @@ import torch
 from torch import Tensor
 
 from prevalence.errors import ConfigurationError
+from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.scorers import open_scorer
 from prevalence.training import evaluation, state
 from prevalence.training.data import Document, read_documents
+from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 from prevalence.training.loop import (
+    Progress,
     ProgressCallback,
     RunPlan,
     RunResult,
@@ -25,11 +29,11 @@ from prevalence.training.loop import (
 from prevalence.training.mixture import MixPart, draw_mixture
 from prevalence.training.model import Classifier, load_classifier, resolve_base
 from prevalence.training.predict import predict
-from prevalence.training.recipe import Recipe, Source, Stage
+from prevalence.training.recipe import Recipe, Source, Stage, Teacher
 
 __all__ = ["JudgedPairs", "Outcome", "Workshop", "file_digest"]
 
-_FORMAT = 1
+_FORMAT = 2
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -114,8 +118,49 @@ class Workshop:
                 self.paths[name],
                 labels="soft" if source.labels == "soft" else "majority",
                 threeway=self._threeway(source),
+                summaries=source.summaries,
             )
         return self._documents[name]
+
+    def learn_from(self, model: str, teacher: Teacher) -> None:
+        """Give the reviews of taught sources the soft labels of a teacher.
+
+        The labels are kept in the work folder, and so are the teacher's answers on the way.
+
+        Args:
+            model: The teacher's folder or registered name.
+            teacher: What it is asked, and how its answers are mixed with given labels.
+        """
+        scorer = open_scorer(
+            model, device=str(self.device), dtype=teacher.dtype, cache=self.work / "teacher-pairs"
+        )
+        settings = dataclasses.asdict(teacher) | {"model": "", "recipe": ""}
+        for source in (source for source in self.recipe.sources if source.taught):
+            documents = self.documents(source.name)
+            others = [document for document in documents if document.relation != "review"]
+            key = _hash(
+                scorer.digest.hex(), settings, self.digests[source.name], source.labels,
+                source.summaries, self.recipe.run.seed,
+            )  # fmt: skip
+            path = self.work / f"taught-{source.name}-{key}.jsonl"
+            if not path.is_file():
+                asked = ask_about(documents, _pairing(teacher), seed=self.recipe.run.seed)
+                report = self._pairs_judged(f"teacher on {source.name}", asked)
+                write_documents(path, teach(asked, scorer, keep=teacher.keep, progress=report))
+            self._documents[source.name] = others + read_documents(path)
+            self.digests[source.name] += key
+
+    def _pairs_judged(self, run: str, asked: Sequence[Document]) -> Callable[[int], None]:
+        total = sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)
+        done = 0
+
+        def judged(pairs: int) -> None:
+            nonlocal done
+            done += pairs
+            if self.progress is not None:
+                self.progress(Progress(run, done, total))
+
+        return judged
 
     def judged(self, name: str) -> JudgedPairs:
         """Review pairs of a source with majority labels, for evaluation."""
@@ -135,7 +180,6 @@ class Workshop:
         probabilities = predict(
             self.classifier,
             pairs,
-            max_length=self.recipe.model.max_length,
             autocast=autocast_dtype(self.recipe.run.precision, self.device)
             if self.device.type == "cuda"
             else None,
@@ -199,7 +243,11 @@ class Workshop:
             MixPart(self._kept(item.source, source, without), item.view, item.samples)
             for item in stage.mix
         ]
-        epochs = [draw_mixture(parts, seed=seed, epoch=epoch) for epoch in range(stage.epochs)]
+        whole = self.recipe.model.architecture == PREMISE_FIRST
+        epochs = [
+            draw_mixture(parts, seed=seed, epoch=epoch, whole_premises=whole)
+            for epoch in range(stage.epochs)
+        ]
         validation = self.recipe.validation
         return RunPlan(
             name=f"{stage.name}{label}",
@@ -230,6 +278,10 @@ class Workshop:
             return -_log_loss(scores, judged.labels)
 
         return validate
+
+
+def _pairing(teacher: Teacher) -> Pairing:
+    return Pairing(siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own)
 
 
 def _log_loss(scores: Floats, labels: Sequence[int]) -> float:

@@ -38,21 +38,32 @@ def _words(text: str) -> list[str]:
     return sorted(set(re.findall(r"\w+", text)))
 
 
-def _bert_tokenizer() -> Any:
-    """WordPiece over a vocabulary made by hand: every other word whole, the rest in pieces."""
-    from transformers import BertTokenizerFast
-
+def _word_pieces(*special: str) -> dict[str, int]:
+    """A vocabulary made by hand: every other word whole, the rest in pieces."""
     text = " ".join(CORPUS).lower().replace("é", "e")
     letters = sorted(set(text) - {" "})
     pieces = [
-        *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+        *special,
         *letters,
         *(f"##{letter}" for letter in letters),
         *(word for word in _words(text)[::2] if len(word) > 1),
         *sorted({f"##{word[-3:]}" for word in _words(text) if len(word) > 4}),
     ]
-    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    return {piece: number for number, piece in enumerate(pieces)}
+
+
+def _bert_tokenizer() -> Any:
+    from transformers import BertTokenizerFast
+
+    vocabulary = _word_pieces("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     return BertTokenizerFast(vocab=vocabulary, model_max_length=LIMIT)
+
+
+def _mpnet_tokenizer() -> Any:
+    from transformers import MPNetTokenizerFast
+
+    vocabulary = _word_pieces("<s>", "<pad>", "</s>", "[UNK]", "<mask>")
+    return MPNetTokenizerFast(vocab=vocabulary, model_max_length=LIMIT)
 
 
 def _roberta_tokenizer() -> Any:
@@ -104,6 +115,10 @@ def _parts(family: str, labels: Sequence[str]) -> tuple[Any, Any, type]:
         tokenizer = _bert_tokenizer()
         config = _small(hf.BertConfig, tokenizer, labels, max_position_embeddings=LIMIT)
         return tokenizer, config, hf.BertForSequenceClassification
+    if family == "mpnet":
+        tokenizer = _mpnet_tokenizer()
+        config = _small(hf.MPNetConfig, tokenizer, labels, max_position_embeddings=LIMIT + 2)
+        return tokenizer, config, hf.MPNetForSequenceClassification
     if family == "roberta":
         # padding_idx 1: LIMIT + 2 rows serve LIMIT tokens; the tokenizer states no limit.
         tokenizer = _roberta_tokenizer()

@@ -269,11 +269,11 @@ def test_token_types_are_kept_from_a_model_that_takes_none(
     listed = ["input_ids", "token_type_ids", "attention_mask"]
     folder = altered("gpt2", "tokenizer_config.json", model_input_names=listed)
     scorer = NLIScorer(str(folder), device="cpu")
-    assert scorer._uses_types  # GPT-2 takes them
-    assert NLIScorer(str(checkpoint("bert")), device="cpu")._uses_types
-    assert not NLIScorer(str(checkpoint("roberta")), device="cpu")._uses_types
+    assert scorer._reader._uses_types  # GPT-2 takes them
+    assert NLIScorer(str(checkpoint("bert")), device="cpu")._reader._uses_types
+    assert not NLIScorer(str(checkpoint("roberta")), device="cpu")._reader._uses_types
     bart = altered("bart", "tokenizer_config.json", model_input_names=listed)
-    assert not NLIScorer(str(bart), device="cpu")._uses_types  # BART has no such input
+    assert not NLIScorer(str(bart), device="cpu")._reader._uses_types  # BART has no such input
 
 
 def test_special_tokens_in_a_review_do_not_stop_a_batch(

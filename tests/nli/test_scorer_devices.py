@@ -28,7 +28,7 @@ def _limited(
     """Make the model run out of memory above a number of tokens; returns the batches it answers."""
     import torch
 
-    usual = scorer._model.forward
+    usual = scorer.checkpoint.model.forward
     answered: list[int] = []
 
     def forward(*args: Any, **inputs: Any) -> Any:
@@ -37,7 +37,7 @@ def _limited(
         answered.append(inputs["input_ids"].numel())
         return usual(*args, **inputs)
 
-    monkeypatch.setattr(scorer._model, "forward", forward)
+    monkeypatch.setattr(scorer.checkpoint.model, "forward", forward)
     return answered
 
 
@@ -102,14 +102,14 @@ def test_numbers_that_are_not_finite(
     number: Number,
 ) -> None:
     scorer = NLIScorer(str(checkpoint("bert")), device="cpu", windows=windows)
-    usual = scorer._model.forward
+    usual = scorer.checkpoint.model.forward
 
     def forward(**inputs: Any) -> Any:
         answer = usual(**inputs)
         answer.logits[0, 1] = float("nan")
         return answer
 
-    monkeypatch.setattr(scorer._model, "forward", forward)
+    monkeypatch.setattr(scorer.checkpoint.model, "forward", forward)
     with pytest.raises(ModelError, match="no finite number"):
         scorer.score(*number([(LONG, "dry")]))
 

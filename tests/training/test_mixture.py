@@ -30,6 +30,16 @@ def test_zero_samples_takes_all_labelled_pairs_in_order() -> None:
     assert len(drawn) == 12
 
 
+def test_whole_premises_are_drawn_until_there_are_enough_examples() -> None:
+    parts = [MixPart(DOCUMENTS, "labelled", 5)]
+    drawn = draw_mixture(parts, seed=3, epoch=0, whole_premises=True)
+    premises = [e.premise for e in drawn]
+    assert len(drawn) == 6  # three premises of two
+    assert {premises.count(premise) for premise in premises} == {2}
+    again = draw_mixture(parts, seed=3, epoch=1, whole_premises=True)
+    assert {e.premise for e in again} != set(premises)
+
+
 def test_easy_pairs_are_own_text_against_other_products() -> None:
     for example in draw_mixture([MixPart(DOCUMENTS, "easy", 0)], seed=4, epoch=0):
         group = next(d.group for d in DOCUMENTS if d.premise == example.premise)

@@ -9,7 +9,7 @@ from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
 
 def settings(base: Path, **options: object) -> ModelSettings:
-    return ModelSettings(base=str(base), **options)  # type: ignore[arg-type]
+    return ModelSettings(base=str(base), max_length=64, **options)  # type: ignore[arg-type]
 
 
 def test_plain_encoder_gets_a_seeded_three_label_head(tiny_base: Path) -> None:
@@ -37,6 +37,7 @@ def test_existing_head_keeps_its_column_order(tiny_base: Path, tmp_path: Path) -
     ("options", "frozen"),
     [
         ({"freeze_embeddings": True}, ("bert.embeddings.",)),
+        ({"freeze_words": True}, ("bert.embeddings.word_embeddings.",)),
         ({"freeze_layers": 1}, ("bert.embeddings.", "bert.encoder.layer.0.")),
         ({}, ()),
     ],

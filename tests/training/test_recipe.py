@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from prevalence.errors import ConfigurationError
-from prevalence.training.recipe import MixItem, read_recipe
+from prevalence.training.recipe import MixItem
+from prevalence.training.recipe_file import read_recipe
 
 STAGE = "[[stage]]\nname = 'a'\nlearning_rate = 1e-3\n"
 RECIPES = Path(__file__).resolve().parents[2] / "prevalence" / "training" / "recipes"
@@ -29,6 +30,8 @@ def test_shipped_recipes_are_valid() -> None:
     [
         ("", {"run": "sead = 1\n"}, r"\[run\]: unknown key 'sead'"),
         ("", {"extra": ""}, "unknown key 'extra'"),
+        ("", {"model": "architecture = 'x'\n"}, "architecture must be joint or premise-first"),
+        ("", {"model": "max_hypothesis = 3\n"}, "max_hypothesis must be at least 16"),
         ("", {"run": "threads = 'two'\n"}, "threads must be of type int"),
         ("", {"optimizer": "warmup = 1.5\n"}, r"optimizer\.warmup must be in \[0, 1\)"),
         ("", {"optimizer": "layer_decay = 0\n"}, r"layer_decay must be in \(0, 1\]"),

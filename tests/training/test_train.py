@@ -13,13 +13,17 @@ from safetensors.torch import load_file
 
 from prevalence.cli.train import train as command
 from prevalence.errors import InputError, ModelError
+from prevalence.nli.scorer import NLIScorer
+from prevalence.texts import TextTable
 from prevalence.training import evaluation, state
 from prevalence.training.loop import Progress
-from prevalence.training.model import Classifier
+from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.predict import predict
-from prevalence.training.recipe import Recipe, read_recipe
+from prevalence.training.recipe import ModelSettings, Recipe
+from prevalence.training.recipe_file import read_recipe
 
+PREMISE_FIRST = "architecture = 'premise-first'\nmax_hypothesis = 16\n"
 LEARNING = (
     "[[stage]]\nname = 'only'\nepochs = 6\nlearning_rate = 5e-3\nmix = [{ source = 'pairs' }]\n"
 )
@@ -41,10 +45,18 @@ def run(recipe: Recipe, folder: Path, *, stop_at: int = 0) -> None:
     train(recipe, folder, device="cpu", progress=progress)
 
 
+@pytest.mark.parametrize(
+    ("model", "precision"),
+    [("", "float32"), (PREMISE_FIRST, "float32"), (PREMISE_FIRST, "bfloat16")],
+)
 def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
-    recipe_file: Callable[..., Path], tmp_path: Path
+    model: str, precision: str, recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
-    recipe = read_recipe(recipe_file(optimizer="average_from = 0.5\n", output="half = false\n"))
+    path = recipe_file(
+        optimizer="average_from = 0.5\n", output="half = false\n", model=model,
+        run=f"precision = '{precision}'\n",
+    )  # fmt: skip
+    recipe = read_recipe(path)
     run(recipe, tmp_path / "whole")
     with pytest.raises(StopError):
         run(recipe, tmp_path / "broken", stop_at=8)
@@ -77,13 +89,65 @@ def test_tiny_model_learns_and_its_folder_loads_anywhere(
     assert config["id2label"] == {"0": "entailment", "1": "neutral", "2": "contradiction"}
     records = [json.loads(line) for line in pairs_file.read_text().splitlines()]
     pairs = [(r["premise"], r["hypothesis"]) for r in records]
-    scores = predict(Classifier(model, tokenizer, (0, 1, 2)), pairs, max_length=32)
+    settings = ModelSettings("", max_length=32)
+    scores = predict(Classifier(model, tokenizer, (0, 1, 2), settings), pairs)
     assert np.allclose(scores.sum(axis=1), 1.0, atol=1e-5)
     area = evaluation.auc(scores[:, 0].astype(float), [r["label"] for r in records])
     assert area == pytest.approx(result.selection.auc, abs=0.01)
     card = (folder / "README.md").read_text()
     assert result.digest in card
     assert "| pairs |" in card
+
+
+def test_premise_first_model_learns_and_the_scorer_gives_the_same_answers(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    path = recipe_file(
+        LEARNING, model=PREMISE_FIRST, output="half = false\nmax_length = 40\n",
+        validation="source = 'pairs'\npatience = 6\n",
+    )  # fmt: skip
+    recipe = read_recipe(path)
+    result = train(recipe, folder, device="cpu")
+    assert result.selection is not None
+    assert result.selection.auc > 0.9
+    config = json.loads((folder / "config.json").read_text())
+    kept = {key: value for key, value in config.items() if key.startswith("prevalence_")}
+    assert kept == {
+        "prevalence_attention": "premise-first",
+        "prevalence_max_length": 40,
+        "prevalence_max_hypothesis": 16,
+        "prevalence_threshold": pytest.approx(result.threshold, abs=1e-4),
+    }
+    records = [json.loads(line) for line in pairs_file.read_text().splitlines()]
+    pairs = [(r["premise"], r["hypothesis"]) for r in records]
+    scorer = NLIScorer(str(folder), device="cpu")
+    assert scorer.signature["trunc"] == "40+16"
+    table = TextTable()
+    numbers = np.array([(table.add(a), table.add(b)) for a, b in pairs])
+    classifier = load_classifier(folder, recipe.model, seed=0)
+    expected = predict(classifier, pairs)
+    found = scorer.score(table, numbers)
+    assert np.allclose(found.entailment, expected[:, 0], atol=1e-5)
+    assert np.allclose(found.contradiction, expected[:, 2], atol=1e-5)
+    area = evaluation.auc(found.entailment.astype(float), [r["label"] for r in records])
+    assert area == pytest.approx(result.selection.auc, abs=1e-6)
+    card = (folder / "README.md").read_text()
+    assert "- Architecture: premise-first" in card
+    assert "- Longest premise: 40 tokens" in card
+
+
+def test_a_joint_model_forgets_the_reading_of_its_base(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    train(read_recipe(recipe_file(model=PREMISE_FIRST)), first, device="cpu")
+    path = recipe_file(model=f"base = {str(first)!r}\n")
+    train(read_recipe(path), tmp_path / "second", device="cpu")
+    config = json.loads((tmp_path / "second" / "config.json").read_text())
+    assert {key for key in config if key.startswith("prevalence_")} == {
+        "prevalence_threshold", "prevalence_max_length",
+    }  # fmt: skip
 
 
 def test_frozen_parameters_do_not_move(

@@ -1,0 +1,122 @@
+"""`prevalence distill`: soft labels of a teacher, for training a smaller model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from prevalence.cli.options import GroupedCommand, model_options, open_cache_folder, option
+
+__all__ = ["distill"]
+
+_EPILOG = """\b
+Examples:
+  prevalence distill reviews.jsonl --model my-teacher --output taught.jsonl
+  prevalence distill products.jsonl --summaries system-a,system-b --output taught.jsonl
+
+\b
+INPUT is JSON Lines in any layout that training reads, or unlabelled products
+with reviews. OUTPUT is a source for `prevalence train`. A recipe can also name
+its teacher itself ([teacher]); training then does the same.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument(
+    "inputs", metavar="INPUT...", nargs=-1, required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)  # fmt: skip
+@option(
+    "Output",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Reviews with soft labels; written in one move at the end.",
+)
+@option("Output", "--overwrite", is_flag=True, help="Replace OUTPUT if it exists.")
+@option(
+    "Pairs",
+    "--siblings",
+    metavar="N",
+    type=click.IntRange(0),
+    default=7,
+    show_default=True,
+    help="Sentences of other reviews of the product that each review is asked about.",
+)
+@option(
+    "Pairs",
+    "--foreign",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Statements on other products of the domain, likewise.",
+)
+@option(
+    "Pairs",
+    "--own",
+    metavar="N",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Sentences of the review itself, likewise.",
+)
+@option(
+    "Pairs",
+    "--summaries",
+    metavar="NAMES",
+    default="",
+    help="Systems whose summary sentences are asked about too, between commas.",
+)
+@option("Pairs", "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of draws.")
+@option(
+    "Pairs",
+    "--keep",
+    metavar="SHARE",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Share of a given label in its target; the rest is the teacher's probability.",
+)
+@model_options
+def distill(
+    *,
+    inputs: tuple[Path, ...],
+    output: Path,
+    overwrite: bool,
+    keep: float,
+    summaries: str,
+    seed: int,
+    siblings: int,
+    foreign: int,
+    own: int,
+    **parameters: Any,
+) -> None:
+    """Let a teacher (--model) judge reviews against statements, as soft labels to train on.
+
+    Each review is asked about its own labelled statements, and about sentences drawn from other
+    reviews. Ctrl-C keeps what the cache holds; the same command goes on from there.
+    """
+    from prevalence.cli.options import split_names
+    from prevalence.cli.progress import pair_bar
+    from prevalence.scorers import open_scorer
+    from prevalence.training.data import read_documents
+    from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
+
+    if output.exists() and not overwrite:
+        raise click.UsageError(f"{output} exists; choose another file or give --overwrite")
+    systems = [name for name in split_names(summaries) or [] if name]
+    documents = [d for path in inputs for d in read_documents(path, summaries=systems)]
+    pairing = Pairing(siblings=siblings, foreign=foreign, own=own)
+    asked = ask_about(documents, pairing, seed=seed)
+    cache = open_cache_folder(parameters.pop("cache"), parameters.pop("no_cache"))
+    parameters["labels"] = split_names(parameters["labels"])
+    teacher = open_scorer(**parameters, cache=cache)
+    with pair_bar(sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)) as judged:
+        taught = teach(asked, teacher, keep=keep, progress=judged)
+    write_documents(output, taught)
+    pairs = sum(len(document.hypotheses) for document in taught)
+    click.echo(f"{len(taught):,} reviews, {pairs:,} pairs: {output}")

@@ -1,0 +1,209 @@
+"""The forward pass of a classifier over packed premises and hypotheses.
+
+Everything but attention works on a token at a time, so tokens lie packed in one [T, H] matrix and
+no padding is computed; only attention looks at padded copies. The last layer is computed at the
+hypotheses' first tokens alone, which is all that the head reads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from prevalence.nli.families import Family, family_of
+
+__all__ = ["Packed", "PackedClassifier"]
+
+Array = TypeVar("Array")
+
+
+class Packed(NamedTuple, Generic[Array]):
+    """Tokens of P premises and of R hypotheses, without padding.
+
+    Attention takes the hypotheses in G groups of at most n, each of one premise.
+
+    Attributes:
+        ids: int64 [T], tokens: all premises, then all hypotheses.
+        positions: int64 [T], from 0 in each block.
+        types: int64 [T], 0 in premises and 1 in hypotheses.
+        premises: int64 [P, longest], places in the T tokens; anything where the mask is False.
+        premise_mask: bool, likewise.
+        hypotheses: int64 [G, n, longest], by group, padded in both directions.
+        hypothesis_mask: bool, likewise.
+        owners: int64 [G], the premise of each group.
+        context: int64 [T], where each token lies in the padded premises followed by the padded
+            hypotheses, both flattened.
+        heads: int64 [R], places of the hypotheses' first tokens, in the order of the answers.
+        slots: int64 [R], where each hypothesis lies among the G · n.
+    """
+
+    ids: Array
+    positions: Array
+    types: Array
+    premises: Array
+    premise_mask: Array
+    hypotheses: Array
+    hypothesis_mask: Array
+    owners: Array
+    context: Array
+    heads: Array
+    slots: Array
+
+
+class _Biases(NamedTuple):
+    """What is added to attention scores; minus infinity keeps padding from being read.
+
+    Attributes:
+        premises: [P, heads or 1, K or 1, K], from premises to themselves.
+        to_premise: [G, heads or 1, 1, L or 1, K], from hypotheses to their premise.
+        to_itself: [G, heads or 1, n, L or 1, L], from hypotheses to themselves.
+    """
+
+    premises: Tensor
+    to_premise: Tensor
+    to_itself: Tensor
+
+    def first(self) -> _Biases:
+        """The biases of the hypotheses' first tokens."""
+        return self._replace(
+            to_premise=self.to_premise[..., :1, :], to_itself=self.to_itself[..., :1, :]
+        )
+
+
+class PackedClassifier:
+    """Runs a Hugging Face classifier, whose weights it shares, on packed tokens.
+
+    Args:
+        model: a sequence classifier of a known family; in training mode its dropouts are at work.
+
+    Raises:
+        ModelError: the family is not known.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._family: Family = family_of(model)
+
+    def __call__(self, packed: Packed[Tensor]) -> Tensor:
+        """Logits [R, classes]."""
+        family = self._family
+        hidden = family.embed(packed.ids, packed.positions, packed.types)
+        biases = self._biases(packed, hidden.dtype)
+        *inner, last = family.layers
+        for layer in inner:
+            context = self._attend(layer, hidden, packed, biases)
+            hidden = family.finish(layer, context, hidden)
+        context = self._attend_heads(last, hidden, packed, biases.first())
+        hidden = family.finish(last, context, hidden.index_select(0, packed.heads))
+        return family.classify(hidden)
+
+    def _attend(
+        self, layer: Any, hidden: Tensor, packed: Packed[Tensor], biases: _Biases
+    ) -> Tensor:
+        """What every token takes from the tokens that it attends to, [T, H]."""
+        query, key, value = (part(hidden) for part in self._family.projections(layer))
+        known = self._known(key, packed), self._known(value, packed)
+        premises = nn.functional.scaled_dot_product_attention(
+            self._known(query, packed),
+            *known,
+            attn_mask=biases.premises.to(query.dtype),
+            dropout_p=self._family.attention_dropout,
+        ).transpose(1, 2)
+        own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
+        asked = self._own(query, packed.hypotheses)
+        known = _owned(known, packed)
+        hypotheses = self._attend_twice(asked, known, own, biases)
+        size = hidden.shape[-1]
+        both = torch.cat([premises.reshape(-1, size), hypotheses.reshape(-1, size)])
+        return both.index_select(0, packed.context)
+
+    def _attend_heads(
+        self, layer: Any, hidden: Tensor, packed: Packed[Tensor], biases: _Biases
+    ) -> Tensor:
+        """The same for the first tokens of the hypotheses, [R, H]."""
+        to_query, to_key, to_value = self._family.projections(layer)
+        key, value = to_key(hidden), to_value(hidden)
+        known = _owned((self._known(key, packed), self._known(value, packed)), packed)
+        own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
+        first = packed.hypotheses[..., :1]
+        asked = to_query(hidden.index_select(0, first.flatten()))
+        asked = asked.view(*first.shape, self._family.heads, -1).permute(0, 3, 1, 2, 4)
+        hypotheses = self._attend_twice(asked, known, own, biases)
+        return hypotheses.reshape(-1, hidden.shape[-1]).index_select(0, packed.slots)
+
+    def _attend_twice(
+        self,
+        query: Tensor,
+        known: tuple[Tensor, Tensor],
+        own: tuple[Tensor, Tensor],
+        biases: _Biases,
+    ) -> Tensor:
+        """Attention of hypotheses to their premise and to themselves, under one softmax.
+
+        The premise's keys are multiplied with the queries of a whole group at once, and are never
+        copied for each hypothesis.
+
+        Args:
+            query: [G, heads, n, Q, d].
+            known: keys and values of the groups' premises, [G, heads, K, d].
+            own: keys and values of the hypotheses, [G, heads, n, L, d].
+            biases: of these queries.
+
+        Returns:
+            [G, n, Q, heads, d].
+        """
+        query = query * query.shape[-1] ** -0.5
+        to_premise = query.flatten(2, 3) @ known[0].transpose(-1, -2)
+        to_premise = to_premise.view(*query.shape[:4], -1) + biases.to_premise
+        to_itself = query @ own[0].transpose(-1, -2) + biases.to_itself
+        scores = torch.cat([to_premise, to_itself], dim=-1)
+        weights = scores.softmax(-1, dtype=torch.float32).to(query.dtype)
+        dropout = self._family.attention_dropout
+        weights = nn.functional.dropout(weights, dropout, training=dropout > 0)
+        size = known[0].shape[2]
+        from_premise = (weights[..., :size].flatten(2, 3) @ known[1]).view(query.shape)
+        context = from_premise + weights[..., size:] @ own[1]
+        return context.permute(0, 2, 3, 1, 4)
+
+    def _biases(self, packed: Packed[Tensor], dtype: torch.dtype) -> _Biases:
+        masks = packed.premise_mask, packed.hypothesis_mask
+        known, own = (
+            torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(
+                ~mask, float("-inf")
+            )
+            for mask in masks
+        )
+        biases = _Biases(
+            known[:, None, None], known[packed.owners][:, None, None, None], own[:, None, :, None]
+        )
+        if not self._family.relative:
+            return biases
+        premise = torch.arange(known.shape[-1], device=known.device)
+        hypothesis = torch.arange(own.shape[-1], device=known.device)
+        # Seen from a hypothesis, it follows its premise.
+        shifted = hypothesis[None] + packed.premise_mask.sum(1)[packed.owners][:, None]
+        between = self._family.bias(shifted[:, :, None], premise)
+        return _Biases(
+            biases.premises + self._family.bias(premise[:, None], premise),
+            biases.to_premise + between[:, :, None],
+            biases.to_itself + self._family.bias(hypothesis[:, None], hypothesis)[:, None],
+        )
+
+    def _known(self, states: Tensor, packed: Packed[Tensor]) -> Tensor:
+        """The premises' part of [T, H], as [P, heads, longest, d]."""
+        return self._taken(states, packed.premises).transpose(1, 2)
+
+    def _own(self, states: Tensor, places: Tensor) -> Tensor:
+        """The hypotheses' part of [T, H], as [G, heads, n, longest, d]."""
+        return self._taken(states, places).permute(0, 3, 1, 2, 4)
+
+    def _taken(self, states: Tensor, places: Tensor) -> Tensor:
+        taken = states.index_select(0, places.flatten())
+        return taken.view(*places.shape, self._family.heads, -1)
+
+
+def _owned(known: tuple[Tensor, Tensor], packed: Packed[Tensor]) -> tuple[Tensor, Tensor]:
+    """Keys and values of premises, for each group those of its own."""
+    key, value = known
+    return key.index_select(0, packed.owners), value.index_select(0, packed.owners)

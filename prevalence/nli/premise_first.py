@@ -1,0 +1,204 @@
+"""Pairs read premise first: a premise is computed once for all hypotheses of a batch.
+
+The blocks ``[CLS] premise [SEP]`` and ``[CLS] hypothesis [SEP]`` each number their positions from
+0; the premise has token type 0 and attends to itself, a hypothesis has token type 1 and attends to
+the premise and to itself; the head reads the hypothesis' [CLS]. Models without token types tell the
+two apart by attention alone, and models with relative positions see a hypothesis as following its
+premise. So a pair costs little more than
+the tokens of its hypothesis, and its answer does not depend on what else is asked of the premise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.nli.packed import Packed, PackedClassifier
+from prevalence.nli.packing import Fitted, fit_blocks
+from prevalence.nli.tokens import BlockLayout, block_layout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor
+
+    from prevalence.nli.checkpoint import LoadedCheckpoint
+
+__all__ = ["Grouped", "PremiseFirstReader", "group", "pack"]
+
+Ints = NDArray[np.int64]
+
+
+class PremiseFirstReader:
+    """Reads hypotheses against premises that are computed once a batch.
+
+    Args:
+        checkpoint: a BERT or MPNet classifier and its tokenizer; the model is moved to the device.
+        device: torch device.
+
+    Raises:
+        ModelError: the tokenizer does not put a first and a last token around a text.
+    """
+
+    work_unit = 2_048
+
+    def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
+        self._device = device
+        self._network = PackedClassifier(checkpoint.model.to(device))
+        self._layout = block_layout(checkpoint.tokenizer, name=checkpoint.name)
+        self._premise = checkpoint.max_length
+        self._hypothesis = checkpoint.max_hypothesis
+        self.longest = max(self._premise, self._hypothesis)
+        self.signature = {
+            "attn": PREMISE_FIRST,
+            "trunc": f"{self._premise}+{self._hypothesis}",
+        }
+
+    def fit(
+        self, premises: tuple[Ints, Ints], hypotheses: tuple[Ints, Ints], *, stride: int | None
+    ) -> Fitted:
+        """Cut or window premises to their own limit."""
+        return fit_blocks(
+            premises,
+            hypotheses,
+            premise_room=self._premise - self._layout.special,
+            hypothesis_room=self._hypothesis - self._layout.special,
+            stride=stride,
+        )
+
+    def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:
+        """Rows of a premise next to each other, those of the longest premise first.
+
+        A premise whose rows do not all fit is computed again in the next batch.
+        """
+        order = np.lexsort((spans[:, 3], spans[:, 0], -spans[:, 1]))
+        opens = np.diff(spans[order, 0], prepend=-1) != 0
+        opens |= np.diff(spans[order, 1], prepend=-1) != 0
+        premise = self._layout.special + spans[order, 1]
+        hypothesis = self._layout.special + spans[order, 3]
+        start = used = 0
+        rows = zip(opens.tolist(), premise.tolist(), hypothesis.tolist(), strict=True)
+        for row, (new, head, tail) in enumerate(rows):
+            cost = head * new + tail
+            if row > start and used + cost > budget:
+                yield order[start:row]
+                start, used, cost = row, 0, head + tail
+            used += cost
+        if start < len(order):
+            yield order[start:]
+
+    def size(self, spans: Ints) -> int:
+        """Tokens of the distinct premises and of all hypotheses; nothing is padded."""
+        premises = group(spans).premises
+        blocks = len(premises) + len(spans)
+        return int(premises[:, 1].sum() + spans[:, 3].sum()) + blocks * self._layout.special
+
+    def logits(self, tokens: Ints, spans: Ints) -> Tensor:
+        """Pack the rows, run the network."""
+        import torch
+
+        packed = pack(tokens, spans, self._layout)
+        return self._network(Packed(*(torch.from_numpy(part).to(self._device) for part in packed)))
+
+
+class Grouped(NamedTuple):
+    """Rows by premise.
+
+    Attributes:
+        premises: int64 [P, 2], start and length of each distinct premise.
+        owner: int64 [R], the premise of each row.
+        slot: int64 [R], the number of the row among those of its premise, from 0.
+    """
+
+    premises: Ints
+    owner: Ints
+    slot: Ints
+
+
+def group(spans: Ints) -> Grouped:
+    """Find the distinct premises of rows, int64 [R, 4]."""
+    premises, owner = np.unique(spans[:, :2], axis=0, return_inverse=True)
+    owner = owner.reshape(-1)
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner, minlength=len(premises))
+    slot = np.empty_like(owner)
+    slot[order] = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return Grouped(premises, owner, slot)
+
+
+def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
+    """Lay premises and hypotheses one after the other, and say where each token attends.
+
+    Args:
+        tokens: int64 [T], all texts' tokens without special ones.
+        spans: int64 [R, 4], at least one row.
+        layout: special tokens around a text.
+
+    Returns:
+        NumPy arrays; see :class:`.packed.Packed`.
+    """
+    by_premise = group(spans)
+    count = len(by_premise.premises)
+    texts = np.concatenate([by_premise.premises, spans[:, 2:]])
+    lengths = texts[:, 1] + layout.special
+    offsets = np.cumsum(lengths) - lengths
+    positions = np.arange(int(lengths.sum())) - np.repeat(offsets, lengths)
+    ids = _with_special(tokens, texts, positions, layout)
+    types = np.repeat((np.arange(len(texts)) >= count).astype(np.int64), lengths)
+
+    premises, premise_mask = _padded(offsets[:count], lengths[:count])
+    rows, row_mask = _padded(offsets[count:], lengths[count:])
+    owners, where = _in_groups(by_premise)
+    shape = (owners.size, int(where[1].max()) + 1, rows.shape[1])
+    hypotheses, hypothesis_mask = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
+    hypotheses[where], hypothesis_mask[where] = rows, row_mask
+
+    slots = where[0] * shape[1] + where[1]
+    own = slots[:, None] * shape[2] + np.arange(shape[2]) + premises.size
+    beside = np.arange(premises.size).reshape(premises.shape)
+    context = np.concatenate([beside[premise_mask], own[row_mask]])
+    return Packed(
+        ids, positions, types, premises, premise_mask, hypotheses, hypothesis_mask, owners,
+        context, offsets[count:], slots,
+    )  # fmt: skip
+
+
+def _in_groups(rows: Grouped) -> tuple[Ints, tuple[Ints, Ints]]:
+    """Deal rows to groups of one premise, at most as large as the mean number of its rows.
+
+    One premise with many hypotheses beside many with few would make a grid of mostly padding;
+    so no more than about half of it is padding, and at most twice the premises are read.
+
+    Returns:
+        The premise of each group, and the group and place in it of each row.
+    """
+    counts = np.bincount(rows.owner, minlength=len(rows.premises))
+    most = -(-rows.owner.size // len(counts))
+    groups = -(-counts // most)
+    first = np.cumsum(groups) - groups
+    owners = np.repeat(np.arange(len(counts)), groups)
+    return owners, (first[rows.owner] + rows.slot // most, rows.slot % most)
+
+
+def _with_special(tokens: Ints, texts: Ints, positions: Ints, layout: BlockLayout) -> Ints:
+    """Token ids of blocks: prefix, text, suffix, one block after the other."""
+    lengths = texts[:, 1] + layout.special
+    before = np.repeat(texts[:, 0] - len(layout.prefix), lengths)
+    from_end = np.repeat(lengths, lengths) - positions
+    inner = (positions >= len(layout.prefix)) & (from_end > len(layout.suffix))
+    ids = np.empty_like(positions)
+    ids[inner] = tokens[(before + positions)[inner]]
+    first, last = positions < len(layout.prefix), from_end <= len(layout.suffix)
+    ids[first] = layout.prefix[positions[first]]
+    ids[last] = layout.suffix[len(layout.suffix) - from_end[last]]
+    return ids
+
+
+def _padded(offsets: Ints, lengths: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """Places of the tokens of blocks, [blocks, longest], and which of them are no padding."""
+    places = np.arange(int(lengths.max()))
+    mask = places < lengths[:, None]
+    return np.where(mask, offsets[:, None] + places, 0), mask

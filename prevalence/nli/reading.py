@@ -1,0 +1,75 @@
+"""How a scorer has pairs read, whatever the attention of its model: one small interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from prevalence.nli.checkpoint import PREMISE_FIRST, LoadedCheckpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from prevalence.nli.packing import Fitted
+
+    Ints = NDArray[np.int64]
+
+__all__ = ["PairReader", "open_reader"]
+
+
+class PairReader(Protocol):
+    """Turns token spans of pairs into logits.
+
+    A row is one premise (or a window over it) with one hypothesis, given as its span: premise
+    start and length, hypothesis start and length.
+
+    Attributes:
+        longest: tokens from the start of a text that can ever be read without windows.
+        signature: what the answers depend on beside the weights, for signatures.
+        work_unit: number of pairs that are worth one call on a CPU.
+    """
+
+    longest: int
+    signature: dict[str, str]
+    work_unit: int
+
+    def fit(
+        self, premises: tuple[Ints, Ints], hypotheses: tuple[Ints, Ints], *, stride: int | None
+    ) -> Fitted:
+        """Rows for pairs, from starts and lengths of their texts; see :mod:`.packing`."""
+        ...
+
+    def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:
+        """Cut rows into batches of at most ``budget`` tokens; a single row may exceed it."""
+        ...
+
+    def size(self, spans: Ints) -> int:
+        """Tokens that a batch of rows computes, padding included."""
+        ...
+
+    def logits(self, tokens: Ints, spans: Ints) -> Tensor:
+        """Logits of a batch, [rows, classes], on the model's device.
+
+        Args:
+            tokens: int64, what the spans point into.
+            spans: int64 [rows, 4].
+        """
+        ...
+
+
+def open_reader(checkpoint: LoadedCheckpoint, device: Any) -> PairReader:
+    """The reader that a checkpoint asks for, its model moved to a device.
+
+    Raises:
+        ModelError: the tokenizer's special tokens are not what the reader needs.
+    """
+    if checkpoint.attention == PREMISE_FIRST:
+        from prevalence.nli.premise_first import PremiseFirstReader
+
+        return PremiseFirstReader(checkpoint, device)
+    from prevalence.nli.joint import JointReader
+
+    return JointReader(checkpoint, device)

@@ -1,0 +1,215 @@
+"""A larger teacher judges pairs; a smaller model then learns its probabilities as soft labels."""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prevalence.errors import InputError
+from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
+from prevalence.sentences import get_splitter
+from prevalence.texts import TextTable
+from prevalence.training.data import Document, Target
+
+__all__ = ["Pairing", "ask_about", "teach", "write_documents"]
+
+_FEWEST_WORDS, _MOST_WORDS = 4, 40
+"""Sentences that could stand in a summary."""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """What each review is asked about beside its own hypotheses.
+
+    Attributes:
+        siblings: Sentences of other reviews of the product.
+        foreign: Hypotheses on other products of the domain, or sentences of their reviews.
+        own: Sentences of the review itself.
+    """
+
+    siblings: int = 7
+    foreign: int = 1
+    own: int = 1
+
+
+def ask_about(documents: Sequence[Document], pairing: Pairing, *, seed: int) -> list[Document]:
+    """Add unlabelled hypotheses to reviews.
+
+    Args:
+        documents: Labelled or not; those of other relations than `review` are left out.
+        pairing: How many of each kind.
+        seed: Of the draw.
+
+    Returns:
+        The reviews, each with the new hypotheses in `unlabelled`, none twice.
+    """
+    reviews = [document for document in documents if document.relation == "review"]
+    sentences = {document.premise: _sentences(document.premise) for document in reviews}
+    of_group: dict[str, list[str]] = defaultdict(list)
+    of_domain: dict[str, list[str]] = defaultdict(list)
+    for document in reviews:
+        of_group[document.group].append(document.premise)
+        if document.group not in of_domain[document.domain]:
+            of_domain[document.domain].append(document.group)
+    said = _hypotheses_of_groups(reviews)
+    rng = np.random.default_rng(seed)
+    result = []
+    for document in reviews:
+        others = [p for p in of_group[document.group] if p != document.premise]
+        siblings = [text for premise in others for text in sentences[premise]]
+        groups = [group for group in of_domain[document.domain] if group != document.group]
+        foreign = [
+            text
+            for group in _draw(groups, pairing.foreign, rng)
+            for text in _draw(
+                said[group] or [t for p in of_group[group] for t in sentences[p]], 1, rng
+            )
+        ]
+        drawn = (
+            *document.unlabelled,
+            *_draw(siblings, pairing.siblings, rng),
+            *foreign,
+            *_draw(sentences[document.premise], pairing.own, rng),
+        )
+        known = set(document.hypotheses)
+        fresh = tuple(text for text in dict.fromkeys(drawn) if text not in known)
+        result.append(replace(document, unlabelled=fresh))
+    return result
+
+
+def _hypotheses_of_groups(reviews: Sequence[Document]) -> Mapping[str, list[str]]:
+    said: dict[str, dict[str, None]] = defaultdict(dict)
+    for document in reviews:
+        said[document.group].update(dict.fromkeys(document.hypotheses + document.unlabelled))
+    return {group: list(texts) for group, texts in said.items()}
+
+
+def _sentences(text: str) -> list[str]:
+    found = (sentence.text for sentence in get_splitter()(text))
+    return [text for text in found if _FEWEST_WORDS <= len(text.split()) < _MOST_WORDS]
+
+
+def _draw(texts: Sequence[str], size: int, rng: np.random.Generator) -> list[str]:
+    chosen = rng.permutation(len(texts))[:size]
+    return [texts[int(i)] for i in chosen]
+
+
+def teach(
+    documents: Sequence[Document],
+    teacher: PairScorer,
+    *,
+    keep: float,
+    progress: Progress | None = None,
+) -> list[Document]:
+    """Let a teacher judge the hypotheses of documents.
+
+    Args:
+        documents: With labelled and unlabelled hypotheses.
+        teacher: Judges pairs; one without a contradiction class gives binary targets.
+        keep: Share of a given label in its target. What a binary label leaves open is split
+            between neutral and contradiction as the teacher does.
+        progress: Called with the number of pairs just judged.
+
+    Returns:
+        Documents whose hypotheses all have targets; a hypothesis that is too long for the teacher
+        keeps its label, or is left out if it has none.
+    """
+    table = TextTable()
+    numbers = [
+        (table.add(document.premise), table.add(text))
+        for document in documents
+        for text in document.hypotheses + document.unlabelled
+    ]
+    pairs = np.asarray(numbers, np.int64).reshape(-1, 2)
+    # A scorer shares a premise among pairs that lie together, and each distinct pair is asked once.
+    distinct, back = np.unique(pairs, axis=0, return_inverse=True)
+    answers = teacher.score(table, distinct, progress=progress).take(back.reshape(-1))
+    taught, start = [], 0
+    for document in documents:
+        end = start + len(document.hypotheses) + len(document.unlabelled)
+        taught.append(_taught(document, answers.take(slice(start, end)), teacher.three_way, keep))
+        start = end
+    return [document for document in taught if document.hypotheses]
+
+
+def _taught(document: Document, answers: PairScores, three_way: bool, keep: float) -> Document:
+    labels: list[Target | None] = [*document.targets, *[None] * len(document.unlabelled)]
+    kept: dict[str, Target] = {}
+    texts = document.hypotheses + document.unlabelled
+    for row, (text, label) in enumerate(zip(texts, labels, strict=True)):
+        if answers.flags[row] & FLAG_TOO_LONG:
+            target = label
+        else:
+            judged = _judged(answers, row, three_way)
+            target = judged if label is None else _blend(label, judged, keep)
+        if target is not None:
+            kept[text] = target
+    return replace(document, hypotheses=tuple(kept), targets=tuple(kept.values()), unlabelled=())
+
+
+def _judged(answers: PairScores, row: int, three_way: bool) -> Target:
+    entailment = float(answers.entailment[row])
+    if not three_way:
+        return Target(entailment, 1.0 - entailment, 0.0, True)
+    contradiction = min(float(answers.contradiction[row]), 1.0 - entailment)
+    return Target(entailment, 1.0 - entailment - contradiction, contradiction, False)
+
+
+def _blend(label: Target, judged: Target, keep: float) -> Target:
+    """The label's share of the target, and the teacher's; binary where either is."""
+    entailment = keep * label.entailment + (1.0 - keep) * judged.entailment
+    if judged.binary:
+        return Target(entailment, 1.0 - entailment, 0.0, True)
+    neutral, contradiction = label.neutral, label.contradiction
+    if label.binary:
+        rest = judged.neutral + judged.contradiction
+        share = judged.neutral / rest if rest > 0 else 1.0
+        neutral, contradiction = label.neutral * share, label.neutral * (1.0 - share)
+    return Target(
+        entailment,
+        keep * neutral + (1.0 - keep) * judged.neutral,
+        keep * contradiction + (1.0 - keep) * judged.contradiction,
+        False,
+    )
+
+
+def write_documents(path: Path, documents: Sequence[Document]) -> None:
+    """Write reviews with soft labels as JSON Lines, in one move.
+
+    Args:
+        path: Target file; :func:`.data.read_documents` reads it.
+        documents: Reviews.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    temporary = path.with_name(f"{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            for document in documents:
+                file.write(json.dumps(_record(document)) + "\n")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error})") from error
+
+
+def _record(document: Document) -> dict[str, Any]:
+    return {
+        "product_id": document.group,
+        "domain": document.domain,
+        "review": document.premise,
+        "sentences": list(document.hypotheses),
+        "labels": [_label(target) for target in document.targets],
+    }
+
+
+def _label(target: Target) -> float | list[float]:
+    if target.binary:
+        return round(target.entailment, 6)
+    return [round(part, 6) for part in target[:3]]

@@ -1,0 +1,51 @@
+"""A tiny classifier that loads as a scorer, in both architectures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads cost more than they give on matrices this small."""
+    import torch
+
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(usual)
+
+
+@pytest.fixture(params=["joint", "premise-first"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Folder of an untrained BERT over letters, drawn wide so that answers differ."""
+    import string
+
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    letters = string.ascii_lowercase + string.digits + string.punctuation
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    torch.manual_seed(7)
+    labels = ("entailment", "neutral", "contradiction")
+    config = BertConfig(
+        vocab_size=len(pieces), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=48, initializer_range=0.4, max_position_embeddings=256,
+        id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)},
+    )  # fmt: skip
+    folder = tmp_path / "model"
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(vocab=vocabulary, model_max_length=256).save_pretrained(folder)
+    path = folder / "config.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    stored["prevalence_attention"] = request.param
+    path.write_text(json.dumps(stored), encoding="utf-8")
+    return folder

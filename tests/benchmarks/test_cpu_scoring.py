@@ -1,0 +1,62 @@
+"""The speed benchmark on tiny models: its two sides agree, and it would notice if they did not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from benchmarks import cpu_scoring
+from benchmarks.common import ROOT
+from prevalence.engine import Engine
+from prevalence.nli.checkpoint import load_checkpoint
+from prevalence.scorers import open_scorer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prevalence.records import Product
+
+EXAMPLE = ROOT / "examples" / "summaries.jsonl"
+
+
+@pytest.fixture
+def given(model: Path) -> cpu_scoring.Setup:
+    """One product with two short summaries and three reviews."""
+    setup = cpu_scoring.setup(str(model), EXAMPLE, 1)
+    product: Product = setup.products[0]
+    small = replace(product, reviews=product.reviews[:3], summaries=product.summaries[:2])
+    return replace(setup, products=[small])
+
+
+def test_both_sides_agree_on_either_architecture(
+    given: cpu_scoring.Setup, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = cpu_scoring.measure(given, repeats=2)
+    assert (row["products"], row["summaries"], row["repeats"]) == (1, 2, 2)
+    # Two summaries of five sentences: 5 statements, 10 earlier sentences, 15 review pairs each.
+    assert row["pairs"] == 2 * (5 + 10 + 15)
+    assert row["computed"] + row["avoided_by_waves"] + row["avoided_by_deduplication"] == 60
+    assert row["cache_hits"] == row["computed"]
+    assert row["largest_difference"] < 1e-5
+    half = row["precisions"]["bfloat16"]
+    assert row["precisions"]["float32"]["changed_decisions"] == 0
+    assert 0 <= half["changed_decisions"] <= 1
+    assert 1e-5 < half["largest_difference"] < 1
+    cpu_scoring.show({**cpu_scoring.environment(), **row})
+    printed = capsys.readouterr().out
+    assert "same decisions on all pairs" in printed
+    assert "bfloat16" in printed
+
+
+def test_a_difference_is_noticed(given: cpu_scoring.Setup) -> None:
+    naive = cpu_scoring.NaiveLoop(load_checkpoint(given.model))
+    answers = naive.run(given.products)
+    engine = Engine(open_scorer(given.model, device="cpu"))
+    rows = cpu_scoring.run_engine(given, engine).rows
+    assert cpu_scoring.largest_difference(rows, answers, engine.threshold) < 1e-5
+    wrong = replace(answers[0], trivial=1 - np.round(answers[0].trivial))
+    with pytest.raises(SystemExit, match="the two sides differ"):
+        cpu_scoring.largest_difference(rows, [wrong, *answers[1:]], engine.threshold)

@@ -1,0 +1,218 @@
+"""What a teacher is asked, how its answers become labels, and a recipe that trains one first."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from prevalence.cli.distill import distill as command
+from prevalence.errors import ConfigurationError
+from prevalence.training.data import Document, Target, read_documents
+from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
+from prevalence.training.pipeline import train
+from prevalence.training.recipe_file import read_recipe
+
+YES, NO = Target(1, 0, 0, True), Target(0, 1, 0, True)
+SPOUT, LID, FOAM = "The spout never drips.", "The lid fits very well.", "It makes a fine foam."
+
+
+def review(premise: str, group: str, *hypotheses: str, domain: str = "kitchen") -> Document:
+    targets = tuple(YES if i % 2 == 0 else NO for i in range(len(hypotheses)))
+    return Document(premise, hypotheses, targets, group, domain)
+
+
+KETTLE = [review(f"{SPOUT} Good.", "kettle", "It pours well."), review(f"{LID} Ok.", "kettle")]
+WHISK = [review(FOAM, "whisk", "It whisks milk.")]
+TENT = [review("It kept us dry.", "tent", "It is watertight.", domain="garden")]
+
+
+def test_reviews_are_asked_about_siblings_foreign_texts_and_themselves() -> None:
+    asked = ask_about([*KETTLE, *WHISK, *TENT], Pairing(), seed=1)
+    found = {document.premise: set(document.unlabelled) for document in asked}
+    # "Good." and "Ok." are too short to stand in a summary; nothing else is in the tent's domain.
+    assert found == {
+        f"{SPOUT} Good.": {LID, "It whisks milk.", SPOUT},
+        f"{LID} Ok.": {SPOUT, "It whisks milk.", LID},
+        FOAM: {"It pours well.", FOAM},
+        "It kept us dry.": {"It kept us dry."},
+    }
+    assert [document.hypotheses for document in asked] == [
+        document.hypotheses for document in (*KETTLE, *WHISK, *TENT)
+    ]
+
+
+def test_draws_are_limited_seeded_and_never_repeat_a_label() -> None:
+    many = [review(f"The part number {i} works well.", "set", SPOUT) for i in range(20)]
+    pairing = Pairing(siblings=3, foreign=0, own=0)
+    first, again, other = (ask_about(many, pairing, seed=seed) for seed in (4, 4, 5))
+    assert first == again != other
+    assert {len(document.unlabelled) for document in first} == {3}
+    labelled = [review(f"{SPOUT} Good.", "kettle"), review("Fine.", "kettle", SPOUT)]
+    assert ask_about(labelled, Pairing(), seed=0)[1].unlabelled == ()
+    product = Document("I bought a kettle.", (SPOUT,), (NO,), "kettle", "", "product")
+    assert ask_about([product], Pairing(), seed=0) == []
+
+
+def test_answers_become_targets(fake_scorer: Callable[..., Any]) -> None:
+    teacher = fake_scorer({
+        ("r", "yes"): (0.8, 0.1), ("r", "no"): (0.2, 0.2), ("r", "against"): (0.2, 0.4),
+        ("r", "new"): (0.5, 0.25),
+    }, too_long=frozenset({"long", "endless"}))  # fmt: skip
+    against = Target(0, 0, 1, False)
+    document = Document(
+        "r", ("yes", "no", "against", "long"), (YES, NO, against, YES), "g",
+        unlabelled=("new", "endless"),
+    )  # fmt: skip
+    judged = 0
+
+    def count(pairs: int) -> None:
+        nonlocal judged
+        judged += pairs
+
+    (taught,) = teach([document], teacher, keep=0.5, progress=count)
+    assert judged == 6
+    assert taught.hypotheses == ("yes", "no", "against", "long", "new")
+    assert taught.unlabelled == ()
+    expected = [
+        (0.9, 0.05, 0.05),  # half of (1, 0, 0) and half of (.8, .1, .1)
+        (0.1, 0.675, 0.225),  # the label's half is split as the teacher's .6 and .2
+        (0.1, 0.2, 0.7),
+        YES[:3],  # too long for the teacher: the label stays
+        (0.5, 0.25, 0.25),
+    ]
+    for target, parts in zip(taught.targets, expected, strict=True):
+        assert target[:3] == pytest.approx(parts, abs=1e-6)
+    assert [target.binary for target in taught.targets] == [False, False, False, True, False]
+    (pure,) = teach([document], teacher, keep=0.0)
+    assert pure.targets[0][:3] == pytest.approx((0.8, 0.1, 0.1), abs=1e-6)
+
+
+def test_a_teacher_without_contradiction_gives_binary_targets(
+    fake_scorer: Callable[..., Any],
+) -> None:
+    teacher = fake_scorer({("r", "a"): (0.75, 0), ("r", "b"): (0.25, 0)}, three_way=False)
+    document = Document("r", ("a",), (Target(0, 0, 1, False),), "g", unlabelled=("b",))
+    (taught,) = teach([document], teacher, keep=0.5)
+    assert [tuple(t) for t in taught.targets] == [(0.375, 0.625, 0, True), (0.25, 0.75, 0, True)]
+
+
+def test_written_documents_are_read_again(tmp_path: Path) -> None:
+    soft = Target(0.123456, 0.654321, 0.222223, False)
+    documents = [Document("ünïcode \ud800", ("a", "b"), (soft, Target(0.25, 0.75, 0, True)), "g")]
+    path = tmp_path / "new" / "taught.jsonl"
+    write_documents(path, documents)
+    (found,) = read_documents(path)
+    assert (found.premise, found.hypotheses, found.group) == ("ünïcode \ud800", ("a", "b"), "g")
+    for target, written in zip(found.targets, documents[0].targets, strict=True):
+        assert target[:3] == pytest.approx(written[:3], abs=1e-5)
+        assert target.binary == written.binary
+    assert [p.name for p in path.parent.iterdir()] == ["taught.jsonl"]
+
+
+def test_summary_sentences_are_asked_about(tmp_path: Path) -> None:
+    record = {
+        "product_id": "p", "reviews": ["one", "two"],
+        "summaries": {"a": f"{SPOUT} {LID}", "b": SPOUT, "human": FOAM},
+    }  # fmt: skip
+    path = tmp_path / "u.jsonl"
+    path.write_text(json.dumps(record) + "\n")
+    found = read_documents(path, summaries=["a", "b", "absent"])
+    assert [document.unlabelled for document in found] == [(SPOUT, LID)] * 2
+    assert [document.unlabelled for document in read_documents(path)] == [(), ()]
+
+
+TEACHER = "[teacher]\nrecipe = 'teacher.toml'\nsiblings = 2\nkeep = 0.4\n"
+
+
+@pytest.fixture
+def taught_recipe(recipe_file: Callable[..., Path], tmp_path: Path) -> Path:
+    """A premise-first recipe whose teacher is the plain recipe, over pairs that are reviews."""
+    import shutil
+
+    shutil.copy(recipe_file(), tmp_path / "teacher.toml")
+    path = recipe_file(
+        model="architecture = 'premise-first'\nmax_hypothesis = 16\n",
+        teacher=TEACHER.partition("\n")[2],
+    )
+    path.write_text(path.read_text().replace("name = 'pairs'", "name = 'pairs'\ntaught = true"))
+    return path
+
+
+def test_a_recipe_trains_its_teacher_first(taught_recipe: Path, tmp_path: Path) -> None:
+    events: list[tuple[str, int, int]] = []
+    result = train(
+        read_recipe(taught_recipe), tmp_path / "m", device="cpu",
+        progress=lambda event: events.append((event.run, event.step, event.steps)),
+    )  # fmt: skip
+    work = tmp_path / "m" / ".training"
+    assert (work / "teacher" / "model.safetensors").is_file()
+    (taught,) = work.glob("taught-pairs-*.jsonl")
+    documents = read_documents(taught)
+    assert len(documents) == 128
+    assert not any(target.binary for document in documents for target in document.targets)
+    judged = [event for event in events if event[0] == "teacher on pairs"]
+    assert judged[-1][1] > 0
+    card = (result.folder / "README.md").read_text()
+    assert "soft labels of a teacher (`teacher.toml`, float32): 40% of a given label" in card
+    # Running again trains nothing and judges nothing.
+    events.clear()
+    again = train(
+        read_recipe(taught_recipe), tmp_path / "m", device="cpu",
+        progress=lambda event: events.append((event.run, event.step, event.steps)),
+    )  # fmt: skip
+    assert events == []
+    assert again.digest == result.digest
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ("model = 'x'\nrecipe = 'y'\n", "needs either model or recipe"),
+        ("", "needs either model or recipe"),
+        ("model = 'x'\nkeep = 2\n", r"keep must be in \[0, 1\]"),
+        ("model = 'x'\nown = -1\n", "own must not be negative"),
+        ("model = 'x'\ndtype = 'int8'\n", "dtype must be one of float32"),
+        ("model = 'x'\n", "no source is taught"),
+    ],
+)
+def test_teacher_faults(section: str, told: str, recipe_file: Callable[..., Path]) -> None:
+    path = recipe_file(teacher=section)
+    if "no source" not in told:
+        path.write_text(path.read_text().replace("name = 'pairs'", "name = 'pairs'\ntaught = true"))
+    with pytest.raises(ConfigurationError, match=told):
+        read_recipe(path)
+
+
+def test_a_taught_source_needs_a_teacher(recipe_file: Callable[..., Path]) -> None:
+    path = recipe_file()
+    path.write_text(path.read_text().replace("name = 'pairs'", "name = 'pairs'\ntaught = true"))
+    with pytest.raises(ConfigurationError, match="'pairs' is taught, and there is no"):
+        read_recipe(path)
+
+
+def test_a_teacher_has_no_teacher(taught_recipe: Path, tmp_path: Path) -> None:
+    (tmp_path / "teacher.toml").write_text(taught_recipe.read_text())
+    with pytest.raises(ConfigurationError, match="cannot have a teacher of its own"):
+        train(read_recipe(taught_recipe), tmp_path / "m", device="cpu")
+
+
+def test_the_command_writes_a_source(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
+) -> None:
+    model, output = tmp_path / "teacher", tmp_path / "taught.jsonl"
+    train(read_recipe(recipe_file()), model, device="cpu")
+    words = [
+        str(pairs_file), "--output", str(output), "--model", str(model), "--device", "cpu",
+        "--no-cache", "--siblings", "1",
+    ]  # fmt: skip
+    result = CliRunner().invoke(command, words)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("128 reviews, ")
+    assert len(read_documents(output)) == 128
+    refused = CliRunner().invoke(command, words)
+    assert refused.exit_code == 2
+    assert "exists; choose another file or give --overwrite" in refused.output
+    assert CliRunner().invoke(command, [*words, "--overwrite"]).exit_code == 0
