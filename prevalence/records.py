@@ -33,11 +33,28 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One review: its text, and what else the source said about it."""
+    """One review: its text, and what else the source said about it.
+
+    Attributes:
+        text: what the reviewer wrote; scores are always computed against it.
+        id: the source's identifier.
+        extra: rating, labels, ...: all other keys.
+        simplified: a rewriting that summaries may be made from, or None.
+    """
 
     text: str
     id: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    simplified: str | None = None
+
+    def to_json(self) -> str | dict[str, Any]:
+        """The review as it stands in an input record: a string when there is only the text."""
+        item = {} if self.id is None else {"id": self.id}
+        item["text"] = self.text
+        if self.simplified is not None:
+            item["simplified"] = self.simplified
+        row = item | {key: value for key, value in self.extra.items() if key not in item}
+        return self.text if len(row) == 1 else row
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +64,10 @@ class Summary:
     system: str
     text: str
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str | dict[str, Any]:
+        """The summary as it stands in an input record, without its system."""
+        return {**self.extra, "text": self.text} if self.extra else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +95,17 @@ class Product:
     def with_summaries(self, summaries: Iterable[Summary]) -> Product:
         """The same product with other summaries."""
         return replace(self, summaries=tuple(summaries))
+
+    def to_json(self) -> dict[str, Any]:
+        """The product as an input record, which readers turn into the same product again."""
+        row: dict[str, Any] = {"id": self.id}
+        if self.name is not None:
+            row["name"] = self.name
+        row["reviews"] = [review.to_json() for review in self.reviews]
+        row["summaries"] = {summary.system: summary.to_json() for summary in self.summaries}
+        if self.metadata:
+            row["metadata"] = dict(self.metadata)
+        return row | {key: value for key, value in self.extra.items() if key not in _RECORD_KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +281,10 @@ class ScoredSummary:
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra"}
 _ROW_KEYS = _ROW_FIELDS | {"schema", "n_sentences", "sentences"}
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
+
+
+_RECORD_KEYS = frozenset({"id", "name", "reviews", "summaries", "summary", "metadata"})
+"""Keys that mean something in an input record."""
 
 
 def input_digest(product: Product, summary: Summary) -> str:
