@@ -15,6 +15,8 @@ _COMMANDS = {
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
     "train": "Fine-tune an NLI model on labelled pairs.",
+    "simplify": "Rewrite review sentences into simpler ones, beside the originals.",
+    "train-simplifier": "Fine-tune the model that simplify uses.",
 }
 
 _EPILOG = """\b
@@ -34,7 +36,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"prevalence.cli.{name}"), name)
+        home = name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"prevalence.cli.{home}"), home)
         if not any(parameter.name == "debug" for parameter in command.params):
             command.params.append(_debug_option())
         return command

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LoadedCheckpoint",
     "first_line",
+    "folder_digest",
     "load_checkpoint",
     "quiet_transformers",
     "real_limit",
@@ -143,7 +144,7 @@ def load_checkpoint(
         max_length=length,
         threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
-        digest=_digest(folder),
+        digest=folder_digest(folder),
     )
 
 
@@ -308,7 +309,7 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _digest(folder: Path) -> bytes:
+def folder_digest(folder: Path) -> bytes:
     """Digest of every file that can change a probability, by name and content."""
     hasher = hashlib.blake2b(digest_size=16)
     for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):
