@@ -84,6 +84,10 @@ class OpinionPrevalence:
         full_matrix: score every review against every sentence, masked ones included.
         soft: also compute soft prevalence.
         max_sentences: longest summary accepted, in sentences.
+        statements_where: score only the statements that satisfy this condition, such as
+            ``text has battery, charger`` or ``aspect = battery``; see docs/restrict.md.
+        reviews_where: score against only the reviews that satisfy this one, such as
+            ``rating <= 2``.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
@@ -108,6 +112,8 @@ class OpinionPrevalence:
         full_matrix: bool = False,
         soft: bool = False,
         max_sentences: int = DEFAULT_MAX_SENTENCES,
+        statements_where: str | None = None,
+        reviews_where: str | None = None,
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
@@ -124,6 +130,8 @@ class OpinionPrevalence:
             full_matrix=full_matrix,
             soft=soft,
             max_sentences=max_sentences,
+            statements_where=statements_where,
+            reviews_where=reviews_where,
         )
         self._engine = Engine(
             scorer

@@ -14,7 +14,8 @@ from prevalence.errors import ConfigurationError
 from prevalence.jobs import SummaryJob
 from prevalence.metric import check_threshold, near
 from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
-from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.restriction import Restriction
 from prevalence.results import scored_summary
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
@@ -41,6 +42,9 @@ class ScoringOptions:
         full_matrix: score every review pair, masked sentences included.
         soft: also compute soft prevalence (implies the full matrix).
         max_sentences: limit on the sentences of a summary.
+        statements_where: condition on the statements that count, see :mod:`prevalence.where`;
+            None for all of them.
+        reviews_where: likewise on reviews.
 
     Raises:
         ConfigurationError: a value out of range.
@@ -52,6 +56,13 @@ class ScoringOptions:
     full_matrix: bool = False
     soft: bool = False
     max_sentences: int = DEFAULT_MAX_SENTENCES
+    statements_where: str | None = None
+    reviews_where: str | None = None
+
+    @property
+    def restriction(self) -> Restriction:
+        """Both conditions, read."""
+        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
 
     def __post_init__(self) -> None:
         if self.threshold is not None:
@@ -61,6 +72,7 @@ class ScoringOptions:
                 f"the sentence limit must be positive, not {self.max_sentences}"
             )
         trivial_template(self.trivial)
+        _ = self.restriction
 
 
 @dataclass(slots=True)
@@ -75,7 +87,8 @@ class WorkCounts:
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
         scored: summaries with a score.
-        failed: rows without one.
+        failed: rows with an error.
+        nothing_left: rows without a score because the restriction leaves nothing.
         unnamed: scored summaries of products without a name, so without a trivial mask.
         warned: scored summaries with a warning.
     """
@@ -87,6 +100,7 @@ class WorkCounts:
     doubtful: int = 0
     scored: int = 0
     failed: int = 0
+    nothing_left: int = 0
     unnamed: int = 0
     warned: int = 0
 
@@ -94,6 +108,9 @@ class WorkCounts:
         """Count a row of the output."""
         if row.error is not None:
             self.failed += 1
+            return
+        if row.prevalence is None:
+            self.nothing_left += 1
             return
         self.scored += 1
         self.unnamed += not named
@@ -141,6 +158,7 @@ class Engine:
         )
         self._splitter = get_splitter(self.options.splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
+        self._restriction = self.options.restriction
 
     def signature(self, *, named: bool = True) -> str:
         """The signature of scores of products with (``named``) or without a name."""
@@ -148,6 +166,7 @@ class Engine:
             "thr": f"{self.threshold:.12g}",
             "trivial": self._template_name if named else "none",
             "split": self.options.splitter,
+            **self._restriction.signature,
         }
         if self.options.soft:
             parts["score"] = "hard+soft"
@@ -166,6 +185,10 @@ class Engine:
         """Whether the threshold was calibrated or chosen, and not only assumed."""
         chosen = self.options.threshold is not None
         return chosen or bool(getattr(self.scorer, "calibrated", True))
+
+    def digest_of(self, product: Product, summary: Summary) -> str:
+        """The digest of the input that the row of a summary carries."""
+        return input_digest(product, summary, fields=bool(self._restriction))
 
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
@@ -229,6 +252,7 @@ class Engine:
                 splitter=self._splitter,
                 template=self._template,
                 max_sentences=self.options.max_sentences,
+                restriction=self._restriction,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs
@@ -241,7 +265,7 @@ class Engine:
         planned: Callable[[int], None] | None,
     ) -> None:
         everything = self.options.full_matrix or self.options.soft
-        jobs = [job for job in chunk.jobs if job.error is None]
+        jobs = [job for job in chunk.jobs if job.open]
         plan = PairPlan()
         for job in jobs:
             job.plan_masks(plan)
@@ -252,7 +276,7 @@ class Engine:
             job.read_masks(answers, self.threshold)
         if not everything:
             plan = PairPlan()
-            jobs = [job for job in jobs if job.error is None]
+            jobs = [job for job in jobs if job.open]
             for job in jobs:
                 job.plan_reviews(plan, all_sentences=False)
             answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
@@ -303,6 +327,11 @@ class Engine:
                 extra=entry.extra,
             )
         signature = self.signature_of(entry.product)
-        row = scored_summary(entry, signature=signature, soft=self.options.soft)
+        row = scored_summary(
+            entry,
+            signature=signature,
+            soft=self.options.soft,
+            restricted=bool(self._restriction),
+        )
         self.counts.add_row(row, named=entry.product.name is not None)
         return row

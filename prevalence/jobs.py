@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence import metric
+from prevalence.errors import InputError
 from prevalence.matrix import ReviewMatrix
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScores
+from prevalence.restriction import Restriction
 
 if TYPE_CHECKING:
     from prevalence.records import Product, Summary
@@ -39,13 +41,17 @@ class SummaryJob:
 
     Attributes:
         product, summary: the input.
-        sentences: the n sentences of the summary.
+        sentences: the n sentences of the summary that count.
+        sentence_places: int64 [n], their places among all its sentences.
+        of_sentences: how many those are.
         sentence_ids: int64 [n], their text numbers.
-        review_rows: int64, indices of the reviews that are not empty. An empty review implies
-            nothing: it counts in m and asks no pair.
+        review_places: int64 [m], places in the product of the reviews that count.
+        review_rows: int64, those of the m that are not empty. An empty review implies nothing:
+            it counts in m and asks no pair.
         review_ids: text numbers of those reviews.
         statement_id: text number of t, or None without a trivial mask.
         error: why there will be no score, or None.
+        nothing_left: why the restriction leaves nothing to score, or None.
         masks: from the first wave.
         weights: float64 [n], soft masks from the first wave.
         columns: int64, the sentences that the reviews are asked about.
@@ -55,11 +61,15 @@ class SummaryJob:
     product: Product
     summary: Summary
     sentences: tuple[Sentence, ...] = ()
+    sentence_places: Ints = field(default_factory=_no_numbers)
+    of_sentences: int = 0
     sentence_ids: Ints = field(default_factory=_no_numbers)
+    review_places: Ints = field(default_factory=_no_numbers)
     review_rows: Ints = field(default_factory=_no_numbers)
     review_ids: Ints = field(default_factory=_no_numbers)
     statement_id: int | None = None
     error: str | None = None
+    nothing_left: str | None = None
     masks: metric.Masks | None = None
     weights: NDArray[np.float64] | None = None
     columns: Ints = field(default_factory=_no_numbers)
@@ -78,6 +88,7 @@ class SummaryJob:
         splitter: Splitter,
         template: str | None,
         max_sentences: int,
+        restriction: Restriction | None = None,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error."""
         job = cls(product, summary)
@@ -92,19 +103,41 @@ class SummaryJob:
                 f"shorten it or raise the limit of {max_sentences:,} (--max-sentences)",
             )
             return job
-        job.sentences = sentences
-        job.sentence_ids = texts.add_all(sentence.text for sentence in sentences)
-        rows = [row for row, review in enumerate(product.reviews) if review.text.strip()]
+        job._restrict(restriction or Restriction(), sentences)
+        if not job.open:
+            return job
+        job.sentence_ids = texts.add_all(sentence.text for sentence in job.sentences)
+        reviews = [product.reviews[place].text for place in job.review_places.tolist()]
+        rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
-        job.review_ids = texts.add_all(product.reviews[row].text for row in rows)
+        job.review_ids = texts.add_all(reviews[row] for row in rows)
         if product.name is not None and template is not None:
             job.statement_id = texts.add(template.replace("{name}", product.name))
         return job
 
+    def _restrict(self, restriction: Restriction, sentences: tuple[Sentence, ...]) -> None:
+        """Take what the restriction leaves, or say why there is nothing."""
+        try:
+            statements = restriction.sentences_left(self.summary, sentences)
+        except InputError as error:
+            self.error = f"{self._where}: {error}"
+            return
+        reviews = restriction.reviews_left(self.product)
+        self.nothing_left = reviews.reason or statements.reason
+        self.sentences = tuple(sentences[place] for place in statements.places)
+        self.sentence_places = np.asarray(statements.places, np.int64)
+        self.of_sentences = len(sentences)
+        self.review_places = np.asarray(reviews.places, np.int64)
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to ask and no error yet."""
+        return self.error is None and self.nothing_left is None
+
     @property
     def n_reviews(self) -> int:
         """m, empty reviews included."""
-        return len(self.product.reviews)
+        return len(self.review_places)
 
     @property
     def naive_pairs(self) -> int:
@@ -167,6 +200,10 @@ class SummaryJob:
             )
         return bool(long.size)
 
-    def _fail(self, found: str, advice: str) -> None:
+    @property
+    def _where(self) -> str:
         where = self.product.source or f"record {self.product.id!r}"
-        self.error = f"{where}: summary by {self.summary.system!r}: {found}; {advice}"
+        return f"{where}: summary by {self.summary.system!r}"
+
+    def _fail(self, found: str, advice: str) -> None:
+        self.error = f"{self._where}: {found}; {advice}"

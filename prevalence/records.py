@@ -96,6 +96,21 @@ class Product:
         """The same product with other summaries."""
         return replace(self, summaries=tuple(summaries))
 
+    def rewritten(self) -> Product:
+        """The product as summarisers see it: the rewriting of each review in place of its text.
+
+        Raises:
+            InputError: a review has none.
+        """
+        missing = [row for row, review in enumerate(self.reviews) if review.simplified is None]
+        if missing:
+            raise InputError(
+                f"{self.source or self.id}: reviews[{missing[0]}] has no rewriting under "
+                '"simplified"; make them by `prevalence simplify`'
+            )
+        reviews = tuple(replace(r, text=r.simplified or "") for r in self.reviews)
+        return replace(self, reviews=reviews)
+
     def to_json(self) -> dict[str, Any]:
         """The product as an input record, which readers turn into the same product again."""
         row: dict[str, Any] = {"id": self.id}
@@ -141,7 +156,8 @@ class ScoredSentence:
             entail the sentence; None where not scored, and for models without that class.
         trivial: whether having bought the product implies it.
         redundant_with: smallest index of an earlier sentence that implies it, or None.
-        entailment: P(review entails sentence) for each review, or None where not scored.
+        entailment: P(review entails sentence) for each review of the record, null for reviews
+            outside a restriction; None where not scored.
     """
 
     text: str
@@ -152,7 +168,7 @@ class ScoredSentence:
     support: int | None = None
     supporting_reviews: tuple[int, ...] | None = None
     contradicting_reviews: tuple[int, ...] | None = None
-    entailment: tuple[float, ...] | None = None
+    entailment: tuple[float | None, ...] | None = None
 
     @property
     def counts(self) -> bool:
@@ -201,9 +217,13 @@ class ScoredSummary:
     Attributes:
         id: the product's id; None only for a record that could not be read.
         system: who wrote the summary.
-        prevalence: in [0, 1]; None when ``error`` is set.
+        prevalence: in [0, 1]; None when ``error`` is set, or when a restriction leaves nothing,
+            which ``warning`` then says.
         soft_prevalence: probabilities in place of decisions, when asked for.
-        input_digest: digest of name, reviews and summary; None for an unreadable record.
+        input_digest: digest of name, reviews and summary, and of the fields that a restriction
+            may read; None for an unreadable record.
+        restriction: what a restricted score is about, or None: places of the ``reviews`` and
+            ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
         n_reviews: m.
         sentences: the n sentences in order.
         signature: what produced the score.
@@ -223,6 +243,7 @@ class ScoredSummary:
     soft_prevalence: float | None = None
     input_digest: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    restriction: Mapping[str, Any] | None = None
 
     @property
     def n_sentences(self) -> int:
@@ -249,6 +270,8 @@ class ScoredSummary:
         }
         if self.soft_prevalence is not None:
             row["soft_prevalence"] = self.soft_prevalence
+        if self.restriction is not None:
+            row["restriction"] = dict(self.restriction)
         if self.warning is not None:
             row["warning"] = self.warning
         return row | {key: value for key, value in self.extra.items() if key not in _ROW_KEYS}
@@ -287,10 +310,18 @@ _RECORD_KEYS = frozenset({"id", "name", "reviews", "summaries", "summary", "meta
 """Keys that mean something in an input record."""
 
 
-def input_digest(product: Product, summary: Summary) -> str:
-    """Digest of everything in the input that can change the score, 16 hex digits."""
-    content = [product.name, [review.text for review in product.reviews], summary.text]
-    data = json.dumps(content, ensure_ascii=True).encode()
+def input_digest(product: Product, summary: Summary, *, fields: bool = False) -> str:
+    """Digest of everything in the input that can change the score, 16 hex digits.
+
+    Args:
+        product: the product.
+        summary: one of its summaries.
+        fields: whether the other keys of reviews and summary can change it too.
+    """
+    content: list[Any] = [product.name, [review.text for review in product.reviews], summary.text]
+    if fields:
+        content += [[[r.id, dict(r.extra)] for r in product.reviews], dict(summary.extra)]
+    data = json.dumps(content, ensure_ascii=True, default=str).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["scored_summary"]
 
 
-def scored_summary(job: SummaryJob, *, signature: str, soft: bool) -> ScoredSummary:
+def scored_summary(
+    job: SummaryJob, *, signature: str, soft: bool, restricted: bool = False
+) -> ScoredSummary:
     """The scored summary, or the row that says why there is no score.
 
     Args:
         job: a job whose answers have all been read.
         signature: what produced them.
         soft: whether to compute soft prevalence, which needs every column of the matrix.
+        restricted: whether to say which statements and reviews the score is restricted to.
     """
     blank = ScoredSummary(
         id=job.product.id,
@@ -33,7 +36,9 @@ def scored_summary(job: SummaryJob, *, signature: str, soft: bool) -> ScoredSumm
         sentences=(),
         signature=signature,
         error=job.error,
-        input_digest=input_digest(job.product, job.summary),
+        warning=job.nothing_left,
+        restriction=_restricted_to(job) if restricted and job.error is None else None,
+        input_digest=input_digest(job.product, job.summary, fields=restricted),
         extra={**job.product.extra, **job.summary.extra},
     )
     if job.error is not None or job.masks is None or job.weights is None or job.matrix is None:
@@ -58,7 +63,10 @@ def _score(job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix) -> float:
 def _sentences(
     job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix
 ) -> tuple[ScoredSentence, ...]:
-    asked = {k: matrix.column(nth) for nth, k in enumerate(job.columns.tolist())}
+    asked = {
+        k: matrix.column(nth).spread(job.review_places, len(job.product.reviews))
+        for nth, k in enumerate(job.columns.tolist())
+    }
     causes = masks.redundant_with.tolist()
     return tuple(
         ScoredSentence(
@@ -71,6 +79,15 @@ def _sentences(
         )
         for k, sentence in enumerate(job.sentences)
     )
+
+
+def _restricted_to(job: SummaryJob) -> dict[str, Any]:
+    return {
+        "reviews": job.review_places.tolist(),
+        "of_reviews": len(job.product.reviews),
+        "sentences": job.sentence_places.tolist(),
+        "of_sentences": job.of_sentences,
+    }
 
 
 def _warning(job: SummaryJob) -> str | None:

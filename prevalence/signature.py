@@ -28,7 +28,7 @@ TRIVIAL_TEMPLATES = {
 
 _ORDER = (
     "nli", "consistency", "gran", "thr", "trivial", "split", "trunc", "dtype", "score", "matrix",
-    "limit",
+    "limit", "statements", "reviews", "ceiling",
 )  # fmt: skip
 
 

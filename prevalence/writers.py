@@ -186,6 +186,7 @@ def skip_finished(
     path: Path,
     signature: Callable[[Product | BadRecord], str],
     keep: Callable[[ScoredSummary], None],
+    digest: Callable[[Product, Summary], str] = input_digest,
 ) -> Iterator[Product | BadRecord]:
     """Leave out what an earlier run has finished, checking that it was the same run.
 
@@ -195,6 +196,7 @@ def skip_finished(
         path: the output, for messages.
         signature: signature that the rows of an item have in this run.
         keep: called with each finished row.
+        digest: digest of the input that a row has in this run.
 
     Yields:
         What is still to be scored; a product with some finished summaries keeps the others.
@@ -202,7 +204,7 @@ def skip_finished(
     Raises:
         InputError: a finished row belongs to other input or other settings.
     """
-    earlier = _Earlier(done, path, keep)
+    earlier = _Earlier(done, path, keep, digest)
     for item in items:
         if earlier.row is None:
             yield item
@@ -221,8 +223,13 @@ class _Earlier:
     """The rows of an earlier run, taken one by one."""
 
     def __init__(
-        self, done: Iterator[ScoredSummary], path: Path, keep: Callable[[ScoredSummary], None]
+        self,
+        done: Iterator[ScoredSummary],
+        path: Path,
+        keep: Callable[[ScoredSummary], None],
+        digest: Callable[[Product, Summary], str],
     ) -> None:
+        self.digest = digest
         self._done = done
         self._path = path
         self._keep = keep
@@ -255,6 +262,6 @@ def _left_over(product: Product, earlier: _Earlier, signature: str) -> list[Summ
             left.append(summary)
             continue
         same = (row.id, row.system) == (product.id, summary.system)
-        same = same and row.input_digest == input_digest(product, summary)
+        same = same and row.input_digest == earlier.digest(product, summary)
         earlier.take(row, same=same, signature=signature)
     return left

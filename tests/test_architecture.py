@@ -22,8 +22,8 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 LAYERS = (
     {"kernels", "errors", "characters"},
     {"texts", "records", "metric", "statistics"},
-    {"sentences", "signature"},
-    {"nli"},
+    {"sentences", "signature", "where"},
+    {"nli", "restriction"},
     {"readers", "consistency", "matrix"},
     {"jobs", "scorers", "writers", "extractive"},
     {"results"},

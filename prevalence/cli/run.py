@@ -216,6 +216,7 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
                 path=options.output,
                 signature=engine.signature_of,
                 keep=rows.keep,
+                digest=engine.digest_of,
             )
         writer = _writer(options, stack)
         for row in engine.run(items, progress=bar.scored, planned=bar.planned):
@@ -292,6 +293,11 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         f"{counts.naive - counts.planned:,} were avoided by early stopping, "
         f"{counts.planned - counts.unique:,} were duplicates, {hits:,} were cached"
     )
+    if counts.nothing_left:
+        note(
+            f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
+            'statement or no review (the "warning" in the rows says which)'
+        )
     if rows.hidden_errors:
         note(f'{rows.hidden_errors:,} more errors are in the "error" fields of the rows')
     if counts.truncated:

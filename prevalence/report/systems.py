@@ -36,7 +36,7 @@ class SystemStatistics:
     Attributes:
         system: its name.
         summaries: number of scored summaries.
-        failed: number of rows without a score.
+        failed: number of rows with an error.
         prevalence: unweighted mean over its summaries; NaN without any.
         soft_prevalence: likewise of soft prevalence, or None.
         interval: 95% bootstrap interval over products, or None with fewer than two.
@@ -96,6 +96,7 @@ class SystemTable:
 
     Attributes:
         unreadable: rows without a score whose system is unknown.
+        nothing_left: rows without a score because a restriction leaves nothing.
         signatures: of the scored rows, in order of first appearance.
     """
 
@@ -103,6 +104,7 @@ class SystemTable:
         self._systems: dict[str, _System] = {}
         self._products: dict[str, int] = {}
         self.unreadable = 0
+        self.nothing_left = 0
         self.signatures: list[str] = []
 
     def add(self, row: ScoredSummary) -> None:
@@ -112,7 +114,9 @@ class SystemTable:
             return
         system = self._systems.setdefault(row.system, _System())
         if row.prevalence is None:
-            system.failed += 1
+            # Without an error the record is sound: a condition leaves nothing of it to score.
+            system.failed += row.error is not None
+            self.nothing_left += row.error is None
             return
         if row.signature not in self.signatures:
             self.signatures.append(row.signature)

@@ -87,3 +87,12 @@ def test_a_table_without_summaries_is_read_where_none_is_needed(tmp_path: Path) 
     assert product.extra == {"rating": "4"}
     with pytest.raises(InputError, match="summary"):
         list(read_products(path))
+
+
+def test_summarisers_may_be_given_the_rewritings() -> None:
+    reviews = (Review("a", "r1", {"rating": 4}, "A."), Review("b", simplified=""))
+    product = Product("p", reviews, (), source="f:3")
+    assert [(r.text, r.id) for r in product.rewritten().reviews] == [("A.", "r1"), ("", None)]
+    half = Product("p", (reviews[0], Review("b")), (), source="f:3")
+    with pytest.raises(InputError, match=r"f:3: reviews\[1\] has no rewriting"):
+        half.rewritten()
