@@ -9,6 +9,7 @@ import numpy as np
 
 from prevalence.engine import Engine, ScoringOptions, WorkCounts
 from prevalence.errors import InputError
+from prevalence.extractive.extract import Extract, SummaryOptions
 from prevalence.inputs import (
     checked_name,
     checked_products,
@@ -21,6 +22,7 @@ from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, Progress
 from prevalence.records import Product, Review, ScoredSummary, Summary
 from prevalence.scorers import open_scorer
 from prevalence.sentences import DEFAULT_MAX_SENTENCES
+from prevalence.summarizer import Summarizer
 from prevalence.texts import PairPlan, TextTable
 
 if TYPE_CHECKING:
@@ -249,6 +251,34 @@ class OpinionPrevalence:
             )
             for k, claim in enumerate(claims)
         ]
+
+    def summarize(
+        self,
+        reviews: Sequence[str | Review],
+        options: SummaryOptions | None = None,
+        *,
+        name: str | None = None,
+        progress: Progress | None = None,
+    ) -> Extract:
+        """Make a summary of sentences of the reviews.
+
+        Args:
+            reviews: m ≥ 1 reviews.
+            options: how to choose; five sentences by exact greedy search when None.
+            name: product name that fits "I bought a {name}."; None for no trivial mask.
+            progress: called with the number of pairs just scored.
+
+        Returns:
+            The sentences with their sources and supports, and what is known of the choice.
+
+        Raises:
+            InputError: there is no review or no sentence, or a text is not a string.
+            ConfigurationError: the options ask what this model cannot tell.
+        """
+        summarizer = Summarizer(options or SummaryOptions(), engine=self._engine)
+        return summarizer.summarize(
+            checked_reviews(reviews), name=checked_name(name), progress=progress
+        )
 
     def _matrix(
         self, reviews: Sequence[str], statements: Sequence[str], progress: Progress | None

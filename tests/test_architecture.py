@@ -28,7 +28,7 @@ LAYERS = (
     {"jobs", "scorers", "writers", "extractive"},
     {"results"},
     {"engine"},
-    {"inputs"},
+    {"inputs", "summarizer"},
     {"api"},
     {"training"},
     {"simplify"},

@@ -69,7 +69,7 @@ def _lower_tail(hits: Ints, totals: Ints, drawn: int, population: int) -> NDArra
         + logs[rest] - logs[others] - logs[np.where(possible, rest - others, 0)]
         - (logs[population] - logs[drawn] - logs[population - drawn])
     )  # fmt: skip
-    return np.asarray(np.where(possible, np.exp(term), 0.0).sum(axis=1))
+    return np.asarray(np.exp(np.where(possible, term, -np.inf)).sum(axis=1))
 
 
 @lru_cache(maxsize=8)

@@ -15,10 +15,10 @@ With exact bounds (what has not been asked may all be support) the summary is Al
 confidence bounds it is Algorithm 1's with the probability asked for. Proof. Let a_1 ... a_k be what
 Algorithm 1 chooses; they depend on the answers and not on the random order of the reviews.
 Suppose that while the i-th sentence is sought, the bound of a_i is never below its support, for
-every i. If a_1 ... a_(i-1) were chosen, then the next sentence chosen is one that none of them
-implies, asked of all reviews, whose support ranks before the bound of a_i, so before or at a_i's
-true rank; a_i is the first such sentence of all, so it is chosen. Bounds of other sentences may
-fail: a bound that is too low can only set a sentence aside, and only a_i must not be set aside
+every i. If a_1 ... a_(i-1) were chosen, then the next one is a sentence that none of them implies,
+whose support is known, and which is a_i or ranks before the bound of a_i, so before a_i itself. But
+a_i is the first of all sentences that none of them implies, so it is a_i. Bounds of other sentences
+may fail: one that is too low can only set a sentence aside, and only a_i must not be set aside
 during the i-th search. During that search bounds are looked at on a fixed ladder of sample sizes
 with K rungs below the whole, each with error probability α_i / K, so the i-th search fails with
 probability at most α_i, and the construction with at most Σ α_i ≤ δ. How the answers steer what is
@@ -54,6 +54,10 @@ _FIRST, _RATIO = 16, 1.4
 
 _BATCH = 16
 """Sentences looked at together where one would do, so that batches are worth a call."""
+
+_COMPARED_COST = 4
+"""Reviews that a candidate's next rung must save for each comparison that may save them: most
+comparisons rule nothing out."""
 
 
 class Pick(NamedTuple):
@@ -191,7 +195,7 @@ class _Walk:
             if leader is not None and not rivals.size:
                 return self._choose(leader)
             rivals = self._worth_asking(rivals, leader)
-            if not self._refused(rivals):
+            if not self._refused(rivals[self._cheap_to_compare(rivals)]):
                 self._ask(rivals)
         return None
 
@@ -218,7 +222,7 @@ class _Walk:
             )
         best = state.hits[leader]
         before = (bounds == best) & (state.ranks[open_] < state.ranks[leader])
-        return open_[(bounds > best) | before]
+        return np.asarray(open_[(bounds > best) | before])
 
     def _worth_asking(self, rivals: Ints, leader: int | None) -> Ints:
         """Of the rivals, those to ask about next.
@@ -236,13 +240,25 @@ class _Walk:
             if not ahead.any():
                 return rivals
             rivals, shares = rivals[ahead], shares[ahead]
-        return rivals[np.lexsort((state.ranks[rivals], -shares))[:_BATCH]]
+        return np.asarray(rivals[np.lexsort((state.ranks[rivals], -shares))[:_BATCH]])
+
+    def _steps(self, candidates: Ints) -> Ints:
+        """How many reviews each candidate's next rung adds."""
+        rungs = np.asarray(self._rungs)
+        asked = self._state.asked[candidates]
+        return np.asarray(rungs[np.searchsorted(rungs, asked, side="right")] - asked)
+
+    def _cheap_to_compare(self, candidates: Ints) -> Bools:
+        """Whether to compare with the chosen sentences first, rather than when settled."""
+        pending = len(self.chosen) - self._state.compared[candidates]
+        return np.asarray(pending * _COMPARED_COST <= self._steps(candidates))
 
     def _refused(self, candidates: Ints) -> bool:
         """Drop the candidates that a chosen sentence rules out; whether there was one."""
         state = self._state
         dropped = False
-        for place in range(int(state.compared[candidates].min()), len(self.chosen)):
+        first = int(state.compared[candidates].min(initial=len(self.chosen)))
+        for place in range(first, len(self.chosen)):
             left = candidates[state.alive[candidates] & (state.compared[candidates] == place)]
             if not left.size:
                 continue
@@ -261,15 +277,13 @@ class _Walk:
     def _ask(self, candidates: Ints) -> None:
         """Ask each candidate's next reviews, up to its next rung."""
         state = self._state
-        rungs = np.asarray(self._rungs)
-        goals = rungs[np.searchsorted(rungs, state.asked[candidates], side="right")]
-        steps = goals - state.asked[candidates]
+        steps = self._steps(candidates)
         owners = np.repeat(np.arange(len(candidates)), steps)
         starts = np.cumsum(steps) - steps
         turns = np.arange(len(owners)) - np.repeat(starts - state.asked[candidates], steps)
         implied = self._judge.reviews(self._order[turns], candidates[owners])
         state.hits[candidates] += np.bincount(owners, implied, len(candidates)).astype(np.int64)
-        state.asked[candidates] = goals
+        state.asked[candidates] += steps
         self._drop_unreadable()
 
     def _choose(self, leader: int) -> Pick:

@@ -63,7 +63,8 @@ class Judge(Protocol):
 
     Attributes:
         n_reviews: m, empty reviews included.
-        rows: int64, the reviews that are worth asking; an empty one implies nothing.
+        rows: int64, the reviews that are worth asking, in the order that is best for exact
+            search; an empty one implies nothing.
         three_way: whether contradictions are known.
         calls: pairs asked so far.
     """
@@ -127,7 +128,8 @@ class PairJudge:
     ) -> None:
         self.n_reviews = len(reviews)
         filled = [row for row, text in enumerate(reviews) if text.strip()]
-        self.rows = np.asarray(filled, np.int64)
+        # Short reviews are asked first: they cost least and rule most sentences out.
+        self.rows = np.asarray(sorted(filled, key=lambda row: len(reviews[row])), np.int64)
         self.three_way = three_way
         self.calls = Calls()
         self._ask = ask
@@ -135,7 +137,7 @@ class PairJudge:
         self._texts = TextTable()
         # Empty reviews have no number; no one asks them.
         self._reviews = np.full(self.n_reviews, -1, np.int64)
-        self._reviews[self.rows] = self._texts.add_all(reviews[row] for row in filled)
+        self._reviews[filled] = self._texts.add_all(reviews[row] for row in filled)
         self._sentences = self._texts.add_all(sentences)
         self._statement = None if statement is None else self._texts.add(statement)
         self._unreadable: set[int] = set()
@@ -176,17 +178,18 @@ class PairJudge:
 
     def matrix(self, candidates: Sequence[int]) -> ReviewMatrix:
         """See :class:`Judge`."""
-        answers = PairScores.empty(len(self.rows) * len(candidates))
         width = len(candidates)
+        answers = PairScores.empty(len(self.rows) * width)
+        rows = np.sort(self.rows)
         column = np.full(len(self._sentences), -1, np.int64)
         column[np.asarray(candidates, np.int64)] = np.arange(width)
         for wave in self._waves:
             wanted = np.flatnonzero(column[wave.candidates] >= 0)
-            places = np.searchsorted(self.rows, wave.rows[wanted]) * width
+            places = np.searchsorted(rows, wave.rows[wanted]) * width
             answers.put(places + column[wave.candidates[wanted]], wave.answers.take(wanted))
         return ReviewMatrix.build(
             answers,
-            rows=self.rows,
+            rows=rows,
             shape=(self.n_reviews, width),
             threshold=self._threshold,
             three_way=self.three_way,
