@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from prevalence.engine import Engine
     from prevalence.nli.protocol import Progress
     from prevalence.records import Review
+    from prevalence.sentences import Splitter
 
 __all__ = ["Summarizer"]
 
@@ -54,12 +55,22 @@ class Summarizer:
     ) -> None:
         if options.needs_model and engine is None:
             raise ConfigurationError("greedy counts support: give it an engine with a model")
+        if engine is not None and engine.options.restriction:
+            raise ConfigurationError(
+                "a summary is made of all reviews: take the conditions on statements and reviews "
+                "away, or leave out the other reviews beforehand"
+            )
         self.options = options
         self._engine = engine
         self._split_name = splitter if engine is None else engine.options.splitter
         self._splitter = get_splitter(self._split_name)
         self._encoder = encoder
         self._device = device
+
+    @property
+    def splitter(self) -> Splitter:
+        """What cuts reviews into sentences."""
+        return self._splitter
 
     def signature(self, options: SummaryOptions, *, named: bool) -> str:
         """What produces a summary of a product with or without a name."""
@@ -91,13 +102,25 @@ class Summarizer:
         """
         options = options or self.options
         texts = [_text(review, options) for review in reviews]
-        candidates = Candidates.of(texts, self._splitter, close=options.close)
-        if not candidates.places:
-            raise InputError("the reviews hold no sentence to make a summary of")
+        candidates = self._candidates(texts, options)
         task = _Task(texts, candidates, options, self.signature(options, named=name is not None))
         if options.needs_model and self._engine is not None:
             return _greedy(task, _judge(self._engine, task, name, progress))
         return self._rival(task)
+
+    def check(self, reviews: Sequence[Review]) -> None:
+        """Whether there is anything to make a summary of.
+
+        Raises:
+            InputError: there is not.
+        """
+        self._candidates([_text(review, self.options) for review in reviews], self.options)
+
+    def _candidates(self, texts: Sequence[str], options: SummaryOptions) -> Candidates:
+        candidates = Candidates.of(texts, self._splitter, close=options.close)
+        if not candidates.places:
+            raise InputError("the reviews hold no sentence to make a summary of")
+        return candidates
 
     def _rival(self, task: _Task) -> Extract:
         length, owners = task.options.length, task.candidates.in_source_order()

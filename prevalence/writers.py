@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
@@ -23,6 +23,7 @@ __all__ = [
     "JsonWriter",
     "RowWriter",
     "atomic_file",
+    "finished_records",
     "finished_rows",
     "neutral_cell",
     "skip_finished",
@@ -173,6 +174,32 @@ def finished_rows(path: Path) -> Iterator[ScoredSummary]:
                     f"{path}:{number}: not a row of an earlier run ({error}); "
                     "choose another --output, or --overwrite"
                 ) from error
+            end += len(line)
+            yield row
+    if path.stat().st_size > end:
+        os.truncate(path, end)
+
+
+def finished_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Records that an earlier run of the same output wrote; an incomplete last line is cut off.
+
+    Raises:
+        InputError: the file holds something else; it is left untouched.
+    """
+    end = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if not isinstance(row, dict) or not isinstance(row.get("reviews"), list):
+                raise InputError(
+                    f"{path}:{number}: not a record of an earlier run; choose another --output, "
+                    "or --overwrite"
+                )
             end += len(line)
             yield row
     if path.stat().st_size > end:
