@@ -90,6 +90,8 @@ class OpinionPrevalence:
             ``text has battery, charger`` or ``aspect = battery``; see docs/restrict.md.
         reviews_where: score against only the reviews that satisfy this one, such as
             ``rating <= 2``.
+        ceiling: also find what greedy construction reaches on the same reviews at the same
+            length; asks each review about the sentences of all of a product's reviews.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
@@ -116,6 +118,7 @@ class OpinionPrevalence:
         max_sentences: int = DEFAULT_MAX_SENTENCES,
         statements_where: str | None = None,
         reviews_where: str | None = None,
+        ceiling: bool = False,
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
@@ -134,6 +137,7 @@ class OpinionPrevalence:
             max_sentences=max_sentences,
             statements_where=statements_where,
             reviews_where=reviews_where,
+            ceiling=ceiling,
         )
         self._engine = Engine(
             scorer

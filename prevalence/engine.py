@@ -8,8 +8,10 @@ run over all products of a chunk at once, so that batches stay full.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from prevalence.ceiling import Ceilings
 from prevalence.errors import ConfigurationError
 from prevalence.jobs import SummaryJob
 from prevalence.metric import check_threshold, near
@@ -45,6 +47,7 @@ class ScoringOptions:
         statements_where: condition on the statements that count, see :mod:`prevalence.where`;
             None for all of them.
         reviews_where: likewise on reviews.
+        ceiling: also find what greedy construction reaches on the same reviews.
 
     Raises:
         ConfigurationError: a value out of range.
@@ -58,6 +61,7 @@ class ScoringOptions:
     max_sentences: int = DEFAULT_MAX_SENTENCES
     statements_where: str | None = None
     reviews_where: str | None = None
+    ceiling: bool = False
 
     @property
     def restriction(self) -> Restriction:
@@ -72,7 +76,12 @@ class ScoringOptions:
                 f"the sentence limit must be positive, not {self.max_sentences}"
             )
         trivial_template(self.trivial)
-        _ = self.restriction
+        statements = self.restriction.statements
+        if self.ceiling and statements is not None and statements.fields != {"text"}:
+            raise ConfigurationError(
+                "a ceiling needs statements that the reviews' own sentences can be, which have no "
+                "labels: restrict statements by words of text, or leave the ceiling out"
+            )
 
 
 @dataclass(slots=True)
@@ -83,6 +92,8 @@ class WorkCounts:
         naive: pairs that the equations name, one summary at a time.
         planned: pairs asked for after early stopping.
         unique: distinct pairs among them, within a wave of a chunk.
+        ceiling_most: pairs of reviews and their sentences that ceilings could have asked for.
+        ceiling_planned: pairs that they did ask for, included in ``planned``.
         truncated: distinct pairs whose premise was cut.
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
@@ -96,6 +107,8 @@ class WorkCounts:
     naive: int = 0
     planned: int = 0
     unique: int = 0
+    ceiling_most: int = 0
+    ceiling_planned: int = 0
     truncated: int = 0
     doubtful: int = 0
     scored: int = 0
@@ -172,6 +185,8 @@ class Engine:
             parts["score"] = "hard+soft"
         elif self.options.full_matrix:
             parts["matrix"] = "full"
+        if self.options.ceiling:
+            parts["ceiling"] = "greedy"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
@@ -200,6 +215,7 @@ class Engine:
         *,
         progress: Progress | None = None,
         planned: Callable[[int], None] | None = None,
+        announced: Callable[[int], None] | None = None,
     ) -> Iterator[ScoredSummary]:
         """Score the summaries of products, in input order.
 
@@ -207,13 +223,19 @@ class Engine:
             items: products; a bad record becomes a row that says what is wrong with it.
             progress: called with the number of pairs just scored.
             planned: called with the number of pairs that a wave is about to score.
+            announced: called with the most pairs that the ceilings of a chunk may ask, before
+                anything of the chunk is scored.
 
         Yields:
             One scored summary for each summary and bad record. When the input fails, what was
             read before is scored first and the failure raised then.
         """
         for chunk in self._chunks(items):
+            if self.options.ceiling:
+                self._announce_ceilings(chunk, announced)
             self._score_chunk(chunk, progress, planned)
+            if self.options.ceiling:
+                self._find_ceilings(chunk, progress, planned)
             for entry in chunk.entries:
                 yield self._row(entry)
 
@@ -273,7 +295,7 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=True)
         answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
-            job.read_masks(answers, self.threshold)
+            job.read_masks(answers, self.threshold, three_way=self.scorer.three_way)
         if not everything:
             plan = PairPlan()
             jobs = [job for job in jobs if job.open]
@@ -282,6 +304,34 @@ class Engine:
             answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
+
+    def _ceilings(
+        self, progress: Progress | None = None, planned: Callable[[int], None] | None = None
+    ) -> Ceilings:
+        return Ceilings(
+            ask=partial(self.answer, progress=progress, planned=planned),
+            splitter=self._splitter,
+            template=self._template,
+            threshold=self.threshold,
+            three_way=self.scorer.three_way,
+            statements=self._restriction.statements,
+        )
+
+    def _announce_ceilings(self, chunk: _Chunk, announced: Callable[[int], None] | None) -> None:
+        most = self._ceilings().most_pairs(chunk.jobs)
+        self.counts.ceiling_most += most
+        if announced is not None and most:
+            announced(most)
+
+    def _find_ceilings(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> None:
+        before = self.counts.planned
+        self._ceilings(progress, planned).set_on(chunk.jobs)
+        self.counts.ceiling_planned += self.counts.planned - before
 
     def answer(
         self,

@@ -53,9 +53,12 @@ class SummaryJob:
         error: why there will be no score, or None.
         nothing_left: why the restriction leaves nothing to score, or None.
         masks: from the first wave.
+        contradicted: bool [n, n] from the first wave, sentence j contradicts the later sentence
+            k; None for a scorer without that class.
         weights: float64 [n], soft masks from the first wave.
         columns: int64, the sentences that the reviews are asked about.
         matrix: the reviews' answers, one column for each of ``columns``.
+        ceiling: what greedy construction reaches, where it was asked for.
     """
 
     product: Product
@@ -71,9 +74,11 @@ class SummaryJob:
     error: str | None = None
     nothing_left: str | None = None
     masks: metric.Masks | None = None
+    contradicted: NDArray[np.bool_] | None = None
     weights: NDArray[np.float64] | None = None
     columns: Ints = field(default_factory=_no_numbers)
     matrix: ReviewMatrix | None = None
+    ceiling: float | None = None
     _trivial: slice = field(default_factory=_no_pairs)
     _earlier: slice = field(default_factory=_no_pairs)
     _reviews: slice = field(default_factory=_no_pairs)
@@ -91,7 +96,7 @@ class SummaryJob:
         restriction: Restriction | None = None,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error."""
-        job = cls(product, summary)
+        job = cls(product, summary, review_places=np.arange(len(product.reviews)))
         if not product.reviews:
             job._fail("no reviews", "give at least one")
             return job
@@ -152,8 +157,8 @@ class SummaryJob:
         earlier, later = np.triu_indices(len(self.sentences), k=1)
         self._earlier = plan.add(self.sentence_ids[earlier], self.sentence_ids[later])
 
-    def read_masks(self, answers: PairScores, threshold: float) -> None:
-        """Turn the answers to :meth:`plan_masks` into masks."""
+    def read_masks(self, answers: PairScores, threshold: float, *, three_way: bool = False) -> None:
+        """Turn the answers to :meth:`plan_masks` into masks, and contradictions where known."""
         n = len(self.sentences)
         trivial, implied = np.zeros(n, np.float32), np.zeros((n, n), np.float32)
         statement, others = answers.take(self._trivial), answers.take(self._earlier)
@@ -167,6 +172,11 @@ class SummaryJob:
             metric.decisions(trivial, threshold), metric.decisions(implied, threshold)
         )
         self.weights = metric.soft_masks(trivial, implied)
+        if three_way:
+            self.contradicted = np.zeros((n, n), np.bool_)
+            self.contradicted[earlier, later] = metric.contradictions(
+                others.entailment, others.contradiction, threshold
+            )
 
     def plan_reviews(self, plan: PairPlan, *, all_sentences: bool) -> None:
         """Ask the reviews about every sentence, or about those that still count."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+from prevalence.metric import prefix_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -158,6 +159,7 @@ class ScoredSentence:
         redundant_with: smallest index of an earlier sentence that implies it, or None.
         entailment: P(review entails sentence) for each review of the record, null for reviews
             outside a restriction; None where not scored.
+        contradicts: earlier sentences that contradict it; None for models without that class.
     """
 
     text: str
@@ -169,6 +171,12 @@ class ScoredSentence:
     supporting_reviews: tuple[int, ...] | None = None
     contradicting_reviews: tuple[int, ...] | None = None
     entailment: tuple[float | None, ...] | None = None
+    contradicts: tuple[int, ...] | None = None
+
+    @property
+    def contradicted_by(self) -> int | None:
+        """Number of reviews that contradict it; None where not known."""
+        return None if self.contradicting_reviews is None else len(self.contradicting_reviews)
 
     @property
     def counts(self) -> bool:
@@ -192,6 +200,8 @@ class ScoredSentence:
             "trivial": self.trivial,
             "redundant_with": self.redundant_with,
             "entailment": _listed(self.entailment),
+            "contradicts": _listed(self.contradicts),
+            "contradicted_by": self.contradicted_by,
         }
 
     @classmethod
@@ -207,6 +217,7 @@ class ScoredSentence:
             supporting_reviews=_unlisted(item["supporting_reviews"]),
             contradicting_reviews=_unlisted(item["contradicting_reviews"]),
             entailment=_unlisted(item["entailment"]),
+            contradicts=_unlisted(item.get("contradicts")),
         )
 
 
@@ -222,6 +233,8 @@ class ScoredSummary:
         soft_prevalence: probabilities in place of decisions, when asked for.
         input_digest: digest of name, reviews and summary, and of the fields that a restriction
             may read; None for an unreadable record.
+        ceiling: prevalence that greedy construction reaches on the same reviews with as many
+            characters; None where it was not asked for, or the summary has no sentence.
         restriction: what a restricted score is about, or None: places of the ``reviews`` and
             ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
         n_reviews: m.
@@ -244,6 +257,39 @@ class ScoredSummary:
     input_digest: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     restriction: Mapping[str, Any] | None = None
+    ceiling: float | None = None
+
+    @property
+    def ceiling_share(self) -> float | None:
+        """Prevalence as a share of the ceiling; None without a ceiling, or with one of 0."""
+        return (
+            self.prevalence / self.ceiling if self.ceiling and self.prevalence is not None else None
+        )
+
+    @property
+    def self_contradictions(self) -> int | None:
+        """Pairs of sentences of which the earlier contradicts the later; None where not known."""
+        found = [sentence.contradicts for sentence in self.sentences]
+        known = [pairs for pairs in found if pairs is not None]
+        if self.prevalence is None or len(known) < len(found):
+            return None
+        return sum(map(len, known))
+
+    @property
+    def contradictions(self) -> int | None:
+        """Pairs of a review and a sentence asked about that it contradicts; None likewise."""
+        if self.self_contradictions is None:
+            return None
+        return sum(sentence.contradicted_by or 0 for sentence in self.sentences)
+
+    @property
+    def prefix_curve(self) -> tuple[float, ...]:
+        """Prevalence of the 1, 2, ..., n best supported sentences; see :mod:`prevalence.metric`."""
+        if self.prevalence is None or not self.sentences:
+            return ()
+        counts = [sentence.counts for sentence in self.sentences]
+        supports = [sentence.support or 0 for sentence in self.sentences]
+        return prefix_curve(supports, counts, self.n_reviews)
 
     @property
     def n_sentences(self) -> int:
@@ -267,7 +313,12 @@ class ScoredSummary:
             "signature": self.signature,
             "input_digest": self.input_digest,
             "error": self.error,
+            "self_contradictions": self.self_contradictions,
+            "contradictions": self.contradictions,
+            "prefix_curve": list(self.prefix_curve),
         }
+        if self.ceiling is not None:
+            row |= {"ceiling": self.ceiling, "ceiling_share": self.ceiling_share}
         if self.soft_prevalence is not None:
             row["soft_prevalence"] = self.soft_prevalence
         if self.restriction is not None:
@@ -302,7 +353,10 @@ class ScoredSummary:
 
 
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra"}
-_ROW_KEYS = _ROW_FIELDS | {"schema", "n_sentences", "sentences"}
+_ROW_KEYS = _ROW_FIELDS | {
+    "schema", "n_sentences", "sentences", "ceiling_share", "self_contradictions", "contradictions",
+    "prefix_curve",
+}  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
 
 

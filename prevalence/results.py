@@ -46,6 +46,7 @@ def scored_summary(
     return replace(
         blank,
         prevalence=_score(job, job.masks, job.matrix),
+        ceiling=job.ceiling,
         soft_prevalence=metric.soft_prevalence(job.matrix.entailment, job.weights)
         if soft
         else None,
@@ -75,10 +76,17 @@ def _sentences(
             end=sentence.end,
             trivial=bool(masks.trivial[k]),
             redundant_with=None if causes[k] == metric.NOT_REDUNDANT else causes[k],
+            contradicts=_contradicts(job, k),
             **(asked[k]._asdict() if k in asked else {}),
         )
         for k, sentence in enumerate(job.sentences)
     )
+
+
+def _contradicts(job: SummaryJob, k: int) -> tuple[int, ...] | None:
+    if job.contradicted is None:
+        return None
+    return tuple(np.flatnonzero(job.contradicted[:, k]).tolist())
 
 
 def _restricted_to(job: SummaryJob) -> dict[str, Any]:

@@ -219,13 +219,29 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
                 digest=engine.digest_of,
             )
         writer = _writer(options, stack)
-        for row in engine.run(items, progress=bar.scored, planned=bar.planned):
+        announced = _Announcement(bar, quiet=options.quiet)
+        for row in engine.run(items, progress=bar.scored, planned=bar.planned, announced=announced):
             bar.row()
             if writer is not None:
                 writer.write(row)
             rows.take(row)
         if writer is not None:
             writer.close()
+
+
+class _Announcement:
+    """Says once, before they are asked, how many pairs ceilings may cost."""
+
+    def __init__(self, bar: ScoringProgress, *, quiet: bool) -> None:
+        self._bar = bar
+        self._silent = quiet
+
+    def __call__(self, pairs: int) -> None:
+        """The ceilings of a chunk may ask so many pairs."""
+        if not self._silent:
+            self._bar.pause()
+            note(f"--ceiling: at most {pairs:,} more pairs for the first records, all cached")
+        self._silent = True
 
 
 def _writer(options: ScoreOptions, stack: ExitStack) -> RowWriter | None:
@@ -293,6 +309,11 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         f"{counts.naive - counts.planned:,} were avoided by early stopping, "
         f"{counts.planned - counts.unique:,} were duplicates, {hits:,} were cached"
     )
+    if counts.ceiling_most:
+        note(
+            f"ceilings asked {counts.ceiling_planned:,} of these pairs; all reviews and all their "
+            f"sentences are {counts.ceiling_most:,}"
+        )
     if counts.nothing_left:
         note(
             f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "

@@ -60,6 +60,7 @@ class ScoreOptions:
     max_sentences: int
     statements_where: str | None
     reviews_where: str | None
+    ceiling: bool
     systems: tuple[str, ...]
     limit: int | None
     output: Path | None
@@ -209,6 +210,13 @@ class ScoreOptions:
     metavar="CONDITION",
     help="Score against only the reviews that satisfy it: 'rating <= 2 and text has refund'.",
 )
+@option(
+    "Scoring",
+    "--ceiling",
+    is_flag=True,
+    help="Also give each score as a share of what greedy construction reaches on the same reviews "
+    "at the same length; quadratic in reviews, and cached.",
+)
 @model_options
 @option(
     "Output",
@@ -292,6 +300,7 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
         max_sentences=options.max_sentences,
         statements_where=options.statements_where,
         reviews_where=options.reviews_where,
+        ceiling=options.ceiling,
     )
     parameters["labels"] = split_names(parameters["labels"])
     parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))

@@ -135,4 +135,5 @@ def _plain_generation(own: Any) -> Any:
     from transformers import GenerationConfig
 
     tokens = {name: getattr(own, name, None) for name in _KEPT}
-    return GenerationConfig(**{name: token for name, token in tokens.items() if token is not None})
+    given = {name: token for name, token in tokens.items() if token is not None}
+    return GenerationConfig(**given)  # type: ignore[no-untyped-call]
