@@ -16,8 +16,8 @@ _COMMANDS = {
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
     "train": "Fine-tune an NLI model on labelled pairs.",
-    "simplify": "Rewrite review sentences into simpler ones, beside the originals.",
-    "train-simplifier": "Fine-tune the model that simplify uses.",
+    "simplify": "Rewrite review sentences into simpler ones, beside the original reviews.",
+    "train-simplifier": "Fine-tune the model that simplify uses, on human rewritings.",
 }
 
 _EPILOG = """\b

@@ -34,6 +34,8 @@ Examples:
   prevalence score examples/summaries.jsonl
   prevalence score examples/summaries.jsonl --explain --systems balanced
   prevalence score examples/summaries.jsonl --test both
+  prevalence score examples/summaries.jsonl --ceiling
+  prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,12 +129,13 @@ def simplify(
     quiet: bool,
     **sampling: Any,
 ) -> None:
-    """Rewrite review sentences into simpler ones, and keep the reviews beside them.
+    """Rewrite review sentences into simpler ones, beside the original reviews.
 
     Of ten nucleus samples the first with the most sentences replaces a sentence. Summaries made
     from the rewritten reviews are scored against the original ones.
     """
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, note
+    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, Incomplete, note
+    from prevalence.errors import PrevalenceError
     from prevalence.readers import read_products
     from prevalence.simplify.checkpoint import load_seq_to_seq
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
@@ -142,18 +144,29 @@ def simplify(
     options = RewriteOptions(**sampling)
     items = read_products(input, summaries=False)
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
-    failed: list[str] = []
+    report = _Report()
     try:
-        written = _run(items, simplifier, output, overwrite=overwrite, quiet=quiet, failed=failed)
+        with _bar(quiet) as show:
+            _run(items, simplifier, output, overwrite=overwrite, show=show, report=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"interrupted: finished products are in {output}; the same command goes on from there"
         ) from None
+    except PrevalenceError as error:
+        if not report.written:
+            raise
+        raise Incomplete from error
     if not quiet:
-        note(_summary(written, simplifier.counts))
-    if failed:
+        note(_summary(report.written, simplifier.counts))
+    if report.failed:
         some = output.is_file() and output.stat().st_size
         sys.exit(EXIT_SOME_FAILED if some else EXIT_NOTHING)
+
+
+@dataclass(slots=True)
+class _Report:
+    written: int = 0
+    failed: int = 0
 
 
 def _run(
@@ -162,37 +175,34 @@ def _run(
     output: Path,
     *,
     overwrite: bool,
-    quiet: bool,
-    failed: list[str],
-) -> int:
-    """Write what is not there yet; returns the number of products written."""
+    show: Callable[[int], None],
+    report: _Report,
+) -> None:
+    """Write what is not there yet."""
     from prevalence.simplify.products import simplified_products, skip_simplified
 
     continues = output.is_file() and not overwrite
     if continues:
         items = skip_simplified(items, output, signature=simplifier.signature)
-    written = 0
     with ExitStack() as stack:
-        show = stack.enter_context(_bar(quiet))
         file = None
-        for product in simplified_products(_good(items, failed), simplifier, progress=show):
+        for product in simplified_products(_good(items, report), simplifier, progress=show):
             # Not before: a continuation that is refused leaves the file as it is.
             file = file or stack.enter_context(
                 output.open("a" if continues else "w", encoding="utf-8", newline="")
             )
             file.write(json.dumps(product.to_json(), ensure_ascii=False) + "\n")
             file.flush()
-            written += 1
-    return written
+            report.written += 1
 
 
-def _good(items: Iterator[Product | BadRecord], failed: list[str]) -> Iterator[Product]:
+def _good(items: Iterator[Product | BadRecord], report: _Report) -> Iterator[Product]:
     from prevalence.cli.errors import note
     from prevalence.records import BadRecord
 
     for item in items:
         if isinstance(item, BadRecord):
-            failed.append(item.error)
+            report.failed += 1
             note(f"error: {item.error}")
         else:
             yield item

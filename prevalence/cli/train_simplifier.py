@@ -56,7 +56,10 @@ last state when the same command is given again.
 def train_simplifier(
     *, sources: Path, base: Path, output: Path, device: str, quiet: bool, **settings: Any
 ) -> None:
-    """Fine-tune a sentence simplifier on sentences with several human rewritings each."""
+    """Fine-tune the model that simplify uses, on human rewritings.
+
+    Each sentence of SOURCES is paired with each of its rewritings.
+    """
     from prevalence.simplify.asset import read_asset
     from prevalence.simplify.training import STATE, SimplifierSettings
     from prevalence.simplify.training import train_simplifier as run

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import InputError
+from prevalence.errors import InputError, PrevalenceError
 from prevalence.records import BadRecord, Product
+from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,7 +39,8 @@ def simplified_products(
 
     Yields:
         Each product with ``simplified`` set on every review: its rewritten sentences, joined by
-        spaces. Texts, ids and all else stay; the record names what rewrote it.
+        spaces. Texts, ids and all else stay; the record names what rewrote it. When the input
+        fails, what was read before is yielded first and the failure raised then.
     """
     for chunk in _chunks(products, simplifier):
         sentences = [text for _, reviews in chunk for review in reviews for text in review]
@@ -57,15 +57,22 @@ _Cut = tuple[Product, list[list[str]]]
 def _chunks(products: Iterable[Product], simplifier: Simplifier) -> Iterator[list[_Cut]]:
     chunk: list[_Cut] = []
     size = 0
-    for product in products:
-        reviews = [[s.text for s in simplifier.splitter(r.text)] for r in product.reviews]
-        chunk.append((product, reviews))
-        size += sum(map(len, reviews))
-        if size >= _CHUNK:
-            yield chunk
-            chunk, size = [], 0
+    failure: PrevalenceError | None = None
+    try:
+        for product in products:
+            reviews = [[s.text for s in simplifier.splitter(r.text)] for r in product.reviews]
+            chunk.append((product, reviews))
+            size += sum(map(len, reviews))
+            if size >= _CHUNK:
+                yield chunk
+                chunk, size = [], 0
+    except PrevalenceError as error:
+        # What was read before the input failed is rewritten first.
+        failure = error
     if chunk:
         yield chunk
+    if failure is not None:
+        raise failure
 
 
 def _with_simplified(product: Product, texts: list[str], signature: str) -> Product:
@@ -89,7 +96,7 @@ def skip_simplified(
     Raises:
         InputError: the output holds other products or other settings; it is left untouched.
     """
-    done = _rows(path)
+    done = finished_records(path)
     row = next(done, None)
     for item in items:
         if row is None or isinstance(item, BadRecord):
@@ -102,24 +109,6 @@ def skip_simplified(
         row = next(done, None)
     if row is not None:
         raise _refusal(path, f"{row.get('id')!r}, which this input does not have")
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    end = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n"):
-                break
-            try:
-                row = json.loads(line)
-            except ValueError:
-                row = None
-            if not isinstance(row, dict) or not isinstance(row.get("reviews"), list):
-                raise _refusal(path, f"no record in line {number}")
-            end += len(line)
-            yield row
-    if path.stat().st_size > end:
-        os.truncate(path, end)
 
 
 def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,17 @@ def test_products_stream_in_rounds():
     assert simplifier.rounds == [600, 600, 100]
 
 
+def test_what_was_read_before_a_failure_is_rewritten():
+    def damaged():
+        yield product(1, "a")
+        raise InputError("in.gz: is damaged")
+
+    found = simplified_products(damaged(), Upper())
+    assert next(found).id == "p1"
+    with pytest.raises(InputError, match="is damaged"):
+        next(found)
+
+
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     path = tmp_path / "out.jsonl"
@@ -111,6 +122,6 @@ def test_other_input_or_settings_are_refused(output: Path, items, signature, mes
 def test_another_file_is_refused(tmp_path: Path, line: str):
     path = tmp_path / "other.jsonl"
     path.write_text(line + "\n")
-    with pytest.raises(InputError, match="no record in line 1; choose another --output"):
+    with pytest.raises(InputError, match=r"other\.jsonl:1: not a record of an earlier run"):
         left(path, [product(1, "a")])
     assert path.read_text() == line + "\n"

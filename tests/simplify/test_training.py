@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+import shlex
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -193,6 +197,30 @@ def test_from_a_corpus_to_scores(tiny_t5: Path, corpus_file: Path, tmp_path: Pat
     assert output.read_bytes() != whole
 
 
+def test_the_examples_of_the_help_texts_run(
+    tiny_t5: Path, corpus_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    (place / "examples").mkdir(parents=True)
+    (place / "asset").mkdir()
+    for file in corpus_file.parent.iterdir():
+        (place / "asset" / file.name.replace("tiny", "asset")).write_bytes(file.read_bytes())
+    (place / "t5-base").symlink_to(tiny_t5)
+    record = {"id": "p", "reviews": ["It fits and it is warm."], "summary": "It fits."}
+    (place / "examples" / "summaries.jsonl").write_text(json.dumps(record) + "\n")
+    monkeypatch.chdir(place)
+    shorter = {"train-simplifier": ["--epochs", "1"], "score": ["--model", "rouge1-precision"]}
+    lines = []
+    for name in ("train_simplifier", "simplify"):
+        epilog = import_module(f"prevalence.cli.{name}")._EPILOG.replace("\\\n", "")
+        lines += re.findall(r"^  (prevalence .*)$", epilog, re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        _, command, *words = shlex.split(line)
+        result = call(command, *words, *shorter.get(command, []))
+        assert result.exit_code == 0, (line, result.stderr)
+
+
 def test_simplify_reports_faulty_records_and_usage(tiny_t5: Path, tmp_path: Path) -> None:
     source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     good = json.dumps({"id": "p1", "reviews": ["Warm."]})
@@ -202,6 +230,12 @@ def test_simplify_reports_faulty_records_and_usage(tiny_t5: Path, tmp_path: Path
     assert result.exit_code == 1
     assert f"error: {source}:1: reviews: is the number 3" in result.stderr
     assert len(records(output)) == 1
+    # A damaged archive: what was read before is written, and the fault is reported.
+    archive = tmp_path / "in.jsonl.gz"
+    archive.write_bytes(gzip.compress((good + "\n").encode())[:-6])
+    kept = call("simplify", archive, *words[2:], "--output", tmp_path / "kept.jsonl")
+    assert kept.exit_code == 1, kept.stderr
+    assert len(records(tmp_path / "kept.jsonl")) == 1
     source.write_text('{"id": "p0", "reviews": 3}\n')
     assert call(*words, "--output", tmp_path / "none.jsonl").exit_code == 2
     for wrong, message in (
