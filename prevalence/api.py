@@ -186,7 +186,8 @@ class OpinionPrevalence:
             name: product name that fits "I bought a {name}."; None for no trivial mask.
 
         Returns:
-            The scored summary, with every sentence's support and masks.
+            The scored summary, with every sentence's support and masks. Where a condition leaves
+            nothing, its prevalence is None and its warning says why.
 
         Raises:
             InputError: there is no review, a text is not a string, or the summary cannot be

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 from prevalence.errors import InputError
 from prevalence.where import Where, parse_where
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from prevalence.sentences import Sentence
 
 __all__ = ["STATEMENTS", "Left", "Restriction"]
+
+_SHOWN = 40
+"""Characters of a sentence that a message shows."""
 
 STATEMENTS = "statements"
 """Key of a summary that holds labels, one object a sentence, in order."""
@@ -69,13 +73,9 @@ class Restriction:
 
     @property
     def signature(self) -> dict[str, str]:
-        """Parts of the signature; the sign that separates them does not stand in a part."""
+        """Parts of the signature, on one line and without the sign that separates them."""
         parts = {"statements": self.statements, "reviews": self.reviews}
-        return {
-            name: str(where).replace("|", "%7C")
-            for name, where in parts.items()
-            if where is not None
-        }
+        return {name: _safe(str(where)) for name, where in parts.items() if where is not None}
 
     def reviews_left(self, product: Product) -> Left:
         """The reviews that count; the reason is set when there are none of those given."""
@@ -86,10 +86,16 @@ class Restriction:
         """The statements that count.
 
         Raises:
-            InputError: the condition asks for labels, and the summary has none or another number
-                of them than sentences.
+            InputError: the condition asks for labels, and the summary has none, another number
+                of them than sentences, or labels that name another text.
         """
         labels = self._labels(summary, len(sentences))
+        for place, (label, sentence) in enumerate(zip(labels, sentences, strict=True)):
+            if label.get("text", sentence.text) != sentence.text:
+                raise InputError(
+                    f'"{STATEMENTS}"[{place}] is about another text than sentence {place} '
+                    f"({sentence.text[:_SHOWN]!r}); bring both into one order"
+                )
         fields = [
             {**label, "text": sentence.text}
             for label, sentence in zip(labels, sentences, strict=True)
@@ -110,6 +116,10 @@ class Restriction:
                 f"{advice} (--splitter says what a sentence is)"
             )
         return labels
+
+
+def _safe(text: str) -> str:
+    return "".join(c if c.isprintable() and c != "|" else quote(c) for c in text)
 
 
 def _review_fields(review: Review) -> dict[str, Any]:

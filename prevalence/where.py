@@ -7,10 +7,12 @@ and ``has`` (the text holds one of several words or phrases, as whole words, in 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from prevalence.characters import well_formed
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -48,12 +50,12 @@ class Clause:
     values: tuple[str, ...]
 
     def holds(self, fields: Mapping[str, Any]) -> bool:
-        """Whether the clause is true; one about a missing or null field never is.
+        """Whether the clause is true; one about a missing, null or empty field never is.
 
         A list satisfies a clause when one of its elements does, and ``!=`` when none equals.
         """
         found = _lookup(fields, self.field)
-        if found is None:
+        if found is None or found == "":
             return False
         elements = found if isinstance(found, list | tuple) else [found]
         if self.operator == "!=":
@@ -126,6 +128,9 @@ def parse_where(text: str) -> Where:
     Raises:
         ConfigurationError: the text is no condition; the message says where it goes wrong.
     """
+    if not isinstance(text, str):
+        raise ConfigurationError(f"a condition is {type(text).__name__}, not text; {_EXAMPLE}")
+    text = well_formed(text)
     tokens = list(_tokens(text))
     clauses: list[Clause] = []
     while True:
@@ -198,7 +203,10 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return float(value)
     return None

@@ -31,7 +31,8 @@ __all__ = [
 
 CSV_COLUMNS = (
     "id", "system", "prevalence", "n_reviews", "n_sentences", "trivial", "redundant",
-    "unsupported", "error", "warning", "signature",
+    "unsupported", "error", "warning", "signature", "ceiling", "ceiling_share", "contradictions",
+    "self_contradictions",
 )  # fmt: skip
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -91,7 +92,7 @@ class CsvWriter:
 
     def write(self, row: ScoredSummary) -> None:
         """Write one line."""
-        scored = row.error is None
+        scored = row.prevalence is not None
         cells = {
             "id": row.id,
             "system": row.system,
@@ -104,6 +105,10 @@ class CsvWriter:
             "error": row.error,
             "warning": row.warning,
             "signature": row.signature,
+            "ceiling": row.ceiling,
+            "ceiling_share": row.ceiling_share,
+            "contradictions": row.contradictions,
+            "self_contradictions": row.self_contradictions,
         }
         self._write_line([neutral_cell(cells[name]) for name in CSV_COLUMNS])
 

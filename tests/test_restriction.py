@@ -13,6 +13,7 @@ from prevalence import OpinionPrevalence
 from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError
 from prevalence.records import Product, Review, ScoredSummary, Summary, input_digest
+from prevalence.sentences import get_splitter
 
 SENTENCES = ("It fits.", "The battery lasts.", "Warm and soft.", "The battery died.", "Came late!")
 
@@ -48,7 +49,7 @@ def test_a_restricted_score_is_the_score_of_what_is_left(fake_scorer, product, s
                  statements_where="text has battery")  # fmt: skip
     places = [k for k, r in enumerate(product.reviews) if r.extra.get("rating", 0) >= 3]
     (summary,) = product.summaries
-    said = [s.strip() + "." for s in summary.text.split(".") if "battery" in s]
+    said = [s.text for s in get_splitter()(summary.text) if "battery" in s.text]
     if not places or not said:
         assert (row.prevalence, row.error, row.sentences) == (None, None, ())
         assert row.warning.startswith("no review sat" if not places else "no statement sat")
@@ -56,7 +57,7 @@ def test_a_restricted_score_is_the_score_of_what_is_left(fake_scorer, product, s
     left = replace(
         product,
         reviews=tuple(product.reviews[k] for k in places),
-        summaries=(Summary("s", " ".join(s.removeprefix("Came late! ") for s in said)),),
+        summaries=(Summary("s", " ".join(said)),),
     )
     whole = scored(left, fake_scorer(), soft=soft)
     assert row.prevalence == whole.prevalence
@@ -150,6 +151,7 @@ def test_a_summary_without_a_sentence_still_scores_0_when_only_reviews_are_restr
         (None, "no labels to read aspect from"),
         ("battery", "no labels to read aspect from"),
         (["battery", "fit"], "no labels to read aspect from"),
+        ([{"text": "Else.", "aspect": "fit"}, LABELS[1]], '"statements"[0] is about another text'),
         (LABELS[:1], '"statements" has 1 entries and the summary 2 sentences'),
     ],
 )
@@ -167,6 +169,11 @@ def test_a_wrong_condition_is_refused_before_any_work():
         ScoringOptions(reviews_where="rating")
     with pytest.raises(ConfigurationError, match="condition 'aspect battery'"):
         ScoringOptions(statements_where="aspect battery")
+
+
+def test_signatures_stay_on_one_line():
+    options = ScoringOptions(reviews_where='text has "a|b\nc"')
+    assert options.restriction.signature == {"reviews": 'text has "a%7Cb%0Ac"'}
 
 
 def test_the_digest_covers_what_conditions_read(fake_scorer):

@@ -18,6 +18,8 @@ REVIEW = {
     "place": {"country": "FI", "score": 7},
     "a.b": "dotted",
     "nothing": None,
+    "empty": "",
+    "huge": 10**400,
 }
 
 
@@ -61,6 +63,8 @@ REVIEW = {
         # A clause about what is not there never holds, != included.
         ("ratng != 5", False),
         ("nothing != 5", False),
+        ("empty != 5", False),
+        ("huge > 5", True),
         ("place.city != x", False),
         ("rating.inner = 2", False),
     ],
@@ -134,6 +138,11 @@ def test_any_text_is_a_condition_or_an_error_of_one_line(text):
         assert "\n" not in str(error)  # noqa: PT017 - some texts are conditions
     else:
         assert parse_where(str(where)) == where
+
+
+def test_a_condition_is_a_text():
+    with pytest.raises(ConfigurationError, match="a condition is int, not text"):
+        parse_where(3)
 
 
 def test_spellings_of_one_condition_have_one_form():

@@ -343,7 +343,7 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
 def _interrupted(options: ScoreOptions, engine: Engine, rows: _Rows) -> NoReturn:
     """Say what is kept, which is what the next run need not do."""
     if options.output is not None and options.file_format == "jsonl":
-        done = rows.table.scored + rows.table.failed
+        done = rows.table.scored + rows.table.failed + rows.table.nothing_left
         kept = f"{done:,} rows are in {options.output}; the same command goes on from there"
     elif hasattr(engine.scorer, "hits"):
         kept = "pairs scored so far are in the cache; the same command goes on from there"

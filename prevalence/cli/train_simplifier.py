@@ -23,7 +23,7 @@ Example:
 SOURCES holds one sentence a line; its rewritings stand beside it, a file each:
 asset.valid.simp.0, asset.valid.simp.1, ... The defaults are the paper's: 30
 epochs, learning rate 5e-5, Adam, 64 tokens. A killed run continues from its
-last state when the same command is given again.
+last state when the same command is given again; a finished one is left alone.
 """
 
 

@@ -115,7 +115,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
         head.append(f" · soft {_number(row.soft_prevalence, 3)}")
     if row.ceiling_share is not None:
         head.append(f" · {row.ceiling_share:.0%} of the ceiling {_number(row.ceiling, 3)}")
-    head.append(f" · {row.n_reviews} reviews")
+    head.append(f" · {_what_counts(row)}")
     if row.warning:
         head.append_text(plain(f" · {row.warning}", "yellow"))
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
@@ -274,6 +274,16 @@ def _best_first(row: SystemStatistics) -> float:
 
 def _interval(interval: Interval | None) -> str:
     return "–" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+
+
+def _what_counts(row: ScoredSummary) -> str:
+    left = row.restriction
+    if left is None:
+        return f"{row.n_reviews} reviews"
+    return (
+        f"{len(left['reviews'])} of {left['of_reviews']} reviews · "
+        f"{len(left['sentences'])} of {left['of_sentences']} sentences"
+    )
 
 
 def _optional_share(value: float | None) -> str:

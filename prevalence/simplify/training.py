@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["STATE", "SimplifierSettings", "TrainingProgress", "train_simplifier"]
 
+PRECISIONS = ("auto", "float32", "bfloat16")
 STATE = ".training/state.safetensors"
 """File of the resumable state in the output folder."""
 
+_FINGERPRINT_KEY = "prevalence_training"
 _IGNORED = -100
 """Label that the cross-entropy of the model library leaves out."""
 
@@ -71,6 +73,10 @@ class SimplifierSettings:
         for name, value in numbers.items():
             if not 0 < value < math.inf:
                 raise ConfigurationError(f"the {name} must be positive, not {value}")
+        if self.precision not in PRECISIONS:
+            raise ConfigurationError(
+                f"unknown precision {self.precision!r}: choose from {', '.join(PRECISIONS)}"
+            )
 
 
 class TrainingProgress(NamedTuple):
@@ -202,12 +208,14 @@ def train_simplifier(
 
     Raises:
         ModelError: the base cannot be loaded, or the loss is not finite.
-        InputError: the state in ``output`` belongs to another run.
+        InputError: the state or the checkpoint in ``output`` belongs to another run.
     """
     chosen = settings or SimplifierSettings()
     loaded = load_seq_to_seq(base, device=device)
     torch.manual_seed(chosen.seed)
     run = _Run(loaded, corpus, chosen, output / STATE)
+    if _is_finished(run, output):
+        return output
     if run.file.is_file():
         run.resume()
     loaded.model.train()
@@ -226,10 +234,27 @@ def train_simplifier(
     return output
 
 
+def _is_finished(run: _Run, folder: Path) -> bool:
+    """Whether an earlier run with the same input wrote the folder; another one is not touched."""
+    config = folder / "config.json"
+    if not config.is_file():
+        return False
+    try:
+        found = json.loads(config.read_text(encoding="utf-8")).get(_FINGERPRINT_KEY)
+    except (ValueError, AttributeError):
+        found = None
+    if found != run.fingerprint:
+        raise InputError(
+            f"{folder}: holds a checkpoint of other data, base or settings; choose another --output"
+        )
+    return True
+
+
 def _write(run: _Run, corpus: Corpus, folder: Path) -> None:
     model, settings = run.base.model.cpu().eval(), run.settings
     setattr(model.config, PREFIX_KEY, settings.prefix)
     setattr(model.config, MAX_LENGTH_KEY, settings.max_length)
+    setattr(model.config, _FINGERPRINT_KEY, run.fingerprint)
     folder.mkdir(parents=True, exist_ok=True)
     with quiet_transformers():
         model.save_pretrained(folder)

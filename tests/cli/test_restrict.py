@@ -67,6 +67,13 @@ def test_other_ratings_or_conditions_are_other_input(
     assert "not what this input has" in score(path, *words).stderr
 
 
+def test_the_explanation_says_what_counts(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    shown = score(
+        write(rated(boots)), "--explain", "--reviews-where", "rating <= 3", "--systems", "double"
+    ).stdout
+    assert "p1 · double · prevalence 0.333 · 2 of 3 reviews · 3 of 3 sentences" in shown
+
+
 def test_a_wrong_condition_is_one_line(score: Run, write: Write, boots: dict[str, Any]) -> None:
     result = score(write(boots), "--reviews-where", "rating is 3")
     assert result.exit_code == 2

@@ -94,6 +94,7 @@ def test_a_resumed_run_equals_an_undisturbed_one(
             corpus, base=tiny_t5, output=tmp_path / "broken", settings=SimplifierSettings()
         )
     run(tmp_path / "broken")
+    run(tmp_path / "broken")  # finished: there is nothing left to do
     assert seen == [1, 2, 3, 4, 5, 6, 1, 2, 3, 3, 4, 5, 6]
     assert not (tmp_path / "broken" / STATE).exists()
     whole, broken = weights(tmp_path / "whole"), weights(tmp_path / "broken")
@@ -102,10 +103,19 @@ def test_a_resumed_run_equals_an_undisturbed_one(
     assert not torch.equal(whole["shared.weight"], base["shared.weight"])
 
 
+def test_another_checkpoint_is_not_written_over(tiny_t5: Path, corpus_file: Path) -> None:
+    before = weights(tiny_t5)
+    with pytest.raises(InputError, match="holds a checkpoint of other data"):
+        train_simplifier(read_asset(corpus_file), base=tiny_t5, output=tiny_t5, device="cpu")
+    assert torch.equal(weights(tiny_t5)["shared.weight"], before["shared.weight"])
+
+
 @pytest.mark.parametrize("name", ["epochs", "learning_rate", "batch_size", "max_length"])
 def test_settings_out_of_range_are_refused(name: str) -> None:
     with pytest.raises(ConfigurationError, match="must be positive, not 0"):
         SimplifierSettings(**{name: 0})
+    with pytest.raises(ConfigurationError, match="unknown precision 'half'"):
+        SimplifierSettings(precision="half")
 
 
 def test_the_defaults_are_the_papers() -> None:
