@@ -98,10 +98,10 @@ class Summarizer:
             progress: called with the number of pairs just scored.
 
         Raises:
-            InputError: no review, or none with a sentence.
+            InputError: no review, or none with a sentence or with the rewriting asked for.
         """
         options = options or self.options
-        texts = [_text(review, options) for review in reviews]
+        texts = _texts(reviews, options)
         candidates = self._candidates(texts, options)
         task = _Task(texts, candidates, options, self.signature(options, named=name is not None))
         if options.needs_model and self._engine is not None:
@@ -114,7 +114,7 @@ class Summarizer:
         Raises:
             InputError: there is not.
         """
-        self._candidates([_text(review, self.options) for review in reviews], self.options)
+        self._candidates(_texts(reviews, self.options), self.options)
 
     def _candidates(self, texts: Sequence[str], options: SummaryOptions) -> Candidates:
         candidates = Candidates.of(texts, self._splitter, close=options.close)
@@ -209,10 +209,16 @@ def _greedy(task: _Task, judge: PairJudge) -> Extract:
     )
 
 
-def _text(review: Review, options: SummaryOptions) -> str:
-    if options.simplified and review.simplified is not None:
-        return review.simplified
-    return review.text
+def _texts(reviews: Sequence[Review], options: SummaryOptions) -> list[str]:
+    if not options.simplified:
+        return [review.text for review in reviews]
+    found = [review.simplified for review in reviews]
+    if None in found:
+        raise InputError(
+            f"review {found.index(None)} has no rewriting: make one with `prevalence simplify`, "
+            "or leave out --simplified"
+        )
+    return [text for text in found if text is not None]
 
 
 def _number(texts: Sequence[str]) -> int:

@@ -108,13 +108,19 @@ def test_rewritten_reviews_are_read_where_asked(metric: OpinionPrevalence) -> No
     # review); rewritten, "They leak." has it too and stands first.
     reviews = [
         Review("Warm and they leak.", simplified="Warm. They leak."),
-        Review("They leak badly."),
+        Review("They leak badly.", simplified="They leak badly."),
     ]
     length = LengthRule(sentences=1)
     assert metric.summarize(reviews, SummaryOptions(length=length)).text == "They leak badly."
     rewritten = metric.summarize(reviews, SummaryOptions(length=length, simplified=True))
     assert rewritten.text == "They leak."
     assert "from:simplified" in rewritten.signature
+
+
+def test_a_review_without_its_rewriting_is_said(metric: OpinionPrevalence) -> None:
+    reviews = [Review("Warm.", simplified="Warm."), Review("Soft.")]
+    with pytest.raises(InputError, match="review 1 has no rewriting"):
+        metric.summarize(reviews, SummaryOptions(simplified=True))
 
 
 def test_the_signature_names_what_changes_the_choice(metric: OpinionPrevalence) -> None:

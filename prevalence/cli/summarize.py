@@ -133,7 +133,7 @@ class SummarizeOptions:
     "Input",
     "--simplified",
     is_flag=True,
-    help="Read the rewritten text of reviews that `prevalence simplify` wrote.",
+    help="Read the rewritten reviews that `prevalence simplify` wrote, in place of the originals.",
 )
 @option(
     "Choice",

@@ -39,7 +39,7 @@ class SummaryOptions:
         refuse_contradictions: greedy refuses a sentence that contradicts a chosen one.
         close: give a sentence that no punctuation ends a full stop, so that it remains a sentence
             when the summary is read; False takes all sentences as they are.
-        simplified: read the rewritten text of a review where it has one.
+        simplified: read the rewritten texts, which all reviews must have.
 
     Raises:
         ConfigurationError: an unknown name, or a value out of range.
@@ -125,7 +125,7 @@ class Extract:
         n_reviews: m.
         delta: probability with which the choice may differ from Algorithm 1's; 0 when it is
             exact, None for other methods than greedy.
-        calls: distinct pairs asked of the model, by kind.
+        calls: pairs asked of the model or its cache, by kind.
         full_matrix: (review, sentence) pairs that asking everything would have taken.
         matrix: what all reviews say of the sentences, m × n; None for methods that do not ask.
         signature: what produced the summary.

@@ -21,12 +21,14 @@ a_i is the first of all sentences that none of them implies, so it is a_i. Bound
 may fail: one that is too low can only set a sentence aside, and only a_i must not be set aside
 during the i-th search. During that search bounds are looked at on a fixed ladder of sample sizes
 with K rungs below the whole, each with error probability α_i / K, so the i-th search fails with
-probability at most α_i, and the construction with at most Σ α_i ≤ δ. How the answers steer what is
+probability at most α_i, and the construction with at most Σ α_i ≤ δ, where the α_i are fixed before
+any review is asked. How the answers steer what is
 asked next does not matter, because the bound of a_i holds at all rungs at once.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,8 +51,11 @@ Bools = NDArray[np.bool_]
 _BLOCKS = 32
 """Parts in which exact search asks the reviews."""
 
-_FIRST, _RATIO = 16, 1.4
+_FIRST, _RATIO = 12, 1.4
 """Sample sizes of racing."""
+
+_RESERVE = 0.1
+"""Share of δ for more sentences than expected."""
 
 _BATCH = 16
 """Sentences looked at together where one would do, so that batches are worth a call."""
@@ -113,20 +118,35 @@ def greedy(
             "choose a three-way model"
         )
     walk = _Walk(judge, candidates, delta=delta, seed=seed, refuse=refuse_contradictions)
+    expected = _expected(length, candidates)
     lengths: list[int] = []
     while not length.reached(lengths):
-        pick = walk.next(_share(delta, len(lengths) + 1, length))
+        pick = walk.next(_share(delta, len(lengths) + 1, expected))
         if pick is None:
             break
         lengths.append(len(candidates.texts[pick.candidate]))
     return walk.chosen
 
 
-def _share(delta: float, place: int, length: LengthRule) -> float:
-    """What of δ the search for the sentence at a place, counted from 1, may use."""
-    if length.sentences is not None:
-        return delta / length.sentences
-    return delta / (place * (place + 1))
+def _expected(length: LengthRule, candidates: Candidates) -> int:
+    """About how many sentences the summary will have; known before any review is asked."""
+    if length.characters is None:
+        return length.sentences or 1
+    # What many reviews imply is short.
+    sizes = [len(text) for text in candidates.texts] or [1]
+    return math.ceil(length.characters / max(float(np.quantile(sizes, 0.25)), 1.0))
+
+
+def _share(delta: float, place: int, expected: int) -> float:
+    """What of δ the search for the sentence at a place, counted from 1, may use.
+
+    Equal parts for the places expected, and a reserve for any number of later ones; the sum over
+    all places is δ.
+    """
+    if place <= expected:
+        return (1 - _RESERVE) * delta / expected
+    later = place - expected
+    return _RESERVE * delta / (later * (later + 1))
 
 
 @dataclass(slots=True)

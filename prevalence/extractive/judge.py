@@ -40,7 +40,7 @@ class Relations(NamedTuple):
 
 @dataclass(slots=True)
 class Calls:
-    """Distinct pairs asked so far, by kind.
+    """Pairs asked so far, by kind; answers that a cache gave are counted too.
 
     Attributes:
         trivial: (product statement, sentence).

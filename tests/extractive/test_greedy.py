@@ -212,6 +212,13 @@ def test_a_prefix_of_a_longer_choice_is_the_shorter_one(world: World) -> None:
         assert long[: rule.prefix(lengths)] == greedy(made.judge(), made.candidates, rule)
 
 
+@pytest.mark.parametrize("expected", [1, 5, 40])
+def test_the_shares_of_delta_add_up_to_no_more_than_delta(expected: int) -> None:
+    shares = [module._share(0.05, place, expected) for place in range(1, 2000)]
+    assert 0.0499 < sum(shares) <= 0.05
+    assert min(shares) > 0
+
+
 @pytest.mark.parametrize("delta", [-0.1, 1.0, float("nan")])
 def test_delta_is_a_probability(world: World, delta: float) -> None:
     made = world(0)
