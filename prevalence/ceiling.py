@@ -49,14 +49,16 @@ class Ceilings:
     three_way: bool
     statements: Where | None = None
 
-    def set_on(self, jobs: Iterable[SummaryJob]) -> None:
+    def set_on(self, jobs: Iterable[SummaryJob]) -> int:
         """Set the ceiling of every job; one walk a product serves all of its summaries.
 
         Args:
             jobs: those of one product one after the other; their answers need not be read yet.
+
+        Returns:
+            How many of the pairs that :meth:`most_pairs` counts were asked.
         """
-        for same in _by_product(jobs):
-            self._set_on_product(same)
+        return sum(self._set_on_product(same) for same in _by_product(jobs))
 
     def most_pairs(self, jobs: Iterable[SummaryJob]) -> int:
         """Pairs of a review and a sentence of the reviews, of which the walks ask a part."""
@@ -64,7 +66,7 @@ class Ceilings:
             len(job.review_ids) * len(self._candidates(job)) for job, *_ in _by_product(jobs)
         )
 
-    def _set_on_product(self, jobs: Sequence[SummaryJob]) -> None:
+    def _set_on_product(self, jobs: Sequence[SummaryJob]) -> int:
         product = jobs[0].product
         candidates = self._candidates(jobs[0])
         statement = None
@@ -87,6 +89,7 @@ class Ceilings:
             taken = picks[: rule.prefix(lengths)]
             total = sum(pick.support for pick in taken)
             job.ceiling = total / (job.n_reviews * len(taken)) if taken else 0.0
+        return judge.calls.reviews
 
     def _candidates(self, job: SummaryJob) -> Candidates:
         every = Candidates.of(_reviews(job), self.splitter)

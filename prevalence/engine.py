@@ -93,7 +93,7 @@ class WorkCounts:
         planned: pairs asked for after early stopping.
         unique: distinct pairs among them, within a wave of a chunk.
         ceiling_most: pairs of reviews and their sentences that ceilings could have asked for.
-        ceiling_planned: pairs that they did ask for, included in ``planned``.
+        ceiling_asked: pairs of these that they did ask for; no part of ``planned``.
         truncated: distinct pairs whose premise was cut.
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
@@ -108,7 +108,7 @@ class WorkCounts:
     planned: int = 0
     unique: int = 0
     ceiling_most: int = 0
-    ceiling_planned: int = 0
+    ceiling_asked: int = 0
     truncated: int = 0
     doubtful: int = 0
     scored: int = 0
@@ -329,9 +329,10 @@ class Engine:
         progress: Progress | None,
         planned: Callable[[int], None] | None,
     ) -> None:
-        before = self.counts.planned
-        self._ceilings(progress, planned).set_on(chunk.jobs)
-        self.counts.ceiling_planned += self.counts.planned - before
+        planned_before, unique_before = self.counts.planned, self.counts.unique
+        self.counts.ceiling_asked += self._ceilings(progress, planned).set_on(chunk.jobs)
+        # They are no part of the pairs that the equations of a score name.
+        self.counts.planned, self.counts.unique = planned_before, unique_before
 
     def answer(
         self,

@@ -285,7 +285,7 @@ class ScoredSummary:
     @property
     def prefix_curve(self) -> tuple[float, ...]:
         """Prevalence of the 1, 2, ..., n best supported sentences; see :mod:`prevalence.metric`."""
-        if self.prevalence is None or not self.sentences:
+        if self.prevalence is None or not self.sentences or not self.n_reviews:
             return ()
         counts = [sentence.counts for sentence in self.sentences]
         supports = [sentence.support or 0 for sentence in self.sentences]

@@ -311,8 +311,8 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
     )
     if counts.ceiling_most:
         note(
-            f"ceilings asked {counts.ceiling_planned:,} of these pairs; all reviews and all their "
-            f"sentences are {counts.ceiling_most:,}"
+            f"ceilings asked {counts.ceiling_asked:,} of the {counts.ceiling_most:,} pairs of a "
+            "review and a sentence of the reviews"
         )
     if counts.nothing_left:
         note(

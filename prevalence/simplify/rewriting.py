@@ -101,7 +101,8 @@ class Simplifier:
 
     A sentence's rewriting depends on the sentence, the checkpoint, the options and the seed, but
     not on its batch: every row draws its own random numbers. Other batches change probabilities
-    by float rounding only, which turns about one draw in a million.
+    by rounding only, which in float32 turns a draw very rarely; bfloat16 rounds coarsely, and
+    there a rewriting may change with its batch.
 
     Args:
         checkpoint: the loaded model.
