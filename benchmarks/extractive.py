@@ -19,6 +19,7 @@ import math
 import os
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 POOL_CHARACTERS = 300
 HALVING_BUDGET = 30
+DELTA = 0.05
 RANDOM_DRAWS = 3
 METHODS = ("exact", "racing", "halving", "random", "lead", "lexrank")
 
@@ -173,15 +175,12 @@ def measure(given: Setup, product: Product, length: LengthRule, into: dict[str, 
         tally.seconds.append(seconds)
         tally.prevalence.append(scored(given, product, texts))
 
-    constructed("exact", lambda judge: greedy(judge, candidates, length))
+    choose = partial(greedy, candidates=candidates, length=length)
+    halve = partial(halving, candidates=candidates, length=length, budget=HALVING_BUDGET)
+    constructed("exact", choose)
     for seed in range(given.seeds):
-        constructed(
-            "racing", lambda judge, s=seed: greedy(judge, candidates, length, delta=0.05, seed=s)
-        )
-        constructed(
-            "halving",
-            lambda judge, s=seed: halving(judge, candidates, length, budget=HALVING_BUDGET, seed=s),
-        )
+        constructed("racing", partial(choose, delta=DELTA, seed=seed))
+        constructed("halving", partial(halve, seed=seed))
     for method, draws in (("random", RANDOM_DRAWS), ("lead", 1), ("lexrank", 1)):
         for seed in range(draws):
             begin = time.perf_counter()
@@ -289,7 +288,7 @@ def simulated(size: int, seeds: int) -> list[Row]:
             if method == "halving":
                 picks = halving(judge, candidates, length, budget=HALVING_BUDGET, seed=seed)
             else:
-                delta = 0.05 if method == "racing" else 0.0
+                delta = DELTA if method == "racing" else 0.0
                 picks = greedy(judge, candidates, length, delta=delta, seed=seed)
             tally.seconds.append(time.perf_counter() - begin)
             exact = picks if method == "exact" else exact
@@ -312,9 +311,9 @@ def slopes(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
                 if row["data"] == data and row["method"] == method
             ]
             if len(points) > 1:
-                found.setdefault(data, {})[method] = float(
-                    np.polyfit(*zip(*points, strict=True), 1)[0]
-                )
+                logs = np.asarray(points)
+                slope = np.polyfit(logs[:, 0], logs[:, 1], 1)[0]
+                found.setdefault(data, {})[method] = float(slope)
     return found
 
 

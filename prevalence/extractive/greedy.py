@@ -54,6 +54,9 @@ _BLOCKS = 32
 _FIRST, _RATIO = 12, 1.4
 """Sample sizes of racing."""
 
+_FEW = 24
+"""Reviews below which racing is exact search, which then asks less."""
+
 _RESERVE = 0.1
 """Share of δ for more sentences than expected."""
 
@@ -95,7 +98,7 @@ def greedy(
         candidates: the sentences to choose from.
         length: when to stop.
         delta: probability in [0, 1) with which the choice may differ from Algorithm 1's; 0 is
-            exact search, more is racing.
+            exact search, more is racing (exact all the same for few reviews).
         seed: of the order in which racing asks the reviews.
         refuse_contradictions: also refuse a sentence that contradicts a chosen one, or that a
             chosen one contradicts.
@@ -117,6 +120,8 @@ def greedy(
             "this model has no contradiction class, so contradictions cannot be refused: "
             "choose a three-way model"
         )
+    if len(judge.rows) < _FEW:
+        delta = 0.0
     walk = _Walk(judge, candidates, delta=delta, seed=seed, refuse=refuse_contradictions)
     expected = _expected(length, candidates)
     lengths: list[int] = []
@@ -253,12 +258,12 @@ class _Walk:
         state = self._state
         fresh = rivals[state.asked[rivals] == 0]
         if fresh.size:
-            return fresh
+            return np.asarray(fresh)
         shares = state.hits[rivals] / state.asked[rivals]
         if leader is not None:
             ahead = shares > state.hits[leader] / len(self._order)
             if not ahead.any():
-                return rivals
+                return np.asarray(rivals)
             rivals, shares = rivals[ahead], shares[ahead]
         return np.asarray(rivals[np.lexsort((state.ranks[rivals], -shares))[:_BATCH]])
 

@@ -141,6 +141,15 @@ def test_racing_asks_little_of_many_reviews(world: World) -> None:
     assert raced.calls.reviews < exact.calls.reviews
 
 
+def test_racing_among_few_reviews_is_exact_search(world: World) -> None:
+    made = world(2, m=20, n=40)
+    exact, raced = made.judge(), made.judge()
+    rule = LengthRule(sentences=3)
+    expected = greedy(exact, made.candidates, rule)
+    assert greedy(raced, made.candidates, rule, delta=0.5, seed=9) == expected
+    assert raced.calls == exact.calls
+
+
 def test_a_seed_is_an_order_and_the_same_seed_the_same_work(world: World) -> None:
     made = world(5, m=100, n=60)
     rule = LengthRule(sentences=3)
