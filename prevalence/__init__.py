@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prevalence.api import OpinionPrevalence, StatementSupport
     from prevalence.errors import PrevalenceError
+    from prevalence.extractive.extract import Extract, SummaryOptions
+    from prevalence.extractive.length import LengthRule
     from prevalence.records import Product, Review, ScoredSentence, ScoredSummary, Summary
 
 __all__ = [
+    "Extract",
+    "LengthRule",
     "OpinionPrevalence",
     "PrevalenceError",
     "Product",
@@ -24,9 +28,12 @@ __all__ = [
     "ScoredSummary",
     "StatementSupport",
     "Summary",
+    "SummaryOptions",
 ]
 
 _HOMES = {
+    "Extract": "prevalence.extractive.extract",
+    "LengthRule": "prevalence.extractive.length",
     "OpinionPrevalence": "prevalence.api",
     "PrevalenceError": "prevalence.errors",
     "Product": "prevalence.records",
@@ -35,6 +42,7 @@ _HOMES = {
     "ScoredSummary": "prevalence.records",
     "StatementSupport": "prevalence.api",
     "Summary": "prevalence.records",
+    "SummaryOptions": "prevalence.extractive.extract",
 }
 
 

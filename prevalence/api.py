@@ -9,6 +9,7 @@ import numpy as np
 
 from prevalence.engine import Engine, ScoringOptions, WorkCounts
 from prevalence.errors import InputError
+from prevalence.extractive.extract import Extract, SummaryOptions
 from prevalence.inputs import (
     checked_name,
     checked_products,
@@ -21,6 +22,7 @@ from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, Progress
 from prevalence.records import Product, Review, ScoredSummary, Summary
 from prevalence.scorers import open_scorer
 from prevalence.sentences import DEFAULT_MAX_SENTENCES
+from prevalence.summarizer import Summarizer
 from prevalence.texts import PairPlan, TextTable
 
 if TYPE_CHECKING:
@@ -84,6 +86,12 @@ class OpinionPrevalence:
         full_matrix: score every review against every sentence, masked ones included.
         soft: also compute soft prevalence.
         max_sentences: longest summary accepted, in sentences.
+        statements_where: score only the statements that satisfy this condition, such as
+            ``text has battery, charger`` or ``aspect = battery``; see docs/restrict.md.
+        reviews_where: score against only the reviews that satisfy this one, such as
+            ``rating <= 2``.
+        ceiling: also find what greedy construction reaches on the same reviews at the same
+            length; asks each review about the sentences of all of a product's reviews.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
@@ -108,6 +116,9 @@ class OpinionPrevalence:
         full_matrix: bool = False,
         soft: bool = False,
         max_sentences: int = DEFAULT_MAX_SENTENCES,
+        statements_where: str | None = None,
+        reviews_where: str | None = None,
+        ceiling: bool = False,
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
@@ -124,6 +135,9 @@ class OpinionPrevalence:
             full_matrix=full_matrix,
             soft=soft,
             max_sentences=max_sentences,
+            statements_where=statements_where,
+            reviews_where=reviews_where,
+            ceiling=ceiling,
         )
         self._engine = Engine(
             scorer
@@ -172,7 +186,8 @@ class OpinionPrevalence:
             name: product name that fits "I bought a {name}."; None for no trivial mask.
 
         Returns:
-            The scored summary, with every sentence's support and masks.
+            The scored summary, with every sentence's support and masks. Where a condition leaves
+            nothing, its prevalence is None and its warning says why.
 
         Raises:
             InputError: there is no review, a text is not a string, or the summary cannot be
@@ -241,6 +256,34 @@ class OpinionPrevalence:
             )
             for k, claim in enumerate(claims)
         ]
+
+    def summarize(
+        self,
+        reviews: Sequence[str | Review],
+        options: SummaryOptions | None = None,
+        *,
+        name: str | None = None,
+        progress: Progress | None = None,
+    ) -> Extract:
+        """Make a summary of sentences of the reviews.
+
+        Args:
+            reviews: m ≥ 1 reviews.
+            options: how to choose; five sentences by exact greedy search when None.
+            name: product name that fits "I bought a {name}."; None for no trivial mask.
+            progress: called with the number of pairs just scored.
+
+        Returns:
+            The sentences with their sources and supports, and what is known of the choice.
+
+        Raises:
+            InputError: there is no review or no sentence, or a text is not a string.
+            ConfigurationError: the options ask what this model cannot tell.
+        """
+        summarizer = Summarizer(options or SummaryOptions(), engine=self._engine)
+        return summarizer.summarize(
+            checked_reviews(reviews), name=checked_name(name), progress=progress
+        )
 
     def _matrix(
         self, reviews: Sequence[str], statements: Sequence[str], progress: Progress | None

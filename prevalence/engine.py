@@ -8,13 +8,16 @@ run over all products of a chunk at once, so that batches stay full.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from prevalence.ceiling import Ceilings
 from prevalence.errors import ConfigurationError
 from prevalence.jobs import SummaryJob
 from prevalence.metric import check_threshold, near
 from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
-from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.restriction import Restriction
 from prevalence.results import scored_summary
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
@@ -41,6 +44,10 @@ class ScoringOptions:
         full_matrix: score every review pair, masked sentences included.
         soft: also compute soft prevalence (implies the full matrix).
         max_sentences: limit on the sentences of a summary.
+        statements_where: condition on the statements that count, see :mod:`prevalence.where`;
+            None for all of them.
+        reviews_where: likewise on reviews.
+        ceiling: also find what greedy construction reaches on the same reviews.
 
     Raises:
         ConfigurationError: a value out of range.
@@ -52,6 +59,14 @@ class ScoringOptions:
     full_matrix: bool = False
     soft: bool = False
     max_sentences: int = DEFAULT_MAX_SENTENCES
+    statements_where: str | None = None
+    reviews_where: str | None = None
+    ceiling: bool = False
+
+    @property
+    def restriction(self) -> Restriction:
+        """Both conditions, read."""
+        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
 
     def __post_init__(self) -> None:
         if self.threshold is not None:
@@ -61,6 +76,12 @@ class ScoringOptions:
                 f"the sentence limit must be positive, not {self.max_sentences}"
             )
         trivial_template(self.trivial)
+        statements = self.restriction.statements
+        if self.ceiling and statements is not None and statements.fields != {"text"}:
+            raise ConfigurationError(
+                "a ceiling needs statements that the reviews' own sentences can be, which have no "
+                "labels: restrict statements by words of text, or leave the ceiling out"
+            )
 
 
 @dataclass(slots=True)
@@ -71,11 +92,14 @@ class WorkCounts:
         naive: pairs that the equations name, one summary at a time.
         planned: pairs asked for after early stopping.
         unique: distinct pairs among them, within a wave of a chunk.
+        ceiling_most: pairs of reviews and their sentences that ceilings could have asked for.
+        ceiling_asked: pairs of these that they did ask for; no part of ``planned``.
         truncated: distinct pairs whose premise was cut.
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
         scored: summaries with a score.
-        failed: rows without one.
+        failed: rows with an error.
+        nothing_left: rows without a score because the restriction leaves nothing.
         unnamed: scored summaries of products without a name, so without a trivial mask.
         warned: scored summaries with a warning.
     """
@@ -83,10 +107,13 @@ class WorkCounts:
     naive: int = 0
     planned: int = 0
     unique: int = 0
+    ceiling_most: int = 0
+    ceiling_asked: int = 0
     truncated: int = 0
     doubtful: int = 0
     scored: int = 0
     failed: int = 0
+    nothing_left: int = 0
     unnamed: int = 0
     warned: int = 0
 
@@ -94,6 +121,9 @@ class WorkCounts:
         """Count a row of the output."""
         if row.error is not None:
             self.failed += 1
+            return
+        if row.prevalence is None:
+            self.nothing_left += 1
             return
         self.scored += 1
         self.unnamed += not named
@@ -141,6 +171,7 @@ class Engine:
         )
         self._splitter = get_splitter(self.options.splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
+        self._restriction = self.options.restriction
 
     def signature(self, *, named: bool = True) -> str:
         """The signature of scores of products with (``named``) or without a name."""
@@ -148,11 +179,14 @@ class Engine:
             "thr": f"{self.threshold:.12g}",
             "trivial": self._template_name if named else "none",
             "split": self.options.splitter,
+            **self._restriction.signature,
         }
         if self.options.soft:
             parts["score"] = "hard+soft"
         elif self.options.full_matrix:
             parts["matrix"] = "full"
+        if self.options.ceiling:
+            parts["ceiling"] = "greedy"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
@@ -167,6 +201,10 @@ class Engine:
         chosen = self.options.threshold is not None
         return chosen or bool(getattr(self.scorer, "calibrated", True))
 
+    def digest_of(self, product: Product, summary: Summary) -> str:
+        """The digest of the input that the row of a summary carries."""
+        return input_digest(product, summary, fields=bool(self._restriction))
+
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
         return self.signature(named=isinstance(item, BadRecord) or item.name is not None)
@@ -177,6 +215,7 @@ class Engine:
         *,
         progress: Progress | None = None,
         planned: Callable[[int], None] | None = None,
+        announced: Callable[[int], None] | None = None,
     ) -> Iterator[ScoredSummary]:
         """Score the summaries of products, in input order.
 
@@ -184,13 +223,19 @@ class Engine:
             items: products; a bad record becomes a row that says what is wrong with it.
             progress: called with the number of pairs just scored.
             planned: called with the number of pairs that a wave is about to score.
+            announced: called with the most pairs that the ceilings of a chunk may ask, before
+                anything of the chunk is scored.
 
         Yields:
             One scored summary for each summary and bad record. When the input fails, what was
             read before is scored first and the failure raised then.
         """
         for chunk in self._chunks(items):
+            if self.options.ceiling:
+                self._announce_ceilings(chunk, announced)
             self._score_chunk(chunk, progress, planned)
+            if self.options.ceiling:
+                self._find_ceilings(chunk, progress, planned)
             for entry in chunk.entries:
                 yield self._row(entry)
 
@@ -229,6 +274,7 @@ class Engine:
                 splitter=self._splitter,
                 template=self._template,
                 max_sentences=self.options.max_sentences,
+                restriction=self._restriction,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs
@@ -241,7 +287,7 @@ class Engine:
         planned: Callable[[int], None] | None,
     ) -> None:
         everything = self.options.full_matrix or self.options.soft
-        jobs = [job for job in chunk.jobs if job.error is None]
+        jobs = [job for job in chunk.jobs if job.open]
         plan = PairPlan()
         for job in jobs:
             job.plan_masks(plan)
@@ -249,15 +295,44 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=True)
         answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
-            job.read_masks(answers, self.threshold)
+            job.read_masks(answers, self.threshold, three_way=self.scorer.three_way)
         if not everything:
             plan = PairPlan()
-            jobs = [job for job in jobs if job.error is None]
+            jobs = [job for job in jobs if job.open]
             for job in jobs:
                 job.plan_reviews(plan, all_sentences=False)
             answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
+
+    def _ceilings(
+        self, progress: Progress | None = None, planned: Callable[[int], None] | None = None
+    ) -> Ceilings:
+        return Ceilings(
+            ask=partial(self.answer, progress=progress, planned=planned),
+            splitter=self._splitter,
+            template=self._template,
+            threshold=self.threshold,
+            three_way=self.scorer.three_way,
+            statements=self._restriction.statements,
+        )
+
+    def _announce_ceilings(self, chunk: _Chunk, announced: Callable[[int], None] | None) -> None:
+        most = self._ceilings().most_pairs(chunk.jobs)
+        self.counts.ceiling_most += most
+        if announced is not None and most:
+            announced(most)
+
+    def _find_ceilings(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> None:
+        planned_before, unique_before = self.counts.planned, self.counts.unique
+        self.counts.ceiling_asked += self._ceilings(progress, planned).set_on(chunk.jobs)
+        # They are no part of the pairs that the equations of a score name.
+        self.counts.planned, self.counts.unique = planned_before, unique_before
 
     def answer(
         self,
@@ -303,6 +378,11 @@ class Engine:
                 extra=entry.extra,
             )
         signature = self.signature_of(entry.product)
-        row = scored_summary(entry, signature=signature, soft=self.options.soft)
+        row = scored_summary(
+            entry,
+            signature=signature,
+            soft=self.options.soft,
+            restricted=bool(self._restriction),
+        )
         self.counts.add_row(row, named=entry.product.name is not None)
         return row

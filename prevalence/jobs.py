@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence import metric
+from prevalence.errors import InputError
 from prevalence.matrix import ReviewMatrix
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScores
+from prevalence.restriction import Restriction
 
 if TYPE_CHECKING:
     from prevalence.records import Product, Summary
@@ -39,31 +41,44 @@ class SummaryJob:
 
     Attributes:
         product, summary: the input.
-        sentences: the n sentences of the summary.
+        sentences: the n sentences of the summary that count.
+        sentence_places: int64 [n], their places among all its sentences.
+        of_sentences: how many those are.
         sentence_ids: int64 [n], their text numbers.
-        review_rows: int64, indices of the reviews that are not empty. An empty review implies
-            nothing: it counts in m and asks no pair.
+        review_places: int64 [m], places in the product of the reviews that count.
+        review_rows: int64, those of the m that are not empty. An empty review implies nothing:
+            it counts in m and asks no pair.
         review_ids: text numbers of those reviews.
         statement_id: text number of t, or None without a trivial mask.
         error: why there will be no score, or None.
+        nothing_left: why the restriction leaves nothing to score, or None.
         masks: from the first wave.
+        contradicted: bool [n, n] from the first wave, sentence j contradicts the later sentence
+            k; None for a scorer without that class.
         weights: float64 [n], soft masks from the first wave.
         columns: int64, the sentences that the reviews are asked about.
         matrix: the reviews' answers, one column for each of ``columns``.
+        ceiling: what greedy construction reaches, where it was asked for.
     """
 
     product: Product
     summary: Summary
     sentences: tuple[Sentence, ...] = ()
+    sentence_places: Ints = field(default_factory=_no_numbers)
+    of_sentences: int = 0
     sentence_ids: Ints = field(default_factory=_no_numbers)
+    review_places: Ints = field(default_factory=_no_numbers)
     review_rows: Ints = field(default_factory=_no_numbers)
     review_ids: Ints = field(default_factory=_no_numbers)
     statement_id: int | None = None
     error: str | None = None
+    nothing_left: str | None = None
     masks: metric.Masks | None = None
+    contradicted: NDArray[np.bool_] | None = None
     weights: NDArray[np.float64] | None = None
     columns: Ints = field(default_factory=_no_numbers)
     matrix: ReviewMatrix | None = None
+    ceiling: float | None = None
     _trivial: slice = field(default_factory=_no_pairs)
     _earlier: slice = field(default_factory=_no_pairs)
     _reviews: slice = field(default_factory=_no_pairs)
@@ -78,9 +93,10 @@ class SummaryJob:
         splitter: Splitter,
         template: str | None,
         max_sentences: int,
+        restriction: Restriction | None = None,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error."""
-        job = cls(product, summary)
+        job = cls(product, summary, review_places=np.arange(len(product.reviews)))
         if not product.reviews:
             job._fail("no reviews", "give at least one")
             return job
@@ -92,19 +108,41 @@ class SummaryJob:
                 f"shorten it or raise the limit of {max_sentences:,} (--max-sentences)",
             )
             return job
-        job.sentences = sentences
-        job.sentence_ids = texts.add_all(sentence.text for sentence in sentences)
-        rows = [row for row, review in enumerate(product.reviews) if review.text.strip()]
+        job._restrict(restriction or Restriction(), sentences)
+        if not job.open:
+            return job
+        job.sentence_ids = texts.add_all(sentence.text for sentence in job.sentences)
+        reviews = [product.reviews[place].text for place in job.review_places.tolist()]
+        rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
-        job.review_ids = texts.add_all(product.reviews[row].text for row in rows)
+        job.review_ids = texts.add_all(reviews[row] for row in rows)
         if product.name is not None and template is not None:
             job.statement_id = texts.add(template.replace("{name}", product.name))
         return job
 
+    def _restrict(self, restriction: Restriction, sentences: tuple[Sentence, ...]) -> None:
+        """Take what the restriction leaves, or say why there is nothing."""
+        try:
+            statements = restriction.sentences_left(self.summary, sentences)
+        except InputError as error:
+            self.error = f"{self._where}: {error}"
+            return
+        reviews = restriction.reviews_left(self.product)
+        self.nothing_left = reviews.reason or statements.reason
+        self.sentences = tuple(sentences[place] for place in statements.places)
+        self.sentence_places = np.asarray(statements.places, np.int64)
+        self.of_sentences = len(sentences)
+        self.review_places = np.asarray(reviews.places, np.int64)
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to ask and no error yet."""
+        return self.error is None and self.nothing_left is None
+
     @property
     def n_reviews(self) -> int:
         """m, empty reviews included."""
-        return len(self.product.reviews)
+        return len(self.review_places)
 
     @property
     def naive_pairs(self) -> int:
@@ -119,8 +157,8 @@ class SummaryJob:
         earlier, later = np.triu_indices(len(self.sentences), k=1)
         self._earlier = plan.add(self.sentence_ids[earlier], self.sentence_ids[later])
 
-    def read_masks(self, answers: PairScores, threshold: float) -> None:
-        """Turn the answers to :meth:`plan_masks` into masks."""
+    def read_masks(self, answers: PairScores, threshold: float, *, three_way: bool = False) -> None:
+        """Turn the answers to :meth:`plan_masks` into masks, and contradictions where known."""
         n = len(self.sentences)
         trivial, implied = np.zeros(n, np.float32), np.zeros((n, n), np.float32)
         statement, others = answers.take(self._trivial), answers.take(self._earlier)
@@ -134,6 +172,11 @@ class SummaryJob:
             metric.decisions(trivial, threshold), metric.decisions(implied, threshold)
         )
         self.weights = metric.soft_masks(trivial, implied)
+        if three_way:
+            self.contradicted = np.zeros((n, n), np.bool_)
+            self.contradicted[earlier, later] = metric.contradictions(
+                others.entailment, others.contradiction, threshold
+            )
 
     def plan_reviews(self, plan: PairPlan, *, all_sentences: bool) -> None:
         """Ask the reviews about every sentence, or about those that still count."""
@@ -167,6 +210,10 @@ class SummaryJob:
             )
         return bool(long.size)
 
-    def _fail(self, found: str, advice: str) -> None:
+    @property
+    def _where(self) -> str:
         where = self.product.source or f"record {self.product.id!r}"
-        self.error = f"{where}: summary by {self.summary.system!r}: {found}; {advice}"
+        return f"{where}: summary by {self.summary.system!r}"
+
+    def _fail(self, found: str, advice: str) -> None:
+        self.error = f"{self._where}: {found}; {advice}"

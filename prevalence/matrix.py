@@ -24,13 +24,29 @@ class SentenceSupport(NamedTuple):
         support: number of reviews that imply it.
         supporting_reviews: their 0-based indices.
         contradicting_reviews: reviews that contradict it; None for a scorer without that class.
-        entailment: P(review entails sentence) for each review, in [0, 1].
+        entailment: P(review entails sentence) for each review, in [0, 1]; None for a review that
+            was not to be asked.
     """
 
     support: int
     supporting_reviews: tuple[int, ...]
     contradicting_reviews: tuple[int, ...] | None
-    entailment: tuple[float, ...]
+    entailment: tuple[float | None, ...]
+
+    def spread(self, places: NDArray[np.int64], total: int) -> SentenceSupport:
+        """The column of a longer list of reviews, of which only those at ``places`` were asked."""
+        if len(places) == total:
+            return self
+        entailment: list[float | None] = [None] * total
+        for place, probability in zip(places.tolist(), self.entailment, strict=True):
+            entailment[place] = probability
+        against = self.contradicting_reviews
+        return SentenceSupport(
+            support=self.support,
+            supporting_reviews=_chosen(places, self.supporting_reviews),
+            contradicting_reviews=None if against is None else _chosen(places, against),
+            entailment=tuple(entailment),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +113,10 @@ class ReviewMatrix:
 
 def _places(marks: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(np.flatnonzero(marks).tolist())
+
+
+def _chosen(places: NDArray[np.int64], rows: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(places[list(rows)].tolist())
 
 
 def _shortest(probability: np.float32) -> float:

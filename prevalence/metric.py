@@ -23,6 +23,7 @@ __all__ = [
     "decisions",
     "masks",
     "near",
+    "prefix_curve",
     "prevalence",
     "redundant_with",
     "soft_masks",
@@ -167,6 +168,33 @@ def prevalence(supports: ArrayLike, counts: ArrayLike, n_reviews: int) -> float:
     if kept.size == 0:
         return 0.0
     return int(np.asarray(supports)[kept].sum()) / (n_reviews * kept.size)
+
+
+def prefix_curve(supports: ArrayLike, counts: ArrayLike, n_reviews: int) -> tuple[float, ...]:
+    """Prevalence of the 1, 2, ..., n best supported sentences.
+
+    A sentence that does not count supports nothing and comes last, so the masks stay those of the
+    whole summary. The curve never rises: cutting its tail can only raise prevalence.
+
+    Args:
+        supports: int [n], supporting reviews; entries where ``counts`` is False are not read.
+        counts: bool [n], τ_k ρ_k.
+        n_reviews: m.
+
+    Returns:
+        n values in [0, 1], the last of which is the prevalence of the summary.
+
+    Raises:
+        InputError: ``n_reviews`` is not positive.
+
+    >>> prefix_curve([6, 8, 2], [True, False, True], 8)
+    (0.75, 0.5, 0.3333333333333333)
+    """
+    if n_reviews <= 0:
+        raise InputError("prevalence needs at least one review")
+    kept = np.where(np.asarray(counts, dtype=np.bool_), np.asarray(supports), 0)
+    totals = np.cumsum(np.sort(kept)[::-1]).tolist()
+    return tuple(int(total) / (n_reviews * size) for size, total in enumerate(totals, start=1))
 
 
 def soft_masks(trivial: ArrayLike, implied: ArrayLike) -> Floats:

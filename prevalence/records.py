@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+from prevalence.metric import prefix_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,11 +34,28 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One review: its text, and what else the source said about it."""
+    """One review: its text, and what else the source said about it.
+
+    Attributes:
+        text: what the reviewer wrote; scores are always computed against it.
+        id: the source's identifier.
+        extra: rating, labels, ...: all other keys.
+        simplified: a rewriting that summaries may be made from, or None.
+    """
 
     text: str
     id: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    simplified: str | None = None
+
+    def to_json(self) -> str | dict[str, Any]:
+        """The review as it stands in an input record: a string when there is only the text."""
+        item = {} if self.id is None else {"id": self.id}
+        item["text"] = self.text
+        if self.simplified is not None:
+            item["simplified"] = self.simplified
+        row = item | {key: value for key, value in self.extra.items() if key not in item}
+        return self.text if len(row) == 1 else row
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +65,10 @@ class Summary:
     system: str
     text: str
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str | dict[str, Any]:
+        """The summary as it stands in an input record, without its system."""
+        return {**self.extra, "text": self.text} if self.extra else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +96,32 @@ class Product:
     def with_summaries(self, summaries: Iterable[Summary]) -> Product:
         """The same product with other summaries."""
         return replace(self, summaries=tuple(summaries))
+
+    def rewritten(self) -> Product:
+        """The product as summarisers see it: the rewriting of each review in place of its text.
+
+        Raises:
+            InputError: a review has none.
+        """
+        missing = [row for row, review in enumerate(self.reviews) if review.simplified is None]
+        if missing:
+            raise InputError(
+                f"{self.source or self.id}: reviews[{missing[0]}] has no rewriting under "
+                '"simplified"; make them by `prevalence simplify`'
+            )
+        reviews = tuple(replace(r, text=r.simplified or "") for r in self.reviews)
+        return replace(self, reviews=reviews)
+
+    def to_json(self) -> dict[str, Any]:
+        """The product as an input record, which readers turn into the same product again."""
+        row: dict[str, Any] = {"id": self.id}
+        if self.name is not None:
+            row["name"] = self.name
+        row["reviews"] = [review.to_json() for review in self.reviews]
+        row["summaries"] = {summary.system: summary.to_json() for summary in self.summaries}
+        if self.metadata:
+            row["metadata"] = dict(self.metadata)
+        return row | {key: value for key, value in self.extra.items() if key not in _RECORD_KEYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +157,9 @@ class ScoredSentence:
             entail the sentence; None where not scored, and for models without that class.
         trivial: whether having bought the product implies it.
         redundant_with: smallest index of an earlier sentence that implies it, or None.
-        entailment: P(review entails sentence) for each review, or None where not scored.
+        entailment: P(review entails sentence) for each review of the record, null for reviews
+            outside a restriction; None where not scored.
+        contradicts: earlier sentences that contradict it; None for models without that class.
     """
 
     text: str
@@ -120,7 +170,13 @@ class ScoredSentence:
     support: int | None = None
     supporting_reviews: tuple[int, ...] | None = None
     contradicting_reviews: tuple[int, ...] | None = None
-    entailment: tuple[float, ...] | None = None
+    entailment: tuple[float | None, ...] | None = None
+    contradicts: tuple[int, ...] | None = None
+
+    @property
+    def contradicted_by(self) -> int | None:
+        """Number of reviews that contradict it; None where not known."""
+        return None if self.contradicting_reviews is None else len(self.contradicting_reviews)
 
     @property
     def counts(self) -> bool:
@@ -144,6 +200,8 @@ class ScoredSentence:
             "trivial": self.trivial,
             "redundant_with": self.redundant_with,
             "entailment": _listed(self.entailment),
+            "contradicts": _listed(self.contradicts),
+            "contradicted_by": self.contradicted_by,
         }
 
     @classmethod
@@ -159,6 +217,7 @@ class ScoredSentence:
             supporting_reviews=_unlisted(item["supporting_reviews"]),
             contradicting_reviews=_unlisted(item["contradicting_reviews"]),
             entailment=_unlisted(item["entailment"]),
+            contradicts=_unlisted(item.get("contradicts")),
         )
 
 
@@ -169,9 +228,15 @@ class ScoredSummary:
     Attributes:
         id: the product's id; None only for a record that could not be read.
         system: who wrote the summary.
-        prevalence: in [0, 1]; None when ``error`` is set.
+        prevalence: in [0, 1]; None when ``error`` is set, or when a restriction leaves nothing,
+            which ``warning`` then says.
         soft_prevalence: probabilities in place of decisions, when asked for.
-        input_digest: digest of name, reviews and summary; None for an unreadable record.
+        input_digest: digest of name, reviews and summary, and of the fields that a restriction
+            may read; None for an unreadable record.
+        ceiling: prevalence that greedy construction reaches on the same reviews with as many
+            characters; None where it was not asked for, or the summary has no sentence.
+        restriction: what a restricted score is about, or None: places of the ``reviews`` and
+            ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
         n_reviews: m.
         sentences: the n sentences in order.
         signature: what produced the score.
@@ -191,6 +256,40 @@ class ScoredSummary:
     soft_prevalence: float | None = None
     input_digest: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    restriction: Mapping[str, Any] | None = None
+    ceiling: float | None = None
+
+    @property
+    def ceiling_share(self) -> float | None:
+        """Prevalence as a share of the ceiling; None without a ceiling, or with one of 0."""
+        return (
+            self.prevalence / self.ceiling if self.ceiling and self.prevalence is not None else None
+        )
+
+    @property
+    def self_contradictions(self) -> int | None:
+        """Pairs of sentences of which the earlier contradicts the later; None where not known."""
+        found = [sentence.contradicts for sentence in self.sentences]
+        known = [pairs for pairs in found if pairs is not None]
+        if self.prevalence is None or len(known) < len(found):
+            return None
+        return sum(map(len, known))
+
+    @property
+    def contradictions(self) -> int | None:
+        """Pairs of a review and a sentence asked about that it contradicts; None likewise."""
+        if self.self_contradictions is None:
+            return None
+        return sum(sentence.contradicted_by or 0 for sentence in self.sentences)
+
+    @property
+    def prefix_curve(self) -> tuple[float, ...]:
+        """Prevalence of the 1, 2, ..., n best supported sentences; see :mod:`prevalence.metric`."""
+        if self.prevalence is None or not self.sentences or not self.n_reviews:
+            return ()
+        counts = [sentence.counts for sentence in self.sentences]
+        supports = [sentence.support or 0 for sentence in self.sentences]
+        return prefix_curve(supports, counts, self.n_reviews)
 
     @property
     def n_sentences(self) -> int:
@@ -214,9 +313,16 @@ class ScoredSummary:
             "signature": self.signature,
             "input_digest": self.input_digest,
             "error": self.error,
+            "self_contradictions": self.self_contradictions,
+            "contradictions": self.contradictions,
+            "prefix_curve": list(self.prefix_curve),
         }
+        if self.ceiling is not None:
+            row |= {"ceiling": self.ceiling, "ceiling_share": self.ceiling_share}
         if self.soft_prevalence is not None:
             row["soft_prevalence"] = self.soft_prevalence
+        if self.restriction is not None:
+            row["restriction"] = dict(self.restriction)
         if self.warning is not None:
             row["warning"] = self.warning
         return row | {key: value for key, value in self.extra.items() if key not in _ROW_KEYS}
@@ -247,14 +353,29 @@ class ScoredSummary:
 
 
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra"}
-_ROW_KEYS = _ROW_FIELDS | {"schema", "n_sentences", "sentences"}
+_ROW_KEYS = _ROW_FIELDS | {
+    "schema", "n_sentences", "sentences", "ceiling_share", "self_contradictions", "contradictions",
+    "prefix_curve",
+}  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
 
 
-def input_digest(product: Product, summary: Summary) -> str:
-    """Digest of everything in the input that can change the score, 16 hex digits."""
-    content = [product.name, [review.text for review in product.reviews], summary.text]
-    data = json.dumps(content, ensure_ascii=True).encode()
+_RECORD_KEYS = frozenset({"id", "name", "reviews", "summaries", "summary", "metadata"})
+"""Keys that mean something in an input record."""
+
+
+def input_digest(product: Product, summary: Summary, *, fields: bool = False) -> str:
+    """Digest of everything in the input that can change the score, 16 hex digits.
+
+    Args:
+        product: the product.
+        summary: one of its summaries.
+        fields: whether the other keys of reviews and summary can change it too.
+    """
+    content: list[Any] = [product.name, [review.text for review in product.reviews], summary.text]
+    if fields:
+        content += [[[r.id, dict(r.extra)] for r in product.reviews], dict(summary.extra)]
+    data = json.dumps(content, ensure_ascii=True, default=str).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["scored_summary"]
 
 
-def scored_summary(job: SummaryJob, *, signature: str, soft: bool) -> ScoredSummary:
+def scored_summary(
+    job: SummaryJob, *, signature: str, soft: bool, restricted: bool = False
+) -> ScoredSummary:
     """The scored summary, or the row that says why there is no score.
 
     Args:
         job: a job whose answers have all been read.
         signature: what produced them.
         soft: whether to compute soft prevalence, which needs every column of the matrix.
+        restricted: whether to say which statements and reviews the score is restricted to.
     """
     blank = ScoredSummary(
         id=job.product.id,
@@ -33,7 +36,9 @@ def scored_summary(job: SummaryJob, *, signature: str, soft: bool) -> ScoredSumm
         sentences=(),
         signature=signature,
         error=job.error,
-        input_digest=input_digest(job.product, job.summary),
+        warning=job.nothing_left,
+        restriction=_restricted_to(job) if restricted and job.error is None else None,
+        input_digest=input_digest(job.product, job.summary, fields=restricted),
         extra={**job.product.extra, **job.summary.extra},
     )
     if job.error is not None or job.masks is None or job.weights is None or job.matrix is None:
@@ -41,6 +46,7 @@ def scored_summary(job: SummaryJob, *, signature: str, soft: bool) -> ScoredSumm
     return replace(
         blank,
         prevalence=_score(job, job.masks, job.matrix),
+        ceiling=job.ceiling,
         soft_prevalence=metric.soft_prevalence(job.matrix.entailment, job.weights)
         if soft
         else None,
@@ -58,7 +64,10 @@ def _score(job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix) -> float:
 def _sentences(
     job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix
 ) -> tuple[ScoredSentence, ...]:
-    asked = {k: matrix.column(nth) for nth, k in enumerate(job.columns.tolist())}
+    asked = {
+        k: matrix.column(nth).spread(job.review_places, len(job.product.reviews))
+        for nth, k in enumerate(job.columns.tolist())
+    }
     causes = masks.redundant_with.tolist()
     return tuple(
         ScoredSentence(
@@ -67,10 +76,26 @@ def _sentences(
             end=sentence.end,
             trivial=bool(masks.trivial[k]),
             redundant_with=None if causes[k] == metric.NOT_REDUNDANT else causes[k],
+            contradicts=_contradicts(job, k),
             **(asked[k]._asdict() if k in asked else {}),
         )
         for k, sentence in enumerate(job.sentences)
     )
+
+
+def _contradicts(job: SummaryJob, k: int) -> tuple[int, ...] | None:
+    if job.contradicted is None:
+        return None
+    return tuple(np.flatnonzero(job.contradicted[:, k]).tolist())
+
+
+def _restricted_to(job: SummaryJob) -> dict[str, Any]:
+    return {
+        "reviews": job.review_places.tolist(),
+        "of_reviews": len(job.product.reviews),
+        "sentences": job.sentence_places.tolist(),
+        "of_sentences": job.of_sentences,
+    }
 
 
 def _warning(job: SummaryJob) -> str | None:

@@ -28,7 +28,7 @@ TRIVIAL_TEMPLATES = {
 
 _ORDER = (
     "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "score",
-    "matrix", "limit",
+    "matrix", "limit", "statements", "reviews", "ceiling",
 )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "JsonWriter",
     "RowWriter",
     "atomic_file",
+    "finished_records",
     "finished_rows",
     "neutral_cell",
     "skip_finished",
@@ -30,7 +31,8 @@ __all__ = [
 
 CSV_COLUMNS = (
     "id", "system", "prevalence", "n_reviews", "n_sentences", "trivial", "redundant",
-    "unsupported", "error", "warning", "signature",
+    "unsupported", "error", "warning", "signature", "ceiling", "ceiling_share", "contradictions",
+    "self_contradictions",
 )  # fmt: skip
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -109,7 +111,7 @@ class CsvWriter:
 
     def write(self, row: ScoredSummary) -> None:
         """Write one line."""
-        scored = row.error is None
+        scored = row.prevalence is not None
         cells = {
             "id": row.id,
             "system": row.system,
@@ -122,6 +124,10 @@ class CsvWriter:
             "error": row.error,
             "warning": row.warning,
             "signature": row.signature,
+            "ceiling": row.ceiling,
+            "ceiling_share": row.ceiling_share,
+            "contradictions": row.contradictions,
+            "self_contradictions": row.self_contradictions,
         }
         self._write_line([neutral_cell(cells[name]) for name in CSV_COLUMNS])
 
@@ -203,6 +209,17 @@ def finished_rows(
             yield row
     if path.stat().st_size > end:
         os.truncate(path, end)
+
+
+def finished_records(path: Path) -> Iterator[dict[str, Any]]:
+    """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
+    return finished_rows(path, _record)
+
+
+def _record(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or not isinstance(value.get("reviews"), list):
+        raise ValueError("not an input record")
+    return value
 
 
 def skip_finished(

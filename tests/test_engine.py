@@ -362,7 +362,8 @@ def test_bad_records_keep_their_place(fake_scorer):
     assert rows[0].to_json() == {
         "schema": 1, "id": "b", "system": "t", "prevalence": None, "n_reviews": 0,
         "n_sentences": 0, "sentences": [], "signature": engine.signature(), "input_digest": None,
-        "error": "in.jsonl:2: reviews: missing", "k": 1,
+        "error": "in.jsonl:2: reviews: missing", "self_contradictions": None,
+        "contradictions": None, "prefix_curve": [], "k": 1,
     }  # fmt: skip
 
 

@@ -74,8 +74,9 @@ def test_the_contract_is_kept_to_the_letter():
         '{"schema": 1, "id": "B1", "system": "human", "prevalence": 0.5, "n_reviews": 2, '
         '"n_sentences": 1, "sentences": [{"text": "Fits.", "start": 0, "end": 5, "support": 1, '
         '"supporting_reviews": [0], "contradicting_reviews": [1], "trivial": false, '
-        '"redundant_with": null, "entailment": [0.91, 0.02]}], "signature": "prev|v:0", '
-        '"input_digest": null, "error": null}'
+        '"redundant_with": null, "entailment": [0.91, 0.02], "contradicts": null, '
+        '"contradicted_by": 1}], "signature": "prev|v:0", "input_digest": null, "error": null, '
+        '"self_contradictions": null, "contradictions": null, "prefix_curve": [0.5]}'
     )
 
 

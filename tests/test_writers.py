@@ -204,7 +204,8 @@ def test_the_csv_counts_masks_and_unsupported_sentences():
     assert rows[0] == {
         "id": "p", "system": "s", "prevalence": "0.25", "n_reviews": "2", "n_sentences": "6",
         "trivial": "3", "redundant": "2", "unsupported": "1", "error": "", "warning": "w",
-        "signature": "sig",
+        "signature": "sig", "ceiling": "", "ceiling_share": "", "contradictions": "",
+        "self_contradictions": "",
     }  # fmt: skip
     assert (rows[1]["prevalence"], rows[1]["trivial"], rows[1]["unsupported"]) == ("", "", "")
     assert (rows[1]["id"], rows[1]["error"]) == ("q", "e")

@@ -12,12 +12,15 @@ __all__ = ["main"]
 _COMMANDS = {
     "score": "Score summaries: how prevalent are their opinions among the reviews?",
     "baselines": "Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.",
+    "summarize": "Make summaries that say what most reviewers say.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
     "train": "Fine-tune an NLI model on labelled pairs.",
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
     "distill": "Let a teacher model judge pairs that a smaller one is to learn.",
+    "simplify": "Rewrite review sentences into simpler ones, beside the original reviews.",
+    "train-simplifier": "Fine-tune the model that simplify uses, on human rewritings.",
 }
 
 _EPILOG = """\b
@@ -37,7 +40,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"prevalence.cli.{name}"), name)
+        home = name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"prevalence.cli.{home}"), home)
         if not any(parameter.name == "debug" for parameter in command.params):
             command.params.append(_debug_option())
         return command

@@ -106,6 +106,10 @@ class ScoringProgress:
         self._bar.start()
         self._show()
 
+    def pause(self) -> None:
+        """Make way for a line on stderr, until the next wave."""
+        self._bar.stop()
+
     def scored(self, pairs: int) -> None:
         """So many pairs are done."""
         self._pairs += pairs

@@ -216,15 +216,32 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
                 path=options.output,
                 signature=engine.signature_of,
                 keep=rows.keep,
+                digest=engine.digest_of,
             )
         writer = _writer(options, stack)
-        for row in engine.run(items, progress=bar.scored, planned=bar.planned):
+        announced = _Announcement(bar, quiet=options.quiet)
+        for row in engine.run(items, progress=bar.scored, planned=bar.planned, announced=announced):
             bar.row()
             if writer is not None:
                 writer.write(row)
             rows.take(row)
         if writer is not None:
             writer.close()
+
+
+class _Announcement:
+    """Says once, before they are asked, how many pairs ceilings may cost."""
+
+    def __init__(self, bar: ScoringProgress, *, quiet: bool) -> None:
+        self._bar = bar
+        self._silent = quiet
+
+    def __call__(self, pairs: int) -> None:
+        """The ceilings of a chunk may ask so many pairs."""
+        if not self._silent:
+            self._bar.pause()
+            note(f"--ceiling: at most {pairs:,} more pairs for the first records, all cached")
+        self._silent = True
 
 
 def _writer(options: ScoreOptions, stack: ExitStack) -> RowWriter | None:
@@ -292,6 +309,16 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         f"{counts.naive - counts.planned:,} were avoided by early stopping, "
         f"{counts.planned - counts.unique:,} were duplicates, {hits:,} were cached"
     )
+    if counts.ceiling_most:
+        note(
+            f"ceilings asked {counts.ceiling_asked:,} of the {counts.ceiling_most:,} pairs of a "
+            "review and a sentence of the reviews"
+        )
+    if counts.nothing_left:
+        note(
+            f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
+            'statement or no review (the "warning" in the rows says which)'
+        )
     if rows.hidden_errors:
         note(f'{rows.hidden_errors:,} more errors are in the "error" fields of the rows')
     if counts.truncated:
@@ -316,7 +343,7 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
 def _interrupted(options: ScoreOptions, engine: Engine, rows: _Rows) -> NoReturn:
     """Say what is kept, which is what the next run need not do."""
     if options.output is not None and options.file_format == "jsonl":
-        done = rows.table.scored + rows.table.failed
+        done = rows.table.scored + rows.table.failed + rows.table.nothing_left
         kept = f"{done:,} rows are in {options.output}; the same command goes on from there"
     elif hasattr(engine.scorer, "hits"):
         kept = "pairs scored so far are in the cache; the same command goes on from there"

@@ -34,6 +34,8 @@ Examples:
   prevalence score examples/summaries.jsonl
   prevalence score examples/summaries.jsonl --explain --systems balanced
   prevalence score examples/summaries.jsonl --test both
+  prevalence score examples/summaries.jsonl --ceiling
+  prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
 
@@ -58,6 +60,9 @@ class ScoreOptions:
     soft: bool
     full_matrix: bool
     max_sentences: int
+    statements_where: str | None
+    reviews_where: str | None
+    ceiling: bool
     systems: tuple[str, ...]
     limit: int | None
     output: Path | None
@@ -194,6 +199,26 @@ class ScoreOptions:
     show_default=True,
     help="Refuse longer summaries: redundancy is quadratic.",
 )
+@option(
+    "Scoring",
+    "--statements-where",
+    metavar="CONDITION",
+    help="Score only the statements that satisfy it: 'text has battery, charger', or "
+    "'aspect = battery' where the record labels them.",
+)
+@option(
+    "Scoring",
+    "--reviews-where",
+    metavar="CONDITION",
+    help="Score against only the reviews that satisfy it: 'rating <= 2 and text has refund'.",
+)
+@option(
+    "Scoring",
+    "--ceiling",
+    is_flag=True,
+    help="Also give each score as a share of what greedy construction reaches on the same reviews "
+    "at the same length; quadratic in reviews, and cached.",
+)
 @model_options
 @option(
     "Output",
@@ -257,6 +282,8 @@ def score(**parameters: Any) -> None:
 
     selection = Selection(options)
     table = run(options, selection, _open_engine(options, parameters))
+    if table.nothing_left and not table.scored:
+        sys.exit(EXIT_NOTHING)
     if table.failed:
         sys.exit(EXIT_SOME_FAILED if table.scored else EXIT_NOTHING)
 
@@ -273,6 +300,9 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
         full_matrix=options.full_matrix,
         soft=options.soft,
         max_sentences=options.max_sentences,
+        statements_where=options.statements_where,
+        reviews_where=options.reviews_where,
+        ceiling=options.ceiling,
     )
     parameters["labels"] = split_names(parameters["labels"])
     parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))

@@ -25,6 +25,7 @@ __all__ = [
     "PREMISE_FIRST_FAMILIES",
     "LoadedCheckpoint",
     "first_line",
+    "folder_digest",
     "load_checkpoint",
     "quiet_transformers",
     "real_limit",
@@ -165,7 +166,7 @@ def load_checkpoint(
         max_hypothesis=_trained_length(config, "prevalence_max_hypothesis", limit, model),
         threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
-        digest=_digest(folder),
+        digest=folder_digest(folder),
     )
 
 
@@ -354,7 +355,7 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _digest(folder: Path) -> bytes:
+def folder_digest(folder: Path) -> bytes:
     """Digest of every file that can change a probability, by name and content."""
     hasher = hashlib.blake2b(digest_size=16)
     for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):

@@ -36,7 +36,7 @@ def copycat_items(source: Source, options: ReadOptions) -> Iterator[Item]:
     """
     rows = plain_rows(source)
     header = header_of(rows, source.path)
-    planned = plan_columns(header, source.path, reviews_only=options.reviews_only)
+    planned = plan_columns(header, source.path, reviews_only=not options.needs_summaries)
     columns = replace(
         planned,
         summaries=tuple(

@@ -26,10 +26,17 @@ class ReadOptions:
     Attributes:
         names: product names by id; they win over names in the source.
         reviews_only: leave summaries aside, and accept records that have none.
+        unsummarised: accept records that have no summary; others keep theirs.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     reviews_only: bool = False
+    unsummarised: bool = False
+
+    @property
+    def needs_summaries(self) -> bool:
+        """Whether a record without a summary is a fault."""
+        return not (self.reviews_only or self.unsummarised)
 
 
 class RawReview(NamedTuple):
@@ -79,10 +86,10 @@ def finish(draft: Draft, *, identity: str, position: Position, options: ReadOpti
     name = options.names.get(identity) or _name(draft.name)
     good: tuple[Summary, ...] = ()
     bad: list[Item] = []
-    if not options.reviews_only:
+    if options.needs_summaries or (draft.summaries and not options.reviews_only):
         good, faults = _summaries(draft.summaries)
         bad = [fault.at(position, identity=identity, extra=draft.extra) for fault in faults]
-        if not good:
+        if not good and options.needs_summaries:
             return bad
     product = Product(
         id=identity,
@@ -111,11 +118,15 @@ def _review(where: str, value: object) -> Review:
     if not isinstance(text, str):
         found = describe(text) if "text" in value else "missing"
         raise FieldError(f"{where}.text", f"is {found}", "give a string")
-    extra = {key: item for key, item in value.items() if key != "text"}
+    simplified = value.get("simplified")
+    if simplified is not None and not isinstance(simplified, str):
+        found = describe(simplified)
+        raise FieldError(f"{where}.simplified", f"is {found}", "give a string, or leave it out")
+    extra = {key: item for key, item in value.items() if key not in ("text", "simplified")}
     identity = extra.get("id")
     if isinstance(identity, str) or type(identity) is int:
-        return Review(text, str(extra.pop("id")), extra)
-    return Review(text, None, extra)
+        return Review(text, str(extra.pop("id")), extra, simplified)
+    return Review(text, None, extra, simplified)
 
 
 def _name(value: object) -> str | None:

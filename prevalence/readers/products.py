@@ -45,6 +45,7 @@ def read_products(
     *,
     format: str = "auto",  # noqa: A002 - the public name of the option
     names: Mapping[str, str] | None = None,
+    summaries: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Item]:
     """Read products one at a time, in source order.
@@ -54,6 +55,7 @@ def read_products(
         format: one of :data:`FORMATS`; "auto" looks at the first lines. Whether records in JSON
             are the project's own, OpinSummEval's or SummEval-OP's is told from their keys.
         names: product names by id; they win over names in the source.
+        summaries: whether a record needs one; otherwise those without are products too.
         progress: called with the bytes taken so far, before decompression.
 
     Returns:
@@ -72,7 +74,8 @@ def read_products(
             "name it with --reviews (in Python: read_authors)"
         )
     check_readable(path)
-    return iterate(path, format, ReadOptions({} if names is None else names), progress)
+    options = ReadOptions({} if names is None else names, unsummarised=not summaries)
+    return iterate(path, format, options, progress)
 
 
 def iterate(

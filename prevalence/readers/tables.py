@@ -44,7 +44,7 @@ def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> 
         delimiter = best_delimiter(head[0].data.decode(errors="replace")) if head else ","
     rows = quoted_rows(source, delimiter)
     header = header_of(rows, source.path)
-    columns = plan_columns(header, source.path, reviews_only=options.reviews_only)
+    columns = plan_columns(header, source.path, reviews_only=not options.needs_summaries)
     if columns.long is not None:
         yield from _long_items(rows, columns, source.path, options)
         return

@@ -113,7 +113,9 @@ def explanation(row: ScoredSummary) -> RenderableType:
     head.append(f" · prevalence {_number(row.prevalence, 3)}")
     if row.soft_prevalence is not None:
         head.append(f" · soft {_number(row.soft_prevalence, 3)}")
-    head.append(f" · {row.n_reviews} reviews")
+    if row.ceiling_share is not None:
+        head.append(f" · {row.ceiling_share:.0%} of the ceiling {_number(row.ceiling, 3)}")
+    head.append(f" · {_what_counts(row)}")
     if row.warning:
         head.append_text(plain(f" · {row.warning}", "yellow"))
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
@@ -125,6 +127,9 @@ def explanation(row: ScoredSummary) -> RenderableType:
         evidence = _evidence_line(sentence)
         if evidence:
             table.add_row("", "", Text(evidence, "dim"))
+    if len(row.prefix_curve) > 1:
+        curve = ", ".join(_number(value, 3) for value in row.prefix_curve)
+        return Group(head, table, Text(f"best supported first: {curve}", "dim"), Text(""))
     return Group(head, table, Text(""))
 
 
@@ -152,6 +157,7 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         _Column("prevalence", "prev.", 0, [_number(row.prevalence, 3) for row in rows]),
         _Column("95% interval", "95% interval", 7, [_interval(row.interval) for row in rows]),
         _Column("soft", "soft", 0, [_number(row.soft_prevalence, 3) for row in rows]),
+        _Column("of ceiling", "ceil.", 0, [_optional_share(row.ceiling_share) for row in rows]),
         _Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
         _Column("failed", "failed", 0, [f"{row.failed:,}" for row in rows]),
         _Column("sentences", "sent.", 2, [_number(row.sentences, 1) for row in rows]),
@@ -159,8 +165,17 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         _Column("trivial", "trivial", 4, [_share(row.trivial) for row in rows]),
         _Column("redundant", "redund.", 5, [_share(row.redundant) for row in rows]),
         _Column("unsupported", "unsupp.", 6, [_share(row.unsupported) for row in rows]),
-    ]
+        _Column("contradicted", "contra.", 2, [_optional_share(row.contradicted) for row in rows]),
+        _Column("self-contradicting", "self-c.", 2,
+                [_optional_share(row.self_contradicting) for row in rows]),
+    ]  # fmt: skip
     unused = set()
+    if all(row.ceiling_share is None for row in rows):
+        unused.add("of ceiling")
+    if all(row.contradicted is None for row in rows):
+        unused.add("contradicted")
+    if all(row.self_contradicting is None for row in rows):
+        unused.add("self-contradicting")
     if all(row.soft_prevalence is None for row in rows):
         unused.add("soft")
     if not any(row.failed for row in rows):
@@ -241,6 +256,8 @@ def _evidence_line(sentence: ScoredSentence) -> str:
     parts = []
     if sentence.supporting_reviews:
         parts.append(f"reviews {_listed(sentence.supporting_reviews)}")
+    if sentence.contradicts:
+        parts.append(f"contradicts {_listed(sentence.contradicts)}")
     if sentence.contradicting_reviews:
         parts.append(f"against {_listed(sentence.contradicting_reviews)}")
     return " · ".join(parts)
@@ -257,6 +274,20 @@ def _best_first(row: SystemStatistics) -> float:
 
 def _interval(interval: Interval | None) -> str:
     return "–" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+
+
+def _what_counts(row: ScoredSummary) -> str:
+    left = row.restriction
+    if left is None:
+        return f"{row.n_reviews} reviews"
+    return (
+        f"{len(left['reviews'])} of {left['of_reviews']} reviews · "
+        f"{len(left['sentences'])} of {left['of_sentences']} sentences"
+    )
+
+
+def _optional_share(value: float | None) -> str:
+    return "–" if value is None else _share(value)
 
 
 def _share(value: float) -> str:

@@ -36,7 +36,7 @@ class SystemStatistics:
     Attributes:
         system: its name.
         summaries: number of scored summaries.
-        failed: number of rows without a score.
+        failed: number of rows with an error.
         prevalence: unweighted mean over its summaries; NaN without any.
         soft_prevalence: likewise of soft prevalence, or None.
         interval: 95% bootstrap interval over products, or None with fewer than two.
@@ -45,6 +45,10 @@ class SystemStatistics:
             likewise.
         trivial, redundant, unsupported: shares of all its sentences, in [0, 1], NaN without any;
             unsupported sentences are those that count and that no review implies.
+        ceiling_share: mean over its summaries of prevalence as a share of the ceiling, or None.
+        contradicted: share of the reviews asked about its sentences that contradict them, or
+            None for a model without that class.
+        self_contradicting: share of its sentences that an earlier one contradicts, likewise.
     """
 
     system: str
@@ -58,6 +62,9 @@ class SystemStatistics:
     trivial: float
     redundant: float
     unsupported: float
+    ceiling_share: float | None = None
+    contradicted: float | None = None
+    self_contradicting: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +90,26 @@ class _System:
     products: array[int] = field(default_factory=lambda: array("l"))
     scores: array[float] = field(default_factory=lambda: array("d"))
     soft: array[float] = field(default_factory=lambda: array("d"))
+    shares: array[float] = field(default_factory=lambda: array("d"))
     failed: int = 0
     sentences: int = 0
     characters: int = 0
     trivial: int = 0
     redundant: int = 0
     unsupported: int = 0
+    asked: int = 0
+    contradictions: int = 0
+    judged: int = 0
+    self_contradicting: int = 0
+
+    def add_contradictions(self, row: ScoredSummary) -> None:
+        """Count what a model with that class says of contradiction."""
+        if row.contradictions is None:
+            return
+        self.asked += row.n_reviews * sum(s.contradicted_by is not None for s in row)
+        self.contradictions += row.contradictions
+        self.judged += row.n_sentences
+        self.self_contradicting += sum(bool(sentence.contradicts) for sentence in row)
 
 
 class SystemTable:
@@ -96,6 +117,7 @@ class SystemTable:
 
     Attributes:
         unreadable: rows without a score whose system is unknown.
+        nothing_left: rows without a score because a restriction leaves nothing.
         signatures: of the scored rows, in order of first appearance.
     """
 
@@ -103,6 +125,7 @@ class SystemTable:
         self._systems: dict[str, _System] = {}
         self._products: dict[str, int] = {}
         self.unreadable = 0
+        self.nothing_left = 0
         self.signatures: list[str] = []
 
     def add(self, row: ScoredSummary) -> None:
@@ -112,7 +135,9 @@ class SystemTable:
             return
         system = self._systems.setdefault(row.system, _System())
         if row.prevalence is None:
-            system.failed += 1
+            # Without an error the record is sound: a condition leaves nothing of it to score.
+            system.failed += row.error is not None
+            self.nothing_left += row.error is None
             return
         if row.signature not in self.signatures:
             self.signatures.append(row.signature)
@@ -121,6 +146,9 @@ class SystemTable:
         system.scores.append(row.prevalence)
         if row.soft_prevalence is not None:
             system.soft.append(row.soft_prevalence)
+        if row.ceiling_share is not None:
+            system.shares.append(row.ceiling_share)
+        system.add_contradictions(row)
         system.sentences += row.n_sentences
         system.characters += sum(len(sentence.text) for sentence in row)
         system.trivial += sum(sentence.trivial for sentence in row)
@@ -200,6 +228,11 @@ class SystemTable:
             trivial=_ratio(entry.trivial, entry.sentences),
             redundant=_ratio(entry.redundant, entry.sentences),
             unsupported=_ratio(entry.unsupported, entry.sentences),
+            ceiling_share=float(np.mean(entry.shares)) if entry.shares else None,
+            contradicted=_ratio(entry.contradictions, entry.asked) if entry.asked else None,
+            self_contradicting=_ratio(entry.self_contradicting, entry.judged)
+            if entry.judged
+            else None,
         )
 
 

@@ -116,7 +116,11 @@ def test_cache_info_and_clear(run: Run, reviews: Path, tmp_path: Path) -> None:
     assert "pairs   0" in run("cache", "--cache", folder, "info").stdout
 
 
-@pytest.mark.parametrize("words", [[], ["score"], ["support"], ["models"], ["cache"], ["train"]])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["score"], ["support"], ["models"], ["cache"], ["train"], ["simplify"],
+     ["train-simplifier"]],
+)  # fmt: skip
 def test_every_command_has_help_with_an_example(run: Run, words: list[str]) -> None:
     for flag in ("--help", "-h"):
         result = run(*words, flag)

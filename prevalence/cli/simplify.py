@@ -1,0 +1,246 @@
+"""`prevalence simplify`: rewrite review sentences, beside the reviews that they come from."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.options import GroupedCommand, option
+from prevalence.sentences import SPLITTERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prevalence.records import BadRecord, Product
+    from prevalence.simplify.rewriting import RewriteCounts, Simplifier
+
+__all__ = ["simplify"]
+
+_EPILOG = """\b
+Examples:
+  prevalence simplify examples/summaries.jsonl --model my-simplifier \\
+      --output simple.jsonl
+  prevalence score simple.jsonl
+
+\b
+OUTPUT holds the records of INPUT with "simplified" beside the "text" of each
+review. Scores are always computed against "text". A killed run continues when
+the same command is given again. Train a model: prevalence train-simplifier.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("input", metavar="INPUT")
+@option(
+    "Model",
+    "--model",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Sequence-to-sequence checkpoint folder (T5, BART, Pegasus, ...), safetensors.",
+)
+@option(
+    "Model",
+    "--prefix",
+    metavar="TEXT",
+    help="Text before each sentence, for example 'hypothesis: ' [default: that of the model's "
+    "training].",
+)
+@option(
+    "Model",
+    "--max-length",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Most tokens of a sentence and of its rewriting; longer sentences stay as they are "
+    "[default: that of the model's training, or 256].",
+)
+@option("Model", "--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
+@option(
+    "Model",
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Of the weights.",
+)
+@option(
+    "Model",
+    "--batch-size",
+    metavar="N",
+    type=click.IntRange(1),
+    default=16,
+    show_default=True,
+    help="Sentences at a time, all their samples together; halved by itself when memory runs out.",
+)
+@option(
+    "Sampling",
+    "--samples",
+    metavar="N",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Nucleus samples of a sentence; the first with the most sentences replaces it.",
+)
+@option(
+    "Sampling",
+    "--top-p",
+    "p",
+    metavar="P",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.9,
+    show_default=True,
+    help="Probability of the nucleus.",
+)
+@option("Sampling", "--seed", metavar="N", type=int, default=0, show_default=True,
+        help="Of the samples; a sentence's samples depend on nothing else.")  # fmt: skip
+@option(
+    "Sampling",
+    "--splitter",
+    type=click.Choice(SPLITTERS),
+    default=SPLITTERS[0],
+    show_default=True,
+    help="How reviews are cut into sentences, and candidates counted.",
+)
+@option(
+    "Output",
+    "--output",
+    "-o",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Records in JSON Lines.",
+)
+@option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
+@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+def simplify(
+    *,
+    input: str,  # noqa: A002 - the argument's name in the help
+    model: Path,
+    device: str,
+    dtype: str,
+    output: Path,
+    overwrite: bool,
+    quiet: bool,
+    **sampling: Any,
+) -> None:
+    """Rewrite review sentences into simpler ones, beside the original reviews.
+
+    Of ten nucleus samples the first with the most sentences replaces a sentence. Summaries made
+    from the rewritten reviews are scored against the original ones.
+    """
+    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, Incomplete, note
+    from prevalence.errors import PrevalenceError
+    from prevalence.readers import read_products
+    from prevalence.simplify.checkpoint import load_seq_to_seq
+    from prevalence.simplify.rewriting import RewriteOptions, Simplifier
+
+    _check(input, output)
+    options = RewriteOptions(**sampling)
+    items = read_products(input, summaries=False)
+    simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
+    report = _Report()
+    try:
+        with _bar(quiet) as show:
+            _run(items, simplifier, output, overwrite=overwrite, show=show, report=report)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted: finished products are in {output}; the same command goes on from there"
+        ) from None
+    except PrevalenceError as error:
+        if not report.written:
+            raise
+        raise Incomplete from error
+    if not quiet:
+        note(_summary(report.written, simplifier.counts))
+    if report.failed:
+        some = output.is_file() and output.stat().st_size
+        sys.exit(EXIT_SOME_FAILED if some else EXIT_NOTHING)
+
+
+@dataclass(slots=True)
+class _Report:
+    written: int = 0
+    failed: int = 0
+
+
+def _run(
+    items: Iterator[Product | BadRecord],
+    simplifier: Simplifier,
+    output: Path,
+    *,
+    overwrite: bool,
+    show: Callable[[int], None],
+    report: _Report,
+) -> None:
+    """Write what is not there yet."""
+    from prevalence.simplify.products import simplified_products, skip_simplified
+
+    continues = output.is_file() and not overwrite
+    if continues:
+        items = skip_simplified(items, output, signature=simplifier.signature)
+    with ExitStack() as stack:
+        file = None
+        for product in simplified_products(_good(items, report), simplifier, progress=show):
+            # Not before: a continuation that is refused leaves the file as it is.
+            file = file or stack.enter_context(
+                output.open("a" if continues else "w", encoding="utf-8", newline="")
+            )
+            file.write(json.dumps(product.to_json(), ensure_ascii=False) + "\n")
+            file.flush()
+            report.written += 1
+
+
+def _good(items: Iterator[Product | BadRecord], report: _Report) -> Iterator[Product]:
+    from prevalence.cli.errors import note
+    from prevalence.records import BadRecord
+
+    for item in items:
+        if isinstance(item, BadRecord):
+            report.failed += 1
+            note(f"error: {item.error}")
+        else:
+            yield item
+
+
+@contextmanager
+def _bar(quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A callback that shows the number of sentences done."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    shown = sys.stderr.isatty() and not console.is_dumb_terminal and not quiet
+    text = TextColumn("{task.completed:,.0f} distinct sentences done")
+    columns = (SpinnerColumn(), text, TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False,
+                  disable=not shown) as bar:  # fmt: skip
+        task = bar.add_task("", total=None)
+        yield lambda done: bar.update(task, advance=done)
+
+
+def _check(source: str, output: Path) -> None:
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
+    path = Path(source)
+    if path.exists() and output.is_file() and path.samefile(output):
+        raise click.UsageError(f"--output: {output} is the input, which is not written over")
+
+
+def _summary(written: int, counts: RewriteCounts) -> str:
+    parts = [
+        f"{written:,} products written; of {counts.sentences:,} distinct sentences "
+        f"{counts.changed:,} were rewritten"
+    ]
+    if counts.too_long:
+        parts.append(f"{counts.too_long:,} kept: longer than the limit (--max-length)")
+    if counts.empty:
+        parts.append(f"{counts.empty:,} kept: every sample was empty")
+    if counts.cut:
+        parts.append(f"{counts.cut:,} rewritings reached the length limit and end there")
+    return "; ".join(parts)

@@ -1,0 +1,306 @@
+"""`prevalence summarize`: one more summary for every product, of its reviews' own sentences."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.options import (
+    GroupedCommand,
+    model_options,
+    open_cache_folder,
+    option,
+    split_names,
+)
+from prevalence.cli.score import INPUT_FORMATS
+from prevalence.extractive.extract import METHODS, SEARCHES, SummaryOptions
+from prevalence.extractive.length import LengthRule
+from prevalence.extractive.products import Target
+from prevalence.sentences import SPLITTERS
+
+if TYPE_CHECKING:
+    from prevalence.engine import Engine
+    from prevalence.summarizer import Summarizer
+
+__all__ = ["SummarizeOptions", "summarize"]
+
+_SENTENCES = 5
+
+_EPILOG = """\b
+Examples:
+  prevalence summarize examples/summaries.jsonl --output with-greedy.jsonl
+  prevalence score with-greedy.jsonl
+  prevalence summarize examples/summaries.jsonl --like balanced \\
+      --search racing --output racing.jsonl
+  prevalence summarize examples/summaries.jsonl --method lexrank \\
+      --length 200 --output lexrank.jsonl
+
+\b
+OUTPUT holds the records of INPUT, each with one more summary. A killed run
+continues when the same command is given again.
+Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarizeOptions:
+    """The command's own options; the others go to the scorer."""
+
+    input: str
+    input_format: str
+    product_names: Path | None
+    limit: int | None
+    method: str
+    length: float | None
+    like: str | None
+    sentences: int | None
+    search: str
+    confidence: float
+    seed: int
+    refuse_contradictions: bool
+    verbatim: bool
+    simplified: bool
+    system: str | None
+    no_trivial: bool
+    trivial_template: str
+    splitter: str
+    output: Path
+    overwrite: bool
+    quiet: bool
+
+    @property
+    def continues(self) -> bool:
+        """Whether records of an earlier run in --output are kept."""
+        return self.output.is_file() and not self.overwrite
+
+    @property
+    def target(self) -> Target:
+        """The summary that every product gets."""
+        rule = None
+        if self.like is None:
+            rule = (
+                LengthRule(sentences=self.sentences or _SENTENCES)
+                if self.length is None
+                else LengthRule(characters=self.length)
+            )
+        return Target(system=self.system or self.method, length=rule, like=self.like)
+
+    @property
+    def choice(self) -> SummaryOptions:
+        """How to choose sentences; with --like, each product has a length of its own."""
+        return SummaryOptions(
+            method=self.method,
+            length=self.target.length or LengthRule(sentences=_SENTENCES),
+            search=self.search,
+            confidence=self.confidence,
+            seed=self.seed,
+            refuse_contradictions=self.refuse_contradictions,
+            close=not self.verbatim,
+            simplified=self.simplified,
+        )
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("input", metavar="INPUT")
+@option(
+    "Input",
+    "--input-format",
+    metavar="FORMAT",
+    type=click.Choice(INPUT_FORMATS),
+    default="auto",
+    show_default=True,
+    help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
+)
+@option(
+    "Input",
+    "--product-names",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
+)
+@option(
+    "Input",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Only the first N products.",
+)
+@option(
+    "Input",
+    "--simplified",
+    is_flag=True,
+    help="Read the rewritten reviews that `prevalence simplify` wrote, in place of the originals.",
+)
+@option(
+    "Choice",
+    "--method",
+    metavar="NAME",
+    type=click.Choice(METHODS),
+    default=METHODS[0],
+    show_default=True,
+    help="greedy (best supported sentences that do not repeat one another), random, lead (first "
+    "sentences), lexrank (most central ones) or centroid (by the embeddings of --model).",
+)
+@option(
+    "Choice",
+    "--length",
+    metavar="CHARS",
+    type=click.FloatRange(0, min_open=True),
+    help="Add sentences while they have fewer characters than this.",
+)
+@option(
+    "Choice",
+    "--like",
+    metavar="SYSTEM",
+    help="The length of this system's summary, less half of its last sentence.",
+)
+@option(
+    "Choice",
+    "--sentences",
+    metavar="N",
+    type=click.IntRange(1),
+    help=f"This many sentences [default: {_SENTENCES}].",
+)
+@option(
+    "Choice",
+    "--search",
+    metavar="NAME",
+    type=click.Choice(SEARCHES),
+    default=SEARCHES[0],
+    show_default=True,
+    help="Greedy: exact, or racing, which asks the model far less where there are many reviews.",
+)
+@option(
+    "Choice",
+    "--confidence",
+    metavar="P",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.95,
+    show_default=True,
+    help="Probability with which racing finds the summary that exact search makes.",
+)
+@option(
+    "Choice",
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of random, and of the order in which racing asks the reviews.",
+)
+@option(
+    "Choice",
+    "--refuse-contradictions",
+    is_flag=True,
+    help="Greedy: no sentence that contradicts a chosen one (needs a three-way model).",
+)
+@option(
+    "Choice",
+    "--verbatim",
+    is_flag=True,
+    help="Give no full stop to a sentence that lacks one; joined ones may then be read as one.",
+)
+@option("Choice", "--no-trivial", is_flag=True, help="Greedy: keep trivial sentences.")
+@option(
+    "Choice",
+    "--trivial-template",
+    metavar="TEXT",
+    default="name",
+    show_default=True,
+    help='Greedy: name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
+)
+@option(
+    "Choice",
+    "--splitter",
+    metavar="NAME",
+    type=click.Choice(SPLITTERS),
+    default=SPLITTERS[0],
+    show_default=True,
+    help=f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
+)
+@model_options
+@option(
+    "Output",
+    "--output",
+    "-o",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Records in JSON Lines.",
+)
+@option(
+    "Output",
+    "--system",
+    metavar="NAME",
+    help="Name of the new summary beside the old ones [default: the method's].",
+)
+@option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
+@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+def summarize(**parameters: Any) -> None:
+    """Make a summary of each product's reviews, out of their own sentences.
+
+    Greedy takes the sentences that most reviews imply and that do not repeat one another, which
+    is the summary of highest opinion prevalence that is easily made.
+    """
+    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
+    from prevalence.cli.summaries import run
+
+    own = {name: parameters.pop(name) for name in SummarizeOptions.__dataclass_fields__}
+    options = SummarizeOptions(**own)
+    _check(options)
+    report = run(options, lambda: _open(options, parameters))
+    if report.failed:
+        sys.exit(EXIT_SOME_FAILED if report.there else EXIT_NOTHING)
+
+
+def _open(options: SummarizeOptions, parameters: dict[str, Any]) -> Summarizer:
+    from prevalence.summarizer import Summarizer
+
+    engine = _engine(options, parameters) if options.choice.needs_model else None
+    return Summarizer(
+        options.choice,
+        engine=engine,
+        splitter=options.splitter,
+        encoder=parameters["model"],
+        device=parameters["device"],
+    )
+
+
+def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
+    from prevalence.engine import Engine, ScoringOptions
+    from prevalence.scorers import open_scorer
+
+    scoring = ScoringOptions(
+        threshold=parameters["threshold"],
+        trivial=None if options.no_trivial else options.trivial_template,
+        splitter=options.splitter,
+    )
+    settings = dict(parameters)
+    settings["labels"] = split_names(settings["labels"])
+    settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
+    return Engine(open_scorer(**settings), scoring)
+
+
+def _check(options: SummarizeOptions) -> None:
+    lengths = (options.length, options.like, options.sentences)
+    if sum(value is not None for value in lengths) > 1:
+        raise click.UsageError("--length, --like and --sentences exclude one another")
+    if options.no_trivial and options.trivial_template != "name":
+        raise click.UsageError("--no-trivial and --trivial-template exclude each other")
+    if options.method != "greedy":
+        if options.search != SEARCHES[0]:
+            raise click.UsageError("--search goes with --method greedy")
+        if options.refuse_contradictions:
+            raise click.UsageError("--refuse-contradictions goes with --method greedy")
+    if options.system is not None and not options.system.strip():
+        raise click.UsageError("--system is empty: name the new summary")
+    output = options.output
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
+    source = Path(options.input)
+    if source.exists() and output.is_file() and source.samefile(output):
+        raise click.UsageError(f"--output: {output} is the input, which is not written over")

@@ -1,0 +1,1 @@
+"""Summaries made of the reviews' own sentences: greedy construction, fast, and its rivals."""
