@@ -14,7 +14,7 @@ _COMMANDS = {
     "baselines": "Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
-    "cache": "Show or clear the store of pair probabilities.",
+    "cache": "Show or clear the store of pair probabilities and metric values.",
     "train": "Fine-tune an NLI model on labelled pairs.",
 }
 
