@@ -15,7 +15,7 @@ _COMMANDS = {
     "summarize": "Make summaries that say what most reviewers say.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
-    "cache": "Show or clear the store of pair probabilities.",
+    "cache": "Show or clear the store of pair probabilities and metric values.",
     "train": "Fine-tune an NLI model on labelled pairs.",
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
     "distill": "Let a teacher model judge pairs that a smaller one is to learn.",
