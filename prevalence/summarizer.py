@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +79,7 @@ class Summarizer:
             return with_parts(self._engine.signature(named=named), options.signature)
         parts = {"split": self._split_name, **options.signature}
         if options.method == "centroid":
-            parts["encoder"] = self._encoder
+            parts["encoder"] = Path(self._encoder).name
         return build_signature(parts)
 
     def summarize(

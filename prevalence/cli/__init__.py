@@ -12,7 +12,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "score": "Score summaries: how prevalent are their opinions among the reviews?",
     "baselines": "Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.",
-    "summarize": "Make summaries that say what most reviewers say.",
+    "summarize": "Make a summary of each product's reviews, out of their own sentences.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",

@@ -66,7 +66,8 @@ class SummaryOptions:
     @property
     def delta(self) -> float:
         """Probability with which greedy's choice may be missed; 0 for exact search."""
-        return 1.0 - self.confidence if self.search == "racing" else 0.0
+        # 1 − 0.95 is 0.050000000000000044, which nobody wants to read in an output.
+        return round(1.0 - self.confidence, 12) if self.search == "racing" else 0.0
 
     @property
     def needs_model(self) -> bool:

@@ -185,6 +185,7 @@ class _Walk:
         self._judge = judge
         self._places = candidates.ranks
         self._refuse = refuse
+        self._tables: dict[tuple[int, float], Ints] = {}
         self._order = judge.rows
         size = len(self._order)
         if delta > 0:
@@ -242,12 +243,18 @@ class _Walk:
         asked = state.asked[open_]
         for drawn in np.unique(asked).tolist():
             level = asked == drawn
-            bounds[level] = upper_bounds(
-                state.hits[open_[level]], drawn, len(self._order), alpha if drawn else 0.0
-            )
+            bounds[level] = self._bounds(state.hits[open_[level]], drawn, alpha if drawn else 0.0)
         best = state.hits[leader]
         before = (bounds == best) & (state.ranks[open_] < state.ranks[leader])
         return np.asarray(open_[(bounds > best) | before])
+
+    def _bounds(self, hits: Ints, drawn: int, alpha: float) -> Ints:
+        """Upper bounds of supports; each count of a sample size is looked up once."""
+        table = self._tables.setdefault((drawn, alpha), np.full(drawn + 1, -1))
+        new = np.unique(hits[table[hits] < 0])
+        if new.size:
+            table[new] = upper_bounds(new, drawn, len(self._order), alpha)
+        return np.asarray(table[hits])
 
     def _worth_asking(self, rivals: Ints, leader: int | None) -> Ints:
         """Of the rivals, those to ask about next.
