@@ -81,9 +81,9 @@ def figures(scores: Floats, judged: Judged) -> Row:
 
 def rouge_scores(pairs: Pairs) -> Floats:
     """ROUGE-1 precision, Porter-stemmed, of the sentence against the whole review."""
-    from prevalence.consistency.rouge import rouge1_precision, unigrams
+    from prevalence.consistency.rouge import rouge
 
-    return np.array([rouge1_precision(unigrams(a), unigrams(b)) for a, b in pairs])
+    return np.array([rouge("1", a, b).precision for a, b in pairs])
 
 
 def cosine_scores(pairs: Pairs) -> Floats:

@@ -1,19 +1,76 @@
-"""From an option to a pair scorer: the one place that knows which scorers there are."""
+"""From a name to a pair scorer: the one place that knows which scorers there are.
+
+A name is a family and, after a colon, what the family wants to know, with commas between:
+``summac-zs:sentence,max,mean,model=embedded``. Every other name is an NLI model's.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from prevalence.consistency.arguments import Arguments
 from prevalence.errors import ConfigurationError
 from prevalence.nli.registry import EMBEDDED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from prevalence.nli.protocol import PairScorer
 
-__all__ = ["open_scorer"]
+__all__ = ["FAMILIES", "Family", "ScorerOptions", "open_scorer"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerOptions:
+    """Options beside the name; see :func:`open_scorer`."""
+
+    threshold: float | None = None
+    device: str = "auto"
+    dtype: str = "auto"
+    batch_tokens: int | None = None
+    windows: int | None = None
+    max_length: int | None = None
+    labels: Sequence[str] | None = None
+    cache: Path | str | None = None
+
+    def refuse(self, name: str, why: str, *fields: str) -> None:
+        """Refuse options that a family has no use for, rather than ignore them.
+
+        Raises:
+            ConfigurationError: one of them was given.
+        """
+        given = [field for field in fields if getattr(self, field) not in _NOT_GIVEN]
+        if given:
+            raise ConfigurationError(f"{name} {why}: it takes no {', '.join(given)}")
+
+    def cached(self, scorer: PairScorer) -> PairScorer:
+        """The scorer behind the pair cache, where one is wanted."""
+        if self.cache is None:
+            return scorer
+        from prevalence.nli.cache import CachedScorer, PairCache
+
+        return CachedScorer(scorer, PairCache(self.cache))
+
+
+_NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32")
+
+Opener = Callable[[Arguments, ScorerOptions], "PairScorer"]
+
+
+class Family(NamedTuple):
+    """A kind of scorer.
+
+    Attributes:
+        usage: how its names are written.
+        about: one line.
+        open: opens a scorer from what stands after the colon and the options.
+    """
+
+    usage: str
+    about: str
+    open: Opener
 
 
 def open_scorer(
@@ -31,46 +88,132 @@ def open_scorer(
     """Open a scorer.
 
     Args:
-        model: ``embedded``, a registered name, a checkpoint folder, a hub name, any of these
-            after ``nli:``, or ``rouge1-precision``.
+        model: a name of one of :data:`FAMILIES`; or ``embedded``, a registered model, a checkpoint
+            folder, a hub name, or any of these after ``nli:``.
         threshold: decision threshold; None takes the scorer's own.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``. This and the options below are for models,
-            see :class:`prevalence.nli.scorer.NLIScorer`; ``rouge1-precision`` has none.
+            see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
         windows: read long premises in windows that advance by this many tokens.
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
-        cache: folder of the pair cache; None for no cache.
+        cache: folder of the pair cache; None for no cache. Where a scorer compares parts of texts,
+            the answers about the parts are kept, which other settings then share.
 
     Raises:
         ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when its
             file cannot be used, it warns and scoring goes on without it.
     """
-    from prevalence.consistency.rouge import ROUGE1_PRECISION, Rouge1PrecisionScorer
+    options = ScorerOptions(
+        threshold=threshold,
+        device=device,
+        dtype=dtype,
+        batch_tokens=batch_tokens,
+        windows=windows,
+        max_length=max_length,
+        labels=labels,
+        cache=cache,
+    )
+    name, _, rest = model.partition(":")
+    family = FAMILIES.get(name)
+    if family is None:
+        return options.cached(_nli(model, options))
+    return family.open(Arguments.parse(model, rest), options)
 
-    scorer: PairScorer
-    if model == ROUGE1_PRECISION:
-        if windows or max_length or labels or dtype not in {"auto", "float32"}:
-            raise ConfigurationError(
-                f"{ROUGE1_PRECISION} has no model: it takes no windows, length, labels or dtype"
-            )
-        scorer = Rouge1PrecisionScorer(threshold=threshold)
-    else:
-        from prevalence.nli.scorer import NLIScorer
 
-        scorer = NLIScorer(
-            model.removeprefix("nli:"),
-            threshold=threshold,
-            device=device,
-            dtype=dtype,
-            batch_tokens=batch_tokens,
-            windows=windows,
-            max_length=max_length,
-            labels=labels,
-        )
-    if cache is None:
-        return scorer
-    from prevalence.nli.cache import CachedScorer, PairCache
+def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
+    from prevalence.nli.scorer import NLIScorer
 
-    return CachedScorer(scorer, PairCache(cache))
+    return NLIScorer(
+        model,
+        threshold=options.threshold,
+        device=options.device,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+        windows=options.windows,
+        max_length=options.max_length,
+        labels=options.labels,
+        **reading,
+    )
+
+
+def _open_nli(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    # A folder's name may hold commas.
+    return options.cached(_nli(arguments.name.removeprefix("nli:"), options))
+
+
+def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.rouge import RougeScorer
+
+    arguments.end(arguments.name.partition(":")[0])
+    options.refuse(
+        arguments.name, "has no model", "windows", "max_length", "labels", "dtype", "batch_tokens"
+    )
+    return options.cached(RougeScorer(arguments.name, threshold=options.threshold))
+
+
+def _open_cosine(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.cosine import CosineScorer
+    from prevalence.consistency.encoder import Encoder
+
+    model, mode = arguments.word(EMBEDDED), arguments.word("sentence-max")
+    pooling = arguments.settings.pop("pooling", None)
+    arguments.end(FAMILIES["cosine"].usage)
+    options.refuse(arguments.name, "compares vectors", "windows", "labels")
+    encoder = Encoder(
+        model,
+        pooling=pooling,
+        max_length=options.max_length,
+        device=options.device,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+    )
+    return options.cached(CosineScorer(encoder, mode, threshold=options.threshold))
+
+
+def _unit_model(model: str, options: ScorerOptions) -> PairScorer:
+    """The NLI model of a scorer on units, as SummaC reads pairs, behind the cache."""
+    from prevalence.consistency.summac import MOST_TOKENS, SUMMAC_MODELS
+
+    card, labels = SUMMAC_MODELS.get(model, (model, None))
+    options.refuse(model, "is asked about short units", "windows")
+    own = replace(options, threshold=None, labels=options.labels or labels)
+    return options.cached(_nli(card, own, at_most=MOST_TOKENS, truncation="longest-first"))
+
+
+def _open_summac(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.summac import ZeroShotScorer
+
+    minus = arguments.flag("minus-contradiction")
+    granularity = arguments.word("sentence")
+    over_premise, over_hypothesis = arguments.word("max"), arguments.word("mean")
+    model = arguments.setting("model", EMBEDDED)
+    arguments.end(FAMILIES["summac-zs"].usage)
+    return ZeroShotScorer(
+        _unit_model(model, options),
+        granularity,
+        over_premise=over_premise,
+        over_hypothesis=over_hypothesis,
+        minus_contradiction=minus,
+        threshold=options.threshold,
+    )
+
+
+_ROUGE = Family("NAME", "stemmed ROUGE, no model; directions precision, recall, f1", _open_rouge)
+
+FAMILIES: dict[str, Family] = {
+    "nli": Family("nli:MODEL", "P(entailment) of an NLI model", _open_nli),
+    **{f"rouge{kind}-{part}": _ROUGE for kind in "12L" for part in ("precision", "recall", "f1")},
+    "cosine": Family(
+        "cosine[:ENCODER[,document|sentence-max][,pooling=mean|cls]]",
+        "cosine of sentence vectors, (1 + c)/2",
+        _open_cosine,
+    ),
+    "summac-zs": Family(
+        "summac-zs[:GRANULARITY[,OP[,OP]][,minus-contradiction][,model=MODEL]]",
+        "SummaC zero-shot: NLI between units of the texts",
+        _open_summac,
+    ),
+}
+"""Families by the name before the colon."""

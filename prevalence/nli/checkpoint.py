@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 __all__ = [
     "LoadedCheckpoint",
     "first_line",
+    "folder_digest",
     "load_checkpoint",
+    "load_network",
+    "plain_name",
     "quiet_transformers",
+    "read_config",
+    "read_tokenizer",
     "real_limit",
     "resolve",
 ]
+
+_CLASSIFIER = "AutoModelForSequenceClassification"
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
@@ -98,6 +105,7 @@ def load_checkpoint(
     dtype: Any = None,
     labels: Sequence[str] | None = None,
     max_length: int | None = None,
+    at_most: int | None = None,
     revision: str | None = None,
 ) -> LoadedCheckpoint:
     """Load an NLI checkpoint: a registered name, a folder, or a hub name.
@@ -109,6 +117,7 @@ def load_checkpoint(
         dtype: torch dtype; float32 when None.
         labels: class names in output order, for a checkpoint whose config does not name them.
         max_length: a limit below the model's own.
+        at_most: a limit like ``max_length``, where a model that reads less keeps its own.
         revision: hub revision, in place of the registered one.
 
     Raises:
@@ -118,7 +127,7 @@ def load_checkpoint(
 
     entry = lookup(model)
     folder = resolve(model, revision=revision)
-    config = _config(folder, model)
+    config = read_config(folder, model)
     _refuse_other_heads(config, folder, model)
     order = parse_labels(labels, name=model) if labels else read_labels(config.id2label, name=model)
     if order.size != config.num_labels:
@@ -128,26 +137,28 @@ def load_checkpoint(
     if not getattr(config, "prevalence_contradiction", True):
         # Its training found this class not good enough to be reported.
         order = replace(order, contradiction=None)
-    tokenizer = _tokenizer(folder, model)
+    tokenizer = read_tokenizer(folder, model)
     length = _length(config, tokenizer, model, max_length)
+    if at_most is not None and max_length is None:
+        length = min(length, at_most)
     threshold = _threshold(config, entry, model)
     if config.pad_token_id is None:
         # Heads that read the last token find it by the padding token in the config.
         config.pad_token_id = tokenizer.pad_token_id
     return LoadedCheckpoint(
-        name=entry.name if entry else _plain_name(model),
-        model=_weights(folder, config, model, dtype or torch.float32),
+        name=entry.name if entry else plain_name(model),
+        model=load_network(_CLASSIFIER, folder, config, model, dtype=dtype or torch.float32),
         tokenizer=tokenizer,
         pad=config.pad_token_id,
         labels=order,
         max_length=length,
         threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
-        digest=_digest(folder),
+        digest=folder_digest(folder),
     )
 
 
-def _plain_name(model: str) -> str:
+def plain_name(model: str) -> str:
     """A name for signatures: the last part of a path or hub name, without their separators."""
     return re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
 
@@ -232,7 +243,12 @@ def real_limit(config: Any, tokenizer: Any) -> int:
     return min(candidates) if candidates else _DEFAULT_LIMIT
 
 
-def _config(folder: Path, model: str) -> Any:
+def read_config(folder: Path, model: str) -> Any:
+    """The config of a checkpoint folder; no code of it is run.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
     from transformers import AutoConfig
 
     try:
@@ -250,7 +266,12 @@ def _refuse_other_heads(config: Any, folder: Path, model: str) -> None:
         )
 
 
-def _tokenizer(folder: Path, model: str) -> Any:
+def read_tokenizer(folder: Path, model: str) -> Any:
+    """The fast tokenizer of a checkpoint folder; no code of it is run.
+
+    Raises:
+        ModelError: there is none.
+    """
     from transformers import AutoTokenizer
 
     try:
@@ -262,8 +283,32 @@ def _tokenizer(folder: Path, model: str) -> Any:
     return tokenizer
 
 
-def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
-    from transformers import AutoModelForSequenceClassification
+def load_network(
+    kind: str,
+    folder: Path,
+    config: Any,
+    model: str,
+    *,
+    dtype: Any,
+    optional: tuple[str, ...] = (),
+) -> Any:
+    """Load the weights of a folder into one of transformers' automatic classes.
+
+    Args:
+        kind: name of the class, such as ``AutoModelForSequenceClassification``.
+        folder: holds safetensors.
+        config: its config.
+        model: name for messages.
+        dtype: torch dtype.
+        optional: beginnings of the names of weights that may be missing.
+
+    Returns:
+        The network in evaluation mode.
+
+    Raises:
+        ModelError: no safetensors, not loadable, or weights are missing.
+    """
+    import transformers
 
     if not list(folder.glob("*.safetensors")):
         raise ModelError(
@@ -272,7 +317,7 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
         )
     try:
         with quiet_transformers():
-            network, info = AutoModelForSequenceClassification.from_pretrained(
+            network, info = getattr(transformers, kind).from_pretrained(
                 folder,
                 config=config,
                 dtype=dtype,
@@ -282,10 +327,11 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
             )
     except Exception as error:
         raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
-    if info["missing_keys"]:
-        missing = ", ".join(sorted(info["missing_keys"])[:3])
+    missing = [name for name in sorted(info["missing_keys"]) if not name.startswith(optional)]
+    if missing:
+        wanted = "fine-tuned classifier" if kind == _CLASSIFIER else f"model for {kind}"
         raise ModelError(
-            f"{model}: weights are missing for {missing}: this is not a fine-tuned classifier, "
+            f"{model}: weights are missing for {', '.join(missing[:3])}: this is not a {wanted}, "
             "and its answers would be random"
         )
     return network.eval()
@@ -308,7 +354,7 @@ def quiet_transformers() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _digest(folder: Path) -> bytes:
+def folder_digest(folder: Path) -> bytes:
     """Digest of every file that can change a probability, by name and content."""
     hasher = hashlib.blake2b(digest_size=16)
     for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):

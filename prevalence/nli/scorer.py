@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DTYPES", "NLIScorer"]
+__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "open_device"]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
+
+TRUNCATIONS = ("premise", "longest-first")
+"""What gives way when a pair is too long: the end of the premise, or of the longer text."""
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
@@ -54,6 +57,8 @@ class NLIScorer:
         windows: read long premises in windows that advance by this many tokens, and let the
             window with the highest P(entailment) decide; None reads the beginning only.
         max_length: a limit below the model's own.
+        at_most: a limit like ``max_length``, where a model that reads less keeps its own.
+        truncation: one of :data:`TRUNCATIONS`; windows go with the first alone.
         labels: class names in output order, where the checkpoint does not name them.
 
     Attributes:
@@ -83,6 +88,8 @@ class NLIScorer:
         batch_tokens: int | None = None,
         windows: int | None = None,
         max_length: int | None = None,
+        at_most: int | None = None,
+        truncation: str = "premise",
         labels: Sequence[str] | None = None,
         workers: int | None = None,
     ) -> None:
@@ -92,17 +99,23 @@ class NLIScorer:
             raise ConfigurationError(f"batch tokens must be positive, not {batch_tokens}")
         if windows is not None and windows < 1:
             raise ConfigurationError(f"the window stride must be positive, not {windows}")
+        if truncation not in TRUNCATIONS or (windows and truncation != "premise"):
+            raise ConfigurationError(
+                f"truncation {truncation!r}: choose from {', '.join(TRUNCATIONS)}, and no windows "
+                "with the last"
+            )
         if threshold is not None:
             check_threshold(threshold)
-        self._device = _device(device)
+        self._device = open_device(device)
         self._dtype = _dtype_name(dtype)
-        self._checkpoint = _load(model, self._dtype, labels, max_length)
+        self._checkpoint = _load(model, self._dtype, labels, max_length, at_most)
         self._model = self._checkpoint.model.to(self._device)
         read_first_token_only(self._model)
         self._layout = pair_layout(
             self._checkpoint.tokenizer, name=self._checkpoint.name, pad=self._checkpoint.pad
         )
         self._windows = windows
+        self._longest_first = truncation == "longest-first"
         on_cpu = self._device.type == "cpu"
         self._workers = workers or (_cpu_lanes() if on_cpu else 1)
         self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
@@ -161,7 +174,7 @@ class NLIScorer:
         parts = {
             "nli": f"{self._checkpoint.name}@{self._checkpoint.digest.hex()[:12]}",
             "gran": "document" if self._windows is None else f"window{self._windows}",
-            "trunc": str(self._checkpoint.max_length),
+            "trunc": f"{self._checkpoint.max_length}{'-longest' if self._longest_first else ''}",
         }
         if self._dtype != "float32":
             parts["dtype"] = self._dtype
@@ -210,6 +223,7 @@ class NLIScorer:
             store.spans(texts, pairs[:, 1]),
             room=self._checkpoint.max_length - self._layout.special,
             stride=self._windows,
+            longest_first=self._longest_first,
         )
         return store, fitted
 
@@ -301,11 +315,21 @@ def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDA
 
 
 def _load(
-    model: str, dtype: str, labels: Sequence[str] | None, max_length: int | None
+    model: str,
+    dtype: str,
+    labels: Sequence[str] | None,
+    max_length: int | None,
+    at_most: int | None,
 ) -> LoadedCheckpoint:
     import torch
 
-    return load_checkpoint(model, dtype=getattr(torch, dtype), labels=labels, max_length=max_length)
+    return load_checkpoint(
+        model,
+        dtype=getattr(torch, dtype),
+        labels=labels,
+        max_length=max_length,
+        at_most=at_most,
+    )
 
 
 def _cpu_lanes() -> int:
@@ -322,7 +346,12 @@ def _uses_types(checkpoint: LoadedCheckpoint) -> bool:
     )
 
 
-def _device(name: str) -> Any:
+def open_device(name: str) -> Any:
+    """The torch device of that name; ``auto`` is a CUDA device where there is one.
+
+    Raises:
+        BackendError: it is not usable here.
+    """
     import torch
 
     if name == "auto":
