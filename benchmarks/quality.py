@@ -24,9 +24,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from prevalence import calibration
 from prevalence.errors import PrevalenceError
-from prevalence.training import evaluation
-from prevalence.training.data import read_documents
+from prevalence.labelled import read_documents
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDS, SEED = 5, 13
@@ -54,7 +54,7 @@ def read_dev(path: Path, *, folds: int = FOLDS, seed: int = SEED) -> Judged:
         for document in documents
         for text, target in zip(document.hypotheses, document.targets, strict=True)
     ]
-    held = evaluation.grouped_folds([row[3] for row in rows], folds=folds, seed=seed)
+    held = calibration.grouped_folds([row[3] for row in rows], folds=folds, seed=seed)
     fold_of = [next(i for i, groups in enumerate(held) if row[3] in groups) for row in rows]
     labels = np.array([row[2] > 0.5 for row in rows], dtype=np.float64)
     return Judged([(row[0], row[1]) for row in rows], labels, np.array(fold_of, dtype=np.float64))
@@ -65,16 +65,16 @@ def figures(scores: Floats, judged: Judged) -> Row:
     areas, balanced = [], []
     for fold in np.unique(judged.fold_of):
         inside = judged.fold_of == fold
-        cut = evaluation.best_threshold(scores[~inside], judged.labels[~inside]).value
-        areas.append(evaluation.auc(scores[inside], judged.labels[inside]))
-        balanced.append(evaluation.balanced_accuracy(scores[inside], judged.labels[inside], cut))
+        cut = calibration.best_threshold(scores[~inside], judged.labels[~inside]).value
+        areas.append(calibration.auc(scores[inside], judged.labels[inside]))
+        balanced.append(calibration.balanced_accuracy(scores[inside], judged.labels[inside], cut))
     return {
-        "auc": evaluation.auc(scores, judged.labels),
+        "auc": calibration.auc(scores, judged.labels),
         "auc_fold_mean": float(np.mean(areas)),
         "auc_fold_sd": float(np.std(areas, ddof=1)),
         "balanced_accuracy": float(np.mean(balanced)),
         "balanced_accuracy_sd": float(np.std(balanced, ddof=1)),
-        "ece": evaluation.calibration_error(scores, judged.labels),
+        "ece": calibration.calibration_error(scores, judged.labels),
         "pairs": len(scores),
     }
 
@@ -232,7 +232,7 @@ def _part_figures(entailment: Floats, contradiction: Floats, truth: Any, thresho
         "accuracy": float((decided == entailed).mean()),
         "recall": float(decided[entailed].mean()) if entailed.any() else None,
         "specificity": float((~decided[~entailed]).mean()) if (~entailed).any() else None,
-        "auc": evaluation.auc(entailment, entailed) if both else None,
+        "auc": calibration.auc(entailment, entailed) if both else None,
         "contradiction_recall": float(against[opposed].mean()) if opposed.any() else None,
         "contradiction_false": float(against[~opposed].mean()) if (~opposed).any() else None,
     }

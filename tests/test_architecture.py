@@ -25,6 +25,8 @@ LAYERS = (
     {"sentences", "signature"},
     {"nli"},
     {"readers", "consistency", "matrix"},
+    {"labelled"},
+    {"calibration"},
     {"jobs", "scorers", "writers"},
     {"results"},
     {"engine"},

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prevalence.errors import ConfigurationError
-from prevalence.training.data import LABEL_MODES
+from prevalence.labelled import LABEL_MODES
 from prevalence.training.mixture import VIEWS
 
 __all__ = [
@@ -95,7 +95,10 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Source:
-    """A data file, with the licence that the model card repeats."""
+    """A data file, with the licence that the model card repeats.
+
+    `products` is the file of reviews and summaries that ReviewNLI's released answers speak of.
+    """
 
     name: str
     path: str
@@ -103,6 +106,7 @@ class Source:
     origin: str = ""
     labels: str = "majority"
     threeway: str = ""
+    products: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.training.data import Target, parse_target, read_documents
+from prevalence.labelled import Target, parse_target, read_documents
 
 
 def write(path: Path, *records: object) -> Path:
