@@ -74,7 +74,7 @@ class Family(NamedTuple):
 
 
 def open_scorer(
-    model: str = EMBEDDED,
+    model: str | None = None,
     *,
     threshold: float | None = None,
     device: str = "auto",
@@ -84,13 +84,15 @@ def open_scorer(
     max_length: int | None = None,
     labels: Sequence[str] | None = None,
     cache: Path | str | None = None,
+    calibration: Path | str | None = None,
 ) -> PairScorer:
     """Open a scorer.
 
     Args:
         model: a name of one of :data:`FAMILIES`; or ``embedded``, a registered model, a checkpoint
-            folder, a hub name, or any of these after ``nli:``.
-        threshold: decision threshold; None takes the scorer's own.
+            folder, a hub name, or any of these after ``nli:``. None is the calibration's scorer,
+            and ``embedded`` without one.
+        threshold: decision threshold; None takes the scorer's own, or the calibration's.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``. This and the options below are for models,
             see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
@@ -100,8 +102,10 @@ def open_scorer(
         labels: class names in output order, for a checkpoint that does not name them.
         cache: folder of the pair cache; None for no cache. Where a scorer compares parts of texts,
             the answers about the parts are kept, which other settings then share.
+        calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
 
     Raises:
+        InputError: the calibration file cannot be read.
         ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when its
             file cannot be used, it warns and scoring goes on without it.
     """
@@ -115,11 +119,29 @@ def open_scorer(
         labels=labels,
         cache=cache,
     )
+    if calibration is not None:
+        return _open_calibrated(calibration, model, options)
+    return _open(model or EMBEDDED, options)
+
+
+def _open(model: str, options: ScorerOptions) -> PairScorer:
     name, _, rest = model.partition(":")
     family = FAMILIES.get(name)
     if family is None:
         return options.cached(_nli(model, options))
     return family.open(Arguments.parse(model, rest), options)
+
+
+def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions) -> PairScorer:
+    from prevalence.calibration.record import read_calibration
+    from prevalence.calibration.scorer import CalibratedScorer
+
+    if options.threshold is not None:
+        raise ConfigurationError(
+            "--threshold and --calibration exclude each other: the file holds one"
+        )
+    found = read_calibration(path)
+    return CalibratedScorer(_open(model or found.scorer, options), found)
 
 
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:

@@ -124,8 +124,9 @@ class _View:
 
     @classmethod
     def of(cls, whole: JudgedPairs, columns: Sequence[Floats], relation: str, name: str) -> _View:
-        readable = np.isfinite(np.stack(columns)).all(axis=0)
-        kept = readable if relation == EVERY_RELATION else readable & (whole.relations == relation)
+        readable: Bools = np.isfinite(np.stack(columns)).all(axis=0)
+        wanted = np.isin(whole.relations, [relation])
+        kept = readable if relation == EVERY_RELATION else readable & wanted
         judged = whole.take(kept)
         if not judged.labels.any() or judged.labels.all():
             raise InputError(_too_few(whole, judged, relation, name))

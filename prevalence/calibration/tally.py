@@ -45,9 +45,9 @@ def tally(
     """
     place = np.clip((probabilities * BINS).astype(np.int64), 0, BINS - 1)
     outcomes = np.where(decided, np.where(labels, _TP, _FP), np.where(labels, _FN, _TN))
-    columns = [
+    columns: list[tuple[NDArray[np.int64], int, Floats]] = [
         (outcomes, _SQUARES, np.ones_like(probabilities)),
-        (0, 1, (probabilities - labels) ** 2),
+        (np.zeros_like(place), 1, (probabilities - labels) ** 2),
         (place, BINS, labels.astype(np.float64)),
         (place, BINS, probabilities),
     ]

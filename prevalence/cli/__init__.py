@@ -14,6 +14,7 @@ _COMMANDS = {
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
+    "calibrate": "Choose a scorer and its threshold on labelled pairs.",
     "train": "Fine-tune an NLI model on labelled pairs.",
 }
 
