@@ -11,8 +11,11 @@ from prevalence.errors import ConfigurationError
 from prevalence.nli.protocol import PairScores, Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
+    from prevalence.calibration.maps import ScoreMap
     from prevalence.calibration.record import Calibration
     from prevalence.nli.protocol import PairScorer
     from prevalence.texts import TextTable
@@ -49,7 +52,7 @@ class CalibratedScorer:
         self._cut = calibration.threshold
         self._map = calibration.score_map
         self.digest = inner.digest + bytes.fromhex(calibration.digest)
-        self.signature = dict(inner.signature) | {"calib": calibration.digest}
+        self.signature: Mapping[str, str] = dict(inner.signature) | {"calib": calibration.digest}
         self.threshold = self._mapped_threshold()
         self.three_way = inner.three_way
         self.work_unit = inner.work_unit
@@ -67,14 +70,18 @@ class CalibratedScorer:
         scores = self._inner.score(texts, pairs, progress=progress)
         if self._map is None:
             return scores
-        raw = scores.entailment
-        entailment = np.clip(self._map(raw.astype(np.float64)), 0.0, 1.0).astype(np.float32)
+        raw, readable = scores.entailment, np.isfinite(scores.entailment)
+        entailment = np.full_like(raw, np.nan)
+        entailment[readable] = self._mapped(raw[readable], self._map)
+        rest = np.divide(1 - entailment, 1 - raw, out=np.zeros_like(raw), where=raw < 1)
+        return PairScores(entailment, scores.contradiction * rest, scores.flags)
+
+    def _mapped(self, raw: NDArray[np.float32], score_map: ScoreMap) -> NDArray[np.float32]:
+        mapped = np.clip(score_map(raw.astype(np.float64)), 0.0, 1.0).astype(np.float32)
         cut = np.float32(self.threshold)
         above = np.nextafter(cut, np.float32(1))
         decided = raw > np.float32(self._cut)
-        entailment = np.where(decided, np.maximum(entailment, above), np.minimum(entailment, cut))
-        rest = np.divide(1 - entailment, 1 - raw, out=np.zeros_like(raw), where=raw < 1)
-        return PairScores(entailment, scores.contradiction * rest, scores.flags)
+        return np.where(decided, np.maximum(mapped, above), np.minimum(mapped, cut))
 
     def _mapped_threshold(self) -> float:
         if self._map is None:

@@ -124,7 +124,7 @@ class _View:
 
     @classmethod
     def of(cls, whole: JudgedPairs, columns: Sequence[Floats], relation: str, name: str) -> _View:
-        readable: Bools = np.isfinite(np.stack(columns)).all(axis=0)
+        readable = np.asarray(np.isfinite(np.stack(columns)).all(axis=0))
         wanted = np.isin(whole.relations, [relation])
         kept = readable if relation == EVERY_RELATION else readable & wanted
         judged = whole.take(kept)
@@ -314,6 +314,7 @@ def _too_few(whole: JudgedPairs, judged: JudgedPairs, relation: str, name: str) 
         return f"{name} has only {label} pairs of relation {relation!r}; a threshold needs both"
     present, counts = np.unique(whole.relations, return_counts=True)
     found = (
-        ", ".join(f"{n} of {r!r}" for r, n in zip(present, counts, strict=True)) or "none at all"
+        ", ".join(f"{n} of {str(r)!r}" for r, n in zip(present, counts, strict=True))
+        or "none at all"
     )
     return f"{name} has no readable pair of relation {relation!r}; it has {found} (--relation)"
