@@ -194,13 +194,33 @@ def _open_cosine(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     return options.cached(CosineScorer(encoder, mode, threshold=options.threshold))
 
 
+def _open_adapter(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.adapted import AdaptedScorer
+    from prevalence.consistency.adapter import read_adapter
+
+    path = arguments.word()
+    arguments.end(FAMILIES["adapter"].usage)
+    options.refuse(arguments.name, "says all that in its file", "windows", "max_length", "labels")
+    scorer = AdaptedScorer(
+        read_adapter(path),
+        threshold=options.threshold,
+        device=options.device,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+    )
+    return options.cached(scorer)
+
+
 def _unit_model(model: str, options: ScorerOptions) -> PairScorer:
-    """The NLI model of a scorer on units, as SummaC reads pairs, behind the cache."""
+    """The model of a scorer on units, an NLI model reading pairs as SummaC's do, cached."""
     from prevalence.consistency.summac import MOST_TOKENS, SUMMAC_MODELS
 
-    card, labels = SUMMAC_MODELS.get(model, (model, None))
+    own = replace(options, threshold=None)
     options.refuse(model, "is asked about short units", "windows")
-    own = replace(options, threshold=None, labels=options.labels or labels)
+    if model.startswith("adapter:"):
+        return _open_adapter(Arguments.parse(model, model.removeprefix("adapter:")), own)
+    card, labels = SUMMAC_MODELS.get(model.removeprefix("nli:"), (model.removeprefix("nli:"), None))
+    own = replace(own, labels=options.labels or labels)
     return options.cached(_nli(card, own, at_most=MOST_TOKENS, truncation="longest-first"))
 
 
@@ -222,6 +242,47 @@ def _open_summac(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     )
 
 
+def _open_conv(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.conv import ConvScorer
+    from prevalence.consistency.conv_files import read_head
+
+    file, models = arguments.word(), arguments.setting("model", EMBEDDED).split("+")
+    settings, arguments.settings = arguments.settings, {}
+    arguments.end(FAMILIES["summac-conv"].usage)
+    head = read_head(file, settings=settings)
+    inners = [_unit_model(model, options) for model in models]
+    return ConvScorer(inners, head, threshold=options.threshold)
+
+
+def _open_superpal(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.propositions import AlignmentScorer
+
+    model, alignment = arguments.word(), arguments.word("average")
+    arguments.end(FAMILIES["superpal"].usage)
+    inner = _unit_model(model, options)
+    return AlignmentScorer(inner, alignment, threshold=options.threshold)
+
+
+def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.qafe import QuestionScorer
+    from prevalence.consistency.questions import QuestionAnswerer, QuestionWriter
+
+    filtered = not arguments.flag("unfiltered")
+    writer, answerer = arguments.setting("qg"), arguments.setting("qa")
+    arguments.end(FAMILIES["qafe"].usage)
+    options.refuse(
+        arguments.name, "asks questions", "windows", "max_length", "labels", "batch_tokens"
+    )
+    place = {"device": options.device, "dtype": options.dtype}
+    scorer = QuestionScorer(
+        QuestionWriter(writer, **place),
+        QuestionAnswerer(answerer, **place),
+        filtered=filtered,
+        threshold=options.threshold,
+    )
+    return options.cached(scorer)
+
+
 _ROUGE = Family("NAME", "stemmed ROUGE, no model; directions precision, recall, f1", _open_rouge)
 
 FAMILIES: dict[str, Family] = {
@@ -236,6 +297,26 @@ FAMILIES: dict[str, Family] = {
         "summac-zs[:GRANULARITY[,OP[,OP]][,minus-contradiction][,model=MODEL]]",
         "SummaC zero-shot: NLI between units of the texts",
         _open_summac,
+    ),
+    "summac-conv": Family(
+        "summac-conv:FILE[,model=MODEL[+MODEL]][,bins=B][,classes=C][,granularity=G][,aggregate=A]",
+        "SummaC-Conv: a head learnt on histograms of unit scores",
+        _open_conv,
+    ),
+    "superpal": Family(
+        "superpal:MODEL[,average|max]",
+        "alignment of propositions by a pair classifier",
+        _open_superpal,
+    ),
+    "qafe": Family(
+        "qafe:qg=MODEL,qa=MODEL[,unfiltered]",
+        "questions about the hypothesis, answered from the premise",
+        _open_qafe,
+    ),
+    "adapter": Family(
+        "adapter:FILE",
+        "any classifier, as a TOML or JSON file describes it",
+        _open_adapter,
     ),
 }
 """Families by the name before the colon."""

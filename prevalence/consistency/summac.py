@@ -5,23 +5,21 @@ Source: Laban et al. 2022, SummaC-ZS, and the behaviour of the summac package, v
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.consistency.units import GRANULARITIES, UnitAnswers, UnitCutter, ask_units
+from prevalence.consistency.unit_scorer import UnitScorer
+from prevalence.consistency.units import GRANULARITIES, UnitAnswers, UnitCutter
 from prevalence.errors import ConfigurationError
-from prevalence.metric import check_threshold
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.protocol import PairScorer
 
 __all__ = [
     "MOST_TOKENS",
@@ -29,7 +27,6 @@ __all__ = [
     "OPERATORS",
     "SUMMAC_MODELS",
     "Granularity",
-    "UnitScorer",
     "ZeroShotScorer",
 ]
 
@@ -95,68 +92,6 @@ class Granularity:
         return self.premise, self.hypothesis
 
 
-class UnitScorer:
-    """What scorers on units share: cutting, the wave of unit pairs, flags and progress.
-
-    A child says what becomes of the answers in :meth:`reduce`.
-
-    Args:
-        inner: answers pairs of units.
-        cutter: cuts texts.
-        name: the scorer's name, for signature and digest.
-        described: what else changes a score, by its key in the signature.
-        threshold: decision threshold in [0, 1).
-        calibrated: whether it was calibrated, or given.
-
-    Attributes:
-        digest: of the inner scorer and of every setting, 16 bytes.
-        signature: the inner scorer's with ``consistency`` and ``described``.
-    """
-
-    three_way = False
-
-    def __init__(
-        self,
-        inner: PairScorer,
-        cutter: UnitCutter,
-        *,
-        name: str,
-        described: Mapping[str, str],
-        threshold: float,
-        calibrated: bool,
-    ) -> None:
-        self.inner = inner
-        self._cutter = cutter
-        self.threshold = check_threshold(threshold)
-        self.calibrated = calibrated
-        self.signature: Mapping[str, str] = {
-            **inner.signature, "consistency": name, **described,
-        }  # fmt: skip
-        settings = repr((name, sorted(described.items())))
-        self.digest = hashlib.blake2b(inner.digest + settings.encode(), digest_size=16).digest()
-        self.work_unit = max(1, inner.work_unit // 8)
-
-    @property
-    def hits(self) -> int:
-        """Unit pairs answered by the inner scorer's cache; absent without one."""
-        return int(cast("Any", self.inner).hits)
-
-    def score(
-        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
-    ) -> PairScores:
-        """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`."""
-        answers = ask_units(self.inner, self._cutter, texts, pairs, progress=progress)
-        result = PairScores.empty(len(pairs))
-        result.flags[:] = answers.flags
-        result.entailment[:] = np.clip(self.reduce(answers), 0.0, 1.0)
-        result.entailment[(result.flags & FLAG_TOO_LONG) > 0] = np.nan
-        return result
-
-    def reduce(self, answers: UnitAnswers) -> NDArray[np.float64]:
-        """One score in [0, 1] a pair, float64 [P]."""
-        raise NotImplementedError
-
-
 class ZeroShotScorer(UnitScorer):
     """SummaC-ZS: ``over_hypothesis`` (``over_premise`` of the unit scores).
 
@@ -208,7 +143,7 @@ class ZeroShotScorer(UnitScorer):
             described["units"] = str(most_units)
         own = 0.5 if minus_contradiction else inner.threshold
         super().__init__(
-            inner,
+            [inner],
             UnitCutter(GRANULARITIES[cut.premise], GRANULARITIES[cut.hypothesis], most=most_units),
             name="summac-zs",
             described=described,
@@ -216,17 +151,13 @@ class ZeroShotScorer(UnitScorer):
             calibrated=threshold is not None,
         )
 
-    def reduce(self, answers: UnitAnswers) -> NDArray[np.float64]:
+    def reduce(self, answers: Sequence[UnitAnswers]) -> NDArray[np.float64]:
         """One score in [0, 1] a pair, float64 [P]."""
-        scores = answers.scores
-        entailed = (self._over[0](image, axis=0) for image in _filled(answers, scores.entailment))
+        (only,) = answers
+        over_premise, over_hypothesis = self._over
+        entailed = [over_premise(image, axis=0) for image in only.images(only.scores.entailment)]
         if not self._minus:
-            return np.array([self._over[1](row) for row in entailed], np.float64)
-        opposed = (self._over[0](image, axis=0) for image in _filled(answers, scores.contradiction))
-        raw = [self._over[1](e - c) for e, c in zip(entailed, opposed, strict=True)]
+            return np.array([over_hypothesis(row) for row in entailed], np.float64)
+        opposed = [over_premise(image, axis=0) for image in only.images(only.scores.contradiction)]
+        raw = [over_hypothesis(e - c) for e, c in zip(entailed, opposed, strict=True)]
         return (1.0 + np.array(raw, np.float64)) / 2.0
-
-
-def _filled(answers: UnitAnswers, values: NDArray[np.float32]) -> Any:
-    """Matrices of one field, where a pair without unit pairs has a single zero."""
-    return (image if image.size else np.zeros((1, 1)) for image in answers.matrices(values))

@@ -159,11 +159,14 @@ class UnitAnswers(NamedTuple):
     shapes: list[tuple[int, int]]
     flags: NDArray[np.uint8]
 
-    def matrices(self, values: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
-        """One field of ``scores`` as a matrix [premise units, hypothesis units] for each pair."""
+    def images(self, values: NDArray[np.float32]) -> Iterator[NDArray[np.float64]]:
+        """One field of ``scores`` as a matrix [premise units, hypothesis units] for each pair.
+
+        A pair in which a text has no unit gets a single 0, as in SummaC.
+        """
         wide = values.astype(np.float64)
         for place, shape in zip(self.places, self.shapes, strict=True):
-            yield wide[place].reshape(shape)
+            yield wide[place].reshape(shape) if 0 not in shape else np.zeros((1, 1))
 
 
 def ask_units(
@@ -218,7 +221,7 @@ def in_proportion(progress: Progress | None, inner: int, outer: int) -> Progress
     def step(count: int) -> None:
         nonlocal done, told
         done += count
-        reached = outer * done // inner
+        reached = outer * done // max(inner, 1)
         if reached > told:
             progress(reached - told)
             told = reached
