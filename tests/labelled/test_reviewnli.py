@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +11,9 @@ import pytest
 from prevalence.calibration.agreement import worker_figures
 from prevalence.errors import InputError
 from prevalence.labelled import JudgedPairs, read_documents
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HEADER = "\t".join(["cat", "prod_id", *(f"rev{n}" for n in range(1, 9)), "summ1", "summ2", "summ3"])
 
@@ -130,7 +133,7 @@ def test_annotators_figures_by_hand(tmp_path: Path) -> None:
     assert found is not None
     assert (found["pairs"], found["labels"], found["accuracy"]) == (2, 6, pytest.approx(5 / 6))
     assert (found["false_positive_rate"], found["false_negative_rate"]) == (pytest.approx(1 / 3), 0)
-    # Disagreement within: 4 ordered unequal pairs of 3 · 2 each, weight ½ → 2; expected 4 · 2 · 2 / 5.
+    # Within: 4 ordered unequal pairs in one unit of three, so 4 / 2 = 2; expected 2 · 4 · 2 / 5.
     assert found["krippendorff_alpha"] == pytest.approx(1 - 2 / (2 * 4 * 2 / 5))
 
 
