@@ -19,7 +19,9 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, SETUPTOOLS = PYPROJECT["project"], PYPROJECT["tool"]["setuptools"]
-TOP_FOLDERS = {".ci", "baselines", "benchmarks", "examples", "kernels", "prevalence", "tests"}
+TOP_FOLDERS = {
+    ".ci", "baselines", "benchmarks", "docs", "examples", "kernels", "prevalence", "tests",
+}  # fmt: skip
 
 # Import names that differ from those of their distributions, or that come with another one.
 DISTRIBUTIONS = {

@@ -135,7 +135,8 @@ def _parse_grouped(record: Record, where: str) -> list[Document]:
         documents.append(Document(_review(review, where), sentences, targets, group, domain))
     if "trivial" in record:
         premise = TRIVIAL_TEMPLATES["name"].format(name=text_of(record, "name", where))
-        labels = [1] + [0] * len(sentences)
+        # Having bought a thing contradicts nothing that a review says of it.
+        labels = ["entailment"] + ["neutral"] * len(sentences)
         statements = (text_of(record, "trivial", where), *sentences)
         targets = _row_targets(labels, len(statements), where)
         documents.append(Document(premise, statements, targets, group, domain, "product"))

@@ -19,6 +19,8 @@ _NAMES = {
     "c": (0.0, 0.0, 1.0),
     "contradiction": (0.0, 0.0, 1.0),
 }
+_ROUNDING = 0.01
+"""How far three probabilities written with few digits may be from a sum of 1."""
 _NOT_ENTAILED = ("not_entailment", "not entailment", "non-entailment")
 
 
@@ -52,7 +54,8 @@ def parse_target(label: object, where: str) -> Target:
     if isinstance(label, bool | int | float) and 0 <= label <= 1:
         return Target(float(label), 1.0 - float(label), 0.0, True)
     if _is_distribution(label):
-        first, second, third = (float(value) for value in label)  # type: ignore[attr-defined]
+        total = sum(label)  # type: ignore[call-overload]
+        first, second, third = (float(value) / total for value in label)  # type: ignore[attr-defined]
         return Target(first, second, third, False)
     raise InputError(
         f"{where}: label {label!r} is not 0, 1, a probability, a label name or three "
@@ -77,7 +80,7 @@ def _is_distribution(label: object) -> bool:
         isinstance(label, list)
         and len(label) == 3
         and all(isinstance(value, int | float) and value >= 0 for value in label)
-        and abs(sum(label) - 1.0) < 1e-6
+        and abs(sum(label) - 1.0) < _ROUNDING
     )
 
 

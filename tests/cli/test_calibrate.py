@@ -204,3 +204,19 @@ def test_the_examples_of_the_help_text_run(
         result = run(*words, *(QUICK if words[0] == "calibrate" else ()))
         assert result.exit_code == 0, result.stderr
         assert result.stdout
+
+
+def test_the_page_in_the_documentation_is_true(
+    run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    page = (repository / "docs" / "calibrate.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ prevalence (calibrate examples/.*)$", page, re.MULTILINE)
+    assert len(lines) >= 2
+    for line in lines:
+        words = shlex.split(line.replace("--scorer embedded", "--scorer rougeL-f1"))
+        assert run(*words, *QUICK).exit_code == 0
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(code, "calibrate.md", "exec"), names)
+    assert 0 < names["row"].decider.threshold < 1
