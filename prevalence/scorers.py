@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from prevalence.nli.protocol import PairScorer
 
-__all__ = ["FAMILIES", "Family", "ScorerOptions", "open_scorer"]
+__all__ = ["FAMILIES", "Family", "ScorerOptions", "open_scorer", "open_unit_model"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +128,7 @@ def _open(model: str, options: ScorerOptions) -> PairScorer:
     name, _, rest = model.partition(":")
     family = FAMILIES.get(name)
     if family is None:
-        return options.cached(_nli(model, options))
+        return options.cached(_nli(model.removeprefix("nli:"), options))
     return family.open(Arguments.parse(model, rest), options)
 
 
@@ -160,15 +160,10 @@ def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
     )
 
 
-def _open_nli(arguments: Arguments, options: ScorerOptions) -> PairScorer:
-    # A folder's name may hold commas.
-    return options.cached(_nli(arguments.name.removeprefix("nli:"), options))
-
-
 def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     from prevalence.consistency.rouge import RougeScorer
 
-    arguments.end(arguments.name.partition(":")[0])
+    arguments.end(arguments.name.partition(":")[0] + " alone")
     options.refuse(
         arguments.name, "has no model", "windows", "max_length", "labels", "dtype", "batch_tokens"
     )
@@ -211,8 +206,14 @@ def _open_adapter(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     return options.cached(scorer)
 
 
-def _unit_model(model: str, options: ScorerOptions) -> PairScorer:
-    """The model of a scorer on units, an NLI model reading pairs as SummaC's do, cached."""
+def open_unit_model(model: str, options: ScorerOptions) -> PairScorer:
+    """Open the model of a scorer on units: one that reads pairs as SummaC does, cached.
+
+    Args:
+        model: an NLI model as in :func:`open_scorer`, one of SummaC's short names, or
+            ``adapter:FILE``.
+        options: where and how it runs; the threshold is not its.
+    """
     from prevalence.consistency.summac import MOST_TOKENS, SUMMAC_MODELS
 
     own = replace(options, threshold=None)
@@ -233,7 +234,7 @@ def _open_summac(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     model = arguments.setting("model", EMBEDDED)
     arguments.end(FAMILIES["summac-zs"].usage)
     return ZeroShotScorer(
-        _unit_model(model, options),
+        open_unit_model(model, options),
         granularity,
         over_premise=over_premise,
         over_hypothesis=over_hypothesis,
@@ -250,7 +251,7 @@ def _open_conv(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     settings, arguments.settings = arguments.settings, {}
     arguments.end(FAMILIES["summac-conv"].usage)
     head = read_head(file, settings=settings)
-    inners = [_unit_model(model, options) for model in models]
+    inners = [open_unit_model(model, options) for model in models]
     return ConvScorer(inners, head, threshold=options.threshold)
 
 
@@ -259,7 +260,7 @@ def _open_superpal(arguments: Arguments, options: ScorerOptions) -> PairScorer:
 
     model, alignment = arguments.word(), arguments.word("average")
     arguments.end(FAMILIES["superpal"].usage)
-    inner = _unit_model(model, options)
+    inner = open_unit_model(model, options)
     return AlignmentScorer(inner, alignment, threshold=options.threshold)
 
 
@@ -283,10 +284,11 @@ def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     return options.cached(scorer)
 
 
-_ROUGE = Family("NAME", "stemmed ROUGE, no model; directions precision, recall, f1", _open_rouge)
+_ROUGE = Family(
+    "rouge1|rouge2|rougeL, then -precision|-recall|-f1", "stemmed ROUGE, no model", _open_rouge
+)
 
 FAMILIES: dict[str, Family] = {
-    "nli": Family("nli:MODEL", "P(entailment) of an NLI model", _open_nli),
     **{f"rouge{kind}-{part}": _ROUGE for kind in "12L" for part in ("precision", "recall", "f1")},
     "cosine": Family(
         "cosine[:ENCODER[,document|sentence-max][,pooling=mean|cls]]",
@@ -319,4 +321,4 @@ FAMILIES: dict[str, Family] = {
         _open_adapter,
     ),
 }
-"""Families by the name before the colon."""
+"""Families by the name before the colon; every other name is an NLI model's."""

@@ -52,7 +52,7 @@ def test_models_by_name_path_and_prefix(model_scorer, name, model):
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("rouge1-precision:x", "cannot make sense of x; write rouge1-precision"),
+    ("rouge1-precision:x", "cannot make sense of x; write rouge1-precision alone"),
     ("summac-zs:word", "unknown granularity 'word'"),
     ("summac-zs:sentence-sentence-sentence", "unknown granularity"),
     ("summac-zs:sentence,median", "unknown operator 'median': choose from max, mean, min"),

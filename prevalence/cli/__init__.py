@@ -15,6 +15,7 @@ _COMMANDS = {
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities.",
     "calibrate": "Choose a scorer and its threshold on labelled pairs.",
+    "conv": "Learn or convert the head of SummaC-Conv.",
     "train": "Fine-tune an NLI model on labelled pairs.",
 }
 

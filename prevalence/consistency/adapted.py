@@ -23,7 +23,7 @@ from prevalence.nli.checkpoint import (
 )
 from prevalence.nli.packing import batches
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
-from prevalence.nli.scorer import open_device
+from prevalence.nli.scorer import dtype_name, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -92,7 +92,7 @@ class AdaptedScorer:
         limit = real_limit(config, self._tokenizer)
         self._limit = min(adapter.max_length or limit, limit)
         self._device = open_device(device)
-        kind = "float32" if dtype == "auto" else dtype
+        kind = dtype_name(dtype)
         self._network = load_network(
             "AutoModelForSequenceClassification", folder, config, model,
             dtype=getattr(torch, kind),

@@ -73,7 +73,12 @@ class Adapter:
                 raise ConfigurationError(
                     f"{name} {getattr(self, name)!r}: choose from {', '.join(known)}"
                 )
-        for name, least in (("entailment", 0), ("contradiction", 0), ("chunk", 1)):
+        for name, least in (
+            ("entailment", 0),
+            ("contradiction", 0),
+            ("chunk", 1),
+            ("max_length", 8),
+        ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ConfigurationError(f"{name} must be at least {least}, not {value}")

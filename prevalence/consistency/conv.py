@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.consistency.summac import MOST_UNITS, Granularity
-from prevalence.consistency.unit_scorer import UnitScorer
+from prevalence.consistency.unit_scorer import UnitScorer, models_of
 from prevalence.consistency.units import GRANULARITIES, UnitAnswers, UnitCutter
 from prevalence.errors import ConfigurationError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.protocol import PairScorer, Progress
     from prevalence.texts import TextTable
 
 __all__ = [
@@ -56,7 +56,7 @@ _EVEN = "even"
 _CONSISTENT = 1
 
 
-def _thrice(reduce: Callable[[NDArray[np.float64]], np.float64]) -> Callable[..., list[float]]:
+def _thrice(reduce: Callable[..., Any]) -> Callable[[NDArray[np.float64]], list[float]]:
     return lambda values: [float(reduce(values))] * 3
 
 
@@ -228,7 +228,7 @@ class ConvScorer(UnitScorer):
                 f"this head reads the classes {settings.classes}, and a model has only entailment"
             )
         self.head = head
-        asked = "+".join(inner.signature.get("nli", "none") for inner in inners)
+        asked = models_of(inners)
         if head.nli not in ("", asked):
             raise ConfigurationError(f"this head was learnt on {head.nli}, not on {asked}")
         cut = Granularity.parse(settings.granularity)
@@ -246,9 +246,11 @@ class ConvScorer(UnitScorer):
         rows = _rows(answers, self.head.settings)
         return np.array([self.head.probability(part) for part in rows], np.float64)
 
-    def histograms(self, texts: TextTable, pairs: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    def histograms(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> list[NDArray[np.float64]]:
         """What the head reads of each pair, float64 [units, models x features] each."""
-        return _rows(self.answers(texts, pairs), self.head.settings)
+        return _rows(self.answers(texts, pairs, progress=progress), self.head.settings)
 
 
 def _rows(answers: Sequence[UnitAnswers], settings: ConvSettings) -> list[NDArray[np.float64]]:

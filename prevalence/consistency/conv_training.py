@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.consistency.conv import ROWS, ConvHead, ConvScorer, ConvSettings
+from prevalence.consistency.unit_scorer import models_of
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.texts import TextTable
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.protocol import PairScorer, Progress
 
 __all__ = ["ConvTraining", "fit_head", "read_histograms", "train_conv"]
 
@@ -58,6 +59,7 @@ def train_conv(
     *,
     settings: ConvSettings | None = None,
     training: ConvTraining | None = None,
+    progress: Progress | None = None,
 ) -> ConvHead:
     """Learn a head.
 
@@ -68,15 +70,15 @@ def train_conv(
         labels: P labels, 1 where the premise supports the hypothesis.
         settings: bins, classes, granularity and aggregate.
         training: how to learn.
+        progress: called with the number of pairs just scored.
 
     Raises:
         InputError: the lists are not equally long, or one label never occurs.
     """
     settings = settings or ConvSettings()
-    rows = read_histograms(inners, premises, hypotheses, settings)
+    rows = read_histograms(inners, premises, hypotheses, settings, progress=progress)
     head = fit_head(rows, np.asarray(labels, np.bool_), settings=settings, training=training)
-    models = "+".join(inner.signature.get("nli", "none") for inner in inners)
-    return replace(head, nli=models)
+    return replace(head, nli=models_of(inners))
 
 
 def read_histograms(
@@ -84,6 +86,8 @@ def read_histograms(
     premises: Sequence[str],
     hypotheses: Sequence[str],
     settings: ConvSettings,
+    *,
+    progress: Progress | None = None,
 ) -> list[NDArray[np.float64]]:
     """What a head with these settings reads of each pair; folds of one data set share it.
 
@@ -97,7 +101,7 @@ def read_histograms(
     blank = _blank_head(settings, len(inners))
     texts = TextTable()
     pairs = np.stack([texts.add_all(premises), texts.add_all(hypotheses)], axis=1)
-    return ConvScorer(inners, blank).histograms(texts, pairs)
+    return ConvScorer(inners, blank).histograms(texts, pairs, progress=progress)
 
 
 def fit_head(

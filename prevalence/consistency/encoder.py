@@ -22,7 +22,7 @@ from prevalence.nli.checkpoint import (
 )
 from prevalence.nli.packing import batches
 from prevalence.nli.registry import lookup
-from prevalence.nli.scorer import open_device
+from prevalence.nli.scorer import dtype_name, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,7 @@ class Encoder:
             )
         self.max_length = _length(folder, real_limit(config, self._tokenizer), max_length, model)
         self._device = open_device(device)
-        dtype = "float32" if dtype == "auto" else dtype
+        dtype = dtype_name(dtype)
         self._network = load_network(
             "AutoModel", folder, config, model, dtype=getattr(torch, dtype), optional=("pooler.",)
         ).to(self._device)

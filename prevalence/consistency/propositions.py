@@ -8,7 +8,7 @@ propositions come from an open information extractor; ours are clauses, cut by t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from prevalence.consistency.units import UnitAnswers, UnitCutter, sentences_of
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -93,7 +93,7 @@ class AlignmentScorer(UnitScorer):
             raise ConfigurationError(
                 f"unknown alignment {alignment!r}: choose from {', '.join(ALIGNMENTS)}"
             )
-        self._over = np.mean if alignment == "average" else np.max
+        self._over: Callable[..., Any] = np.mean if alignment == "average" else np.max
         super().__init__(
             [inner],
             UnitCutter(propositions, propositions),

@@ -25,7 +25,7 @@ from prevalence.nli.checkpoint import (
     resolve,
 )
 from prevalence.nli.packing import batches
-from prevalence.nli.scorer import open_device
+from prevalence.nli.scorer import dtype_name, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +124,7 @@ class _Checkpoint:
             raise ModelError(f"{model}: its tokenizer has no padding token")
         self.limit = real_limit(config, self.tokenizer)
         self.device = open_device(device)
-        dtype = "float32" if dtype == "auto" else dtype
+        dtype = dtype_name(dtype)
         self.network = load_network(
             kind, self.folder, config, model, dtype=getattr(torch, dtype)
         ).to(self.device)

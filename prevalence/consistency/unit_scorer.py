@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 
     from prevalence.texts import TextTable
 
-__all__ = ["UnitScorer"]
+__all__ = ["UnitScorer", "models_of"]
 
 _UNIT_PAIRS = 8
 """Unit pairs that a pair is taken to need, when the work of a call is planned."""
+
+
+def models_of(inners: Sequence[PairScorer]) -> str:
+    """The scorers as signatures name them, with ``+`` between."""
+    signatures = [inner.signature for inner in inners]
+    return "+".join(parts.get("nli", parts.get("consistency", "")) for parts in signatures)
 
 
 class UnitScorer:
@@ -59,7 +65,7 @@ class UnitScorer:
         self.calibrated = calibrated
         self.signature: Mapping[str, str] = {
             **inners[0].signature,
-            "nli": "+".join(inner.signature.get("nli", "none") for inner in inners),
+            "nli": models_of(inners),
             "consistency": name,
             **described,
         }

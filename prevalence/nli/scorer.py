@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "open_device"]
+__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device"]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
@@ -107,7 +107,7 @@ class NLIScorer:
         if threshold is not None:
             check_threshold(threshold)
         self._device = open_device(device)
-        self._dtype = _dtype_name(dtype)
+        self._dtype = dtype_name(dtype)
         self._checkpoint = _load(model, self._dtype, labels, max_length, at_most)
         self._model = self._checkpoint.model.to(self._device)
         read_first_token_only(self._model)
@@ -364,7 +364,12 @@ def open_device(name: str) -> Any:
     return device
 
 
-def _dtype_name(name: str) -> str:
+def dtype_name(name: str) -> str:
+    """One of :data:`DTYPES` with ``auto`` resolved.
+
+    Raises:
+        ConfigurationError: another name.
+    """
     if name not in DTYPES:
         raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
     return "float32" if name == "auto" else name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -19,15 +20,21 @@ PAIRS = [("The soles grip well on wet ground.", "They grip."), ("", "dry"), ("{h
 LONG = "the laces come undone and my feet are wet " * 12
 
 
+@cache
+def loaded(folder):
+    from transformers import AutoTokenizer, BertForSequenceClassification
+
+    model = BertForSequenceClassification.from_pretrained(folder).eval()
+    return AutoTokenizer.from_pretrained(folder), model
+
+
 def outputs(folder, *texts, activation="softmax"):
     """Activated outputs of one text or pair, nothing padded."""
     import torch
-    from transformers import AutoTokenizer, BertForSequenceClassification
 
-    inputs = AutoTokenizer.from_pretrained(folder)(*texts, return_tensors="pt")
+    tokenizer, model = loaded(folder)
     with torch.inference_mode():
-        model = BertForSequenceClassification.from_pretrained(folder).eval()
-        logits = model(**inputs).logits[0]
+        logits = model(**tokenizer(*texts, return_tensors="pt")).logits[0]
     active = logits.softmax(0) if activation == "softmax" else logits.sigmoid()
     return active.numpy()
 

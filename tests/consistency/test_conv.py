@@ -181,7 +181,7 @@ def test_training_learns_what_the_histograms_tell(fake_scorer):
     # High scores mean support here, whatever the texts say.
     claims = [f"Statement number {place}." for place in range(40)]
     labels = [place % 2 for place in range(40)]
-    answers = {(A, claim): (0.9 if label else 0.2, 0.0)
+    answers = {(A, claim): (0.905 if label else 0.2, 0.0)
                for claim, label in zip(claims, labels, strict=True)}  # fmt: skip
     inner = fake_scorer(answers)
     how = ConvTraining(steps=60)
@@ -190,7 +190,7 @@ def test_training_learns_what_the_histograms_tell(fake_scorer):
     assert found.digest == again.digest
     assert found.nli == "fake@1"
     low, high = np.zeros((1, 23)), np.zeros((1, 23))
-    low[0, 6], high[0, 8] = 1, 1  # the bins of 0.2 and 0.9
+    low[0, 6], high[0, 8] = 1, 1  # the bins of 0.2 and 0.905
     assert found.probability(low) < 0.2
     assert found.probability(high) > 0.8
     other = train_conv([inner], [A] * 40, claims, labels,
