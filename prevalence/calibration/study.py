@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prevalence.calibration.arrays import Bools, Floats
+    from prevalence.calibration.maps import ScoreMap
     from prevalence.labelled import JudgedPairs
 
 __all__ = ["EVERY_RELATION", "Row", "ScoredPairs", "Settings", "best_of", "study"]
@@ -199,10 +200,17 @@ def _choose(family: Sequence[ScoredPairs], view: _View, rows: Bools, settings: S
     for alternative in family:
         scores = alternative.dev[view.kept][rows]
         threshold = best_threshold(scores, labels, candidates=settings.candidates)
-        decider = Decider(threshold.value, fit_map(settings.score_map, scores, labels))
+        decider = Decider(threshold.value, _map(alternative.name, scores, labels, settings))
         merit = (threshold.balanced_accuracy, auc(scores, labels))
         found.append(_Choice(alternative, decider, merit))
     return max(found, key=lambda choice: choice.merit)
+
+
+def _map(name: str, scores: Floats, labels: Bools, settings: Settings) -> ScoreMap | None:
+    try:
+        return fit_map(settings.score_map, scores, labels)
+    except InputError as error:
+        raise InputError(f"{name}: {error} (--map none does without)") from error
 
 
 def _report(
@@ -249,6 +257,11 @@ def _cross_validate(
     folds: list[Figures] = []
     for groups in held:
         inside = np.isin(judged.groups, sorted(groups))
+        if len(set(judged.labels[~inside].tolist())) < 2:
+            raise InputError(
+                "without a fold of products, only one label is left to choose on: give a second "
+                "set (--test), or another number of --folds"
+            )
         choice = _choose(family, view, ~inside, settings)
         scores = choice.scored.dev[view.kept][inside]
         outcome = outcome_of(scores, judged.take(inside), choice.decider)

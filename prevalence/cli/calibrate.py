@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -364,4 +365,7 @@ def _show_workers(workers: dict[str, Any]) -> None:
 
 
 def _print_json(value: object) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    from prevalence.report.text import inert
+
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    click.echo(inert(text) if sys.stdout.isatty() else text)
