@@ -1,6 +1,7 @@
 # make demo   install into .venv and score the bundled example
 # make test   install into .venv and run the tests
 # make lint   ruff, formatting and types
+# make parity compare with the original SummaC, in a virtualenv of its own
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -8,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench parity clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prevalence score examples/summaries.jsonl
@@ -24,6 +25,23 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.cpu_scoring
+
+# The original package needs older libraries than ours; everything else, torch included, it takes
+# from our environment.
+ORIGINAL := summac==0.0.4 transformers==4.34.1 tokenizers==0.14.1 huggingface-hub==0.17.3 \
+  requests urllib3 charset-normalizer certifi idna
+
+parity: .parity/.installed
+	$(BIN)/python -m benchmarks.summac_parity prepare .parity/work
+	HF_HUB_OFFLINE=1 .parity/bin/python benchmarks/summac_original.py .parity/work
+	$(BIN)/python -m benchmarks.summac_parity record .parity/work
+
+.parity/.installed: $(VENV)/.installed-dev
+	test -x .parity/bin/python || $(BIN)/python -m venv .parity
+	.parity/bin/python -m pip --disable-pip-version-check install -q --no-deps $(ORIGINAL)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
+	  "$$(.parity/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/ours.pth"
+	touch $@
 
 # The CPU build of torch first: the registry that pip is set up with if it has one, PyTorch's own
 # index otherwise. Everything after it finds torch installed and fetches no CUDA packages.
@@ -42,4 +60,4 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .parity build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -78,7 +78,8 @@ class OpinionPrevalence:
 
     Args:
         model: ``embedded`` (ships with the package), a registered name, a checkpoint folder, a
-            hub name, or ``rouge1-precision``.
+            hub name, or another consistency scorer's name. None is the calibration's scorer, and
+            ``embedded`` without one.
         threshold: decision threshold in [0, 1); None takes the model's calibrated one.
         trivial: template of the product statement: ``name``, ``script`` or a text with
             ``{name}``; None for no trivial mask.
@@ -99,6 +100,7 @@ class OpinionPrevalence:
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
         cache: folder of a pair cache; None (the default here) for none.
+        calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
         scorer: a ready :class:`~prevalence.nli.protocol.PairScorer`, in place of ``model`` and
             the options that concern it.
 
@@ -108,7 +110,7 @@ class OpinionPrevalence:
 
     def __init__(
         self,
-        model: str = "embedded",
+        model: str | None = None,
         *,
         threshold: float | None = None,
         trivial: str | None = "name",
@@ -126,6 +128,7 @@ class OpinionPrevalence:
         max_length: int | None = None,
         labels: Sequence[str] | None = None,
         cache: Path | str | None = None,
+        calibration: Path | str | None = None,
         scorer: PairScorer | None = None,
     ) -> None:
         options = ScoringOptions(
@@ -144,6 +147,7 @@ class OpinionPrevalence:
             if scorer is not None
             else open_scorer(
                 model,
+                threshold=threshold,
                 device=device,
                 dtype=dtype,
                 batch_tokens=batch_tokens,
@@ -151,6 +155,7 @@ class OpinionPrevalence:
                 max_length=max_length,
                 labels=labels,
                 cache=cache,
+                calibration=calibration,
             ),
             options,
         )

@@ -1,23 +1,80 @@
-"""From an option to a pair scorer: the one place that knows which scorers there are."""
+"""From a name to a pair scorer: the one place that knows which scorers there are.
+
+A name is a family and, after a colon, what the family wants to know, with commas between:
+``summac-zs:sentence,max,mean,model=embedded``. Every other name is an NLI model's.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from prevalence.consistency.arguments import Arguments
 from prevalence.errors import ConfigurationError
 from prevalence.nli.registry import EMBEDDED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from prevalence.nli.protocol import PairScorer
 
-__all__ = ["open_scorer"]
+__all__ = ["FAMILIES", "Family", "ScorerOptions", "open_scorer", "open_unit_model"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerOptions:
+    """Options beside the name; see :func:`open_scorer`."""
+
+    threshold: float | None = None
+    device: str = "auto"
+    dtype: str = "auto"
+    batch_tokens: int | None = None
+    windows: int | None = None
+    max_length: int | None = None
+    labels: Sequence[str] | None = None
+    cache: Path | str | None = None
+
+    def refuse(self, name: str, why: str, *fields: str) -> None:
+        """Refuse options that a family has no use for, rather than ignore them.
+
+        Raises:
+            ConfigurationError: one of them was given.
+        """
+        given = [field for field in fields if getattr(self, field) not in _NOT_GIVEN]
+        if given:
+            raise ConfigurationError(f"{name} {why}: it takes no {', '.join(given)}")
+
+    def cached(self, scorer: PairScorer) -> PairScorer:
+        """The scorer behind the pair cache, where one is wanted."""
+        if self.cache is None:
+            return scorer
+        from prevalence.nli.cache import CachedScorer, PairCache
+
+        return CachedScorer(scorer, PairCache(self.cache))
+
+
+_NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32")
+
+Opener = Callable[[Arguments, ScorerOptions], "PairScorer"]
+
+
+class Family(NamedTuple):
+    """A kind of scorer.
+
+    Attributes:
+        usage: how its names are written.
+        about: one line.
+        open: opens a scorer from what stands after the colon and the options.
+    """
+
+    usage: str
+    about: str
+    open: Opener
 
 
 def open_scorer(
-    model: str = EMBEDDED,
+    model: str | None = None,
     *,
     threshold: float | None = None,
     device: str = "auto",
@@ -27,50 +84,240 @@ def open_scorer(
     max_length: int | None = None,
     labels: Sequence[str] | None = None,
     cache: Path | str | None = None,
+    calibration: Path | str | None = None,
 ) -> PairScorer:
     """Open a scorer.
 
     Args:
-        model: ``embedded``, a registered name, a checkpoint folder, a hub name, any of these
-            after ``nli:``, or ``rouge1-precision``.
-        threshold: decision threshold; None takes the scorer's own.
+        model: a name of one of :data:`FAMILIES`; or ``embedded``, a registered model, a checkpoint
+            folder, a hub name, or any of these after ``nli:``. None is the calibration's scorer,
+            and ``embedded`` without one.
+        threshold: decision threshold; None takes the scorer's own, or the calibration's.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``. This and the options below are for models,
-            see :class:`prevalence.nli.scorer.NLIScorer`; ``rouge1-precision`` has none.
+            see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
         windows: read long premises in windows that advance by this many tokens.
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
-        cache: folder of the pair cache; None for no cache.
+        cache: folder of the pair cache; None for no cache. Where a scorer compares parts of texts,
+            the answers about the parts are kept, which other settings then share.
+        calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
 
     Raises:
+        InputError: the calibration file cannot be read.
         ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when its
             file cannot be used, it warns and scoring goes on without it.
     """
-    from prevalence.consistency.rouge import ROUGE1_PRECISION, Rouge1PrecisionScorer
+    options = ScorerOptions(
+        threshold=threshold,
+        device=device,
+        dtype=dtype,
+        batch_tokens=batch_tokens,
+        windows=windows,
+        max_length=max_length,
+        labels=labels,
+        cache=cache,
+    )
+    if calibration is not None:
+        return _open_calibrated(calibration, model, options)
+    return _open(model or EMBEDDED, options)
 
-    scorer: PairScorer
-    if model == ROUGE1_PRECISION:
-        if windows or max_length or labels or dtype not in {"auto", "float32"}:
-            raise ConfigurationError(
-                f"{ROUGE1_PRECISION} has no model: it takes no windows, length, labels or dtype"
-            )
-        scorer = Rouge1PrecisionScorer(threshold=threshold)
-    else:
-        from prevalence.nli.scorer import NLIScorer
 
-        scorer = NLIScorer(
-            model.removeprefix("nli:"),
-            threshold=threshold,
-            device=device,
-            dtype=dtype,
-            batch_tokens=batch_tokens,
-            windows=windows,
-            max_length=max_length,
-            labels=labels,
+def _open(model: str, options: ScorerOptions) -> PairScorer:
+    name, _, rest = model.partition(":")
+    family = FAMILIES.get(name)
+    if family is None:
+        return options.cached(_nli(model.removeprefix("nli:"), options))
+    return family.open(Arguments.parse(model, rest), options)
+
+
+def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions) -> PairScorer:
+    from prevalence.calibration.record import read_calibration
+    from prevalence.calibration.scorer import CalibratedScorer
+
+    if options.threshold is not None:
+        raise ConfigurationError(
+            "--threshold and --calibration exclude each other: the file holds one"
         )
-    if cache is None:
-        return scorer
-    from prevalence.nli.cache import CachedScorer, PairCache
+    found = read_calibration(path)
+    return CalibratedScorer(_open(model or found.scorer, options), found)
 
-    return CachedScorer(scorer, PairCache(cache))
+
+def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
+    from prevalence.nli.scorer import NLIScorer
+
+    return NLIScorer(
+        model,
+        threshold=options.threshold,
+        device=options.device,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+        windows=options.windows,
+        max_length=options.max_length,
+        labels=options.labels,
+        **reading,
+    )
+
+
+def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.rouge import RougeScorer
+
+    arguments.end(arguments.name.partition(":")[0] + " alone")
+    options.refuse(
+        arguments.name, "has no model", "windows", "max_length", "labels", "dtype", "batch_tokens"
+    )
+    return options.cached(RougeScorer(arguments.name, threshold=options.threshold))
+
+
+def _open_cosine(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.cosine import CosineScorer
+    from prevalence.consistency.encoder import Encoder
+
+    model, mode = arguments.word(EMBEDDED), arguments.word("sentence-max")
+    pooling = arguments.settings.pop("pooling", None)
+    arguments.end(FAMILIES["cosine"].usage)
+    options.refuse(arguments.name, "compares vectors", "windows", "labels")
+    encoder = Encoder(
+        model,
+        pooling=pooling,
+        max_length=options.max_length,
+        device=options.device,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+    )
+    return options.cached(CosineScorer(encoder, mode, threshold=options.threshold))
+
+
+def _open_adapter(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.adapted import AdaptedScorer
+    from prevalence.consistency.adapter import read_adapter
+
+    path = arguments.word()
+    arguments.end(FAMILIES["adapter"].usage)
+    options.refuse(arguments.name, "says all that in its file", "windows", "max_length", "labels")
+    scorer = AdaptedScorer(
+        read_adapter(path),
+        threshold=options.threshold,
+        device=options.device,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+    )
+    return options.cached(scorer)
+
+
+def open_unit_model(model: str, options: ScorerOptions) -> PairScorer:
+    """Open the model of a scorer on units: one that reads pairs as SummaC does, cached.
+
+    Args:
+        model: an NLI model as in :func:`open_scorer`, one of SummaC's short names, or
+            ``adapter:FILE``.
+        options: where and how it runs; the threshold is not its.
+    """
+    from prevalence.consistency.summac import MOST_TOKENS, SUMMAC_MODELS
+
+    own = replace(options, threshold=None)
+    options.refuse(model, "is asked about short units", "windows")
+    if model.startswith("adapter:"):
+        return _open_adapter(Arguments.parse(model, model.removeprefix("adapter:")), own)
+    card, labels = SUMMAC_MODELS.get(model.removeprefix("nli:"), (model.removeprefix("nli:"), None))
+    own = replace(own, labels=options.labels or labels)
+    return options.cached(_nli(card, own, at_most=MOST_TOKENS, truncation="longest-first"))
+
+
+def _open_summac(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.summac import ZeroShotScorer
+
+    minus = arguments.flag("minus-contradiction")
+    granularity = arguments.word("sentence")
+    over_premise, over_hypothesis = arguments.word("max"), arguments.word("mean")
+    model = arguments.setting("model", EMBEDDED)
+    arguments.end(FAMILIES["summac-zs"].usage)
+    return ZeroShotScorer(
+        open_unit_model(model, options),
+        granularity,
+        over_premise=over_premise,
+        over_hypothesis=over_hypothesis,
+        minus_contradiction=minus,
+        threshold=options.threshold,
+    )
+
+
+def _open_conv(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.conv import ConvScorer
+    from prevalence.consistency.conv_files import read_head
+
+    file, models = arguments.word(), arguments.setting("model", EMBEDDED).split("+")
+    settings, arguments.settings = arguments.settings, {}
+    arguments.end(FAMILIES["summac-conv"].usage)
+    head = read_head(file, settings=settings)
+    inners = [open_unit_model(model, options) for model in models]
+    return ConvScorer(inners, head, threshold=options.threshold)
+
+
+def _open_superpal(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.propositions import AlignmentScorer
+
+    model, alignment = arguments.word(), arguments.word("average")
+    arguments.end(FAMILIES["superpal"].usage)
+    inner = open_unit_model(model, options)
+    return AlignmentScorer(inner, alignment, threshold=options.threshold)
+
+
+def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+    from prevalence.consistency.qafe import QuestionScorer
+    from prevalence.consistency.questions import QuestionAnswerer, QuestionWriter
+
+    filtered = not arguments.flag("unfiltered")
+    writer, answerer = arguments.setting("qg"), arguments.setting("qa")
+    arguments.end(FAMILIES["qafe"].usage)
+    options.refuse(
+        arguments.name, "asks questions", "windows", "max_length", "labels", "batch_tokens"
+    )
+    scorer = QuestionScorer(
+        QuestionWriter(writer, device=options.device, dtype=options.dtype),
+        QuestionAnswerer(answerer, device=options.device, dtype=options.dtype),
+        filtered=filtered,
+        threshold=options.threshold,
+    )
+    return options.cached(scorer)
+
+
+_ROUGE = Family(
+    "rouge1|rouge2|rougeL, then -precision|-recall|-f1", "stemmed ROUGE, no model", _open_rouge
+)
+
+FAMILIES: dict[str, Family] = {
+    **{f"rouge{kind}-{part}": _ROUGE for kind in "12L" for part in ("precision", "recall", "f1")},
+    "cosine": Family(
+        "cosine[:ENCODER[,document|sentence-max][,pooling=mean|cls]]",
+        "cosine of sentence vectors, (1 + c)/2",
+        _open_cosine,
+    ),
+    "summac-zs": Family(
+        "summac-zs[:GRANULARITY[,OP[,OP]][,minus-contradiction][,model=MODEL]]",
+        "SummaC zero-shot: NLI between units of the texts",
+        _open_summac,
+    ),
+    "summac-conv": Family(
+        "summac-conv:FILE[,model=MODEL[+MODEL]][,bins=B][,classes=C][,granularity=G][,aggregate=A]",
+        "SummaC-Conv: a head learnt on histograms of unit scores",
+        _open_conv,
+    ),
+    "superpal": Family(
+        "superpal:MODEL[,average|max]",
+        "alignment of propositions by a pair classifier",
+        _open_superpal,
+    ),
+    "qafe": Family(
+        "qafe:qg=MODEL,qa=MODEL[,unfiltered]",
+        "questions about the hypothesis, answered from the premise",
+        _open_qafe,
+    ),
+    "adapter": Family(
+        "adapter:FILE",
+        "any classifier, as a TOML or JSON file describes it",
+        _open_adapter,
+    ),
+}
+"""Families by the name before the colon; every other name is an NLI model's."""

@@ -56,6 +56,7 @@ class FinishedRow(Protocol):
 
 
 Row = TypeVar("Row", bound=FinishedRow)
+Line = TypeVar("Line")
 
 
 class RowWriter(Protocol):
@@ -191,6 +192,10 @@ def finished_rows(
     Raises:
         InputError: the file holds something else; it is left untouched.
     """
+    return _finished(path, read)
+
+
+def _finished(path: Path, read: Callable[[Any], Line]) -> Iterator[Line]:
     if not path.is_file():
         return
     end = 0
@@ -213,7 +218,7 @@ def finished_rows(
 
 def finished_records(path: Path) -> Iterator[dict[str, Any]]:
     """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
-    return finished_rows(path, _record)
+    return _finished(path, _record)
 
 
 def _record(value: Any) -> dict[str, Any]:

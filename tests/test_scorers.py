@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prevalence.consistency.rouge import Rouge1PrecisionScorer
+from prevalence.consistency.rouge import RougeScorer
 from prevalence.errors import ConfigurationError
 from prevalence.nli.protocol import PairScorer
 from prevalence.scorers import open_scorer
@@ -26,7 +26,7 @@ def model_scorer(monkeypatch):
 
 def test_rouge_is_a_pair_scorer():
     scorer = open_scorer("rouge1-precision", threshold=0.3)
-    assert isinstance(scorer, Rouge1PrecisionScorer)
+    assert isinstance(scorer, RougeScorer)
     assert isinstance(scorer, PairScorer)
     assert scorer.threshold == 0.3
 
@@ -49,6 +49,38 @@ def test_models_by_name_path_and_prefix(model_scorer, name, model):
         "threshold": 0.1, "device": "cpu", "dtype": "auto", "batch_tokens": None, "windows": None,
         "max_length": None, "labels": ["x"],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("rouge1-precision:x", "cannot make sense of x; write rouge1-precision alone"),
+    ("summac-zs:word", "unknown granularity 'word'"),
+    ("summac-zs:sentence-sentence-sentence", "unknown granularity"),
+    ("summac-zs:sentence,median", "unknown operator 'median': choose from max, mean, min"),
+    ("summac-zs:sentence,max,mean,extra", "cannot make sense of extra; write summac-zs"),
+    ("summac-zs:modell=x", "cannot make sense of modell=x"),
+    ("summac-zs:model=a,model=b", "given twice"),
+])  # fmt: skip
+def test_names_that_say_nothing_are_refused(monkeypatch, fake_scorer, name, said):
+    monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", lambda *_, **__: fake_scorer())
+    with pytest.raises(ConfigurationError, match=said):
+        open_scorer(name)
+
+
+def test_summac_reads_pairs_as_summac_does(monkeypatch, fake_scorer, tmp_path):
+    seen = {}
+
+    def opened(model, **options):
+        seen.update(options, model=model)
+        return fake_scorer()
+
+    monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", opened)
+    scorer = open_scorer("summac-zs:paragraph,model=vitc", threshold=0.3, cache=tmp_path)
+    assert seen["model"] == "tals/albert-xlarge-vitaminc-mnli"
+    assert seen["labels"] == ("entailment", "contradiction", "neutral")
+    assert (seen["at_most"], seen["truncation"]) == (500, "longest-first")
+    assert seen["threshold"] is None
+    assert (scorer.threshold, scorer.calibrated) == (0.3, True)
+    assert scorer.hits == 0  # the cache keeps the units
 
 
 def test_a_cache_folder_wraps_the_scorer(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from prevalence import LengthRule, OpinionPrevalence, SummaryOptions
-from prevalence.consistency.rouge import Rouge1PrecisionScorer
+from prevalence.consistency.rouge import RougeScorer
 from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.extractive.extract import METHODS
@@ -27,7 +27,8 @@ REVIEWS = [
 
 @pytest.fixture
 def metric() -> OpinionPrevalence:
-    return OpinionPrevalence(scorer=Rouge1PrecisionScorer(threshold=0.5), full_matrix=True)
+    scorer = RougeScorer("rouge1-precision", threshold=0.5)
+    return OpinionPrevalence(scorer=scorer, full_matrix=True)
 
 
 def test_greedy_by_hand(metric: OpinionPrevalence) -> None:
@@ -53,7 +54,7 @@ def test_the_prevalence_said_is_the_prevalence_scored(fake_scorer: Any) -> None:
         " ".join(" ".join(random.choice(words, 4)).capitalize() + "." for _ in range(4))
         for _ in range(25)
     ]
-    for scorer in (fake_scorer(), Rouge1PrecisionScorer()):
+    for scorer in (fake_scorer(), RougeScorer("rouge1-precision")):
         metric = OpinionPrevalence(scorer=scorer)
         for search in ("exact", "racing"):
             options = SummaryOptions(search=search, length=LengthRule(characters=120))

@@ -16,6 +16,8 @@ _COMMANDS = {
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",
+    "calibrate": "Choose a scorer and its threshold on labelled pairs.",
+    "conv": "Learn or convert the head of SummaC-Conv.",
     "train": "Fine-tune an NLI model on labelled pairs.",
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
     "distill": "Let a teacher model judge pairs that a smaller one is to learn.",

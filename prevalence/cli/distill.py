@@ -102,8 +102,8 @@ def distill(
     """
     from prevalence.cli.options import split_names
     from prevalence.cli.progress import pair_bar
+    from prevalence.labelled import read_documents
     from prevalence.scorers import open_scorer
-    from prevalence.training.data import read_documents
     from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 
     if output.exists() and not overwrite:

@@ -21,11 +21,12 @@ def models(as_json: bool) -> None:
     """List the models that are known by name.
 
     Any other sequence-classification checkpoint works too: give its folder or hub name to
-    --model. rouge1-precision is a lexical measure without a model.
+    --model. Below the models are the other scorers that --model takes.
     """
     from dataclasses import asdict
 
     from prevalence.nli.registry import REGISTRY
+    from prevalence.scorers import FAMILIES
 
     if as_json:
         rows = [
@@ -53,4 +54,6 @@ def models(as_json: bool) -> None:
             entry.about,
         )
     make_console().print(table)
-    click.echo("\nA dash: no threshold calibrated for opinion prevalence; set --threshold.")
+    click.echo("\nA dash: no threshold calibrated for opinion prevalence; set --threshold.\n")
+    for usage, about in dict.fromkeys((family.usage, family.about) for family in FAMILIES.values()):
+        click.echo(f"{usage}\n    {about}")

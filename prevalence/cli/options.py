@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["GroupedCommand", "model_options", "open_cache_folder", "option", "split_names"]
+__all__ = [
+    "GroupedCommand",
+    "model_options",
+    "open_cache_folder",
+    "option",
+    "run_options",
+    "split_names",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,15 +49,13 @@ def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Co
     return click.option(*names, cls=_GroupedOption, group=group, **attributes)
 
 
-_MODEL_OPTIONS = (
+_CHOICE_OPTIONS = (
     option(
         "Model",
         "--model",
         metavar="MODEL",
-        default="embedded",
-        show_default=True,
         help="embedded, a name from `prevalence models`, a checkpoint folder, a hub name, or "
-        "rouge1-precision (lexical, no model).",
+        "another scorer such as rouge1-precision [default: embedded, or what --calibration names].",
     ),
     option(
         "Model",
@@ -59,6 +64,16 @@ _MODEL_OPTIONS = (
         type=click.FloatRange(0, 1, max_open=True),
         help="A review implies a sentence above this probability [default: the model's own].",
     ),
+    option(
+        "Model",
+        "--calibration",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="A file of `prevalence calibrate --output`: its threshold and map, and its scorer.",
+    ),
+)
+
+_RUN_OPTIONS = (
     option(
         "Model",
         "--device",
@@ -118,7 +133,16 @@ _MODEL_OPTIONS = (
 
 def model_options(command: Command) -> Command:
     """Add the options that choose and run a scorer."""
-    for add in reversed(_MODEL_OPTIONS):
+    return _with_options(command, (*_CHOICE_OPTIONS, *_RUN_OPTIONS))
+
+
+def run_options(command: Command) -> Command:
+    """Add the options that run a scorer, for a command that chooses it by other means."""
+    return _with_options(command, _RUN_OPTIONS)
+
+
+def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    for add in reversed(options):
         command = add(command)
     return command
 

@@ -27,7 +27,11 @@ __all__ = [
     "first_line",
     "folder_digest",
     "load_checkpoint",
+    "load_network",
+    "plain_name",
     "quiet_transformers",
+    "read_config",
+    "read_tokenizer",
     "real_limit",
     "resolve",
 ]
@@ -40,6 +44,7 @@ PREMISE_FIRST_FAMILIES = ("bert", "mpnet")
 """Model types that can be read premise first."""
 ATTENTIONS = (JOINT, PREMISE_FIRST)
 """What ``prevalence_attention`` in a config may say."""
+_CLASSIFIER = "AutoModelForSequenceClassification"
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
@@ -117,6 +122,7 @@ def load_checkpoint(
     dtype: Any = None,
     labels: Sequence[str] | None = None,
     max_length: int | None = None,
+    at_most: int | None = None,
     revision: str | None = None,
 ) -> LoadedCheckpoint:
     """Load an NLI checkpoint: a registered name, a folder, or a hub name.
@@ -128,6 +134,7 @@ def load_checkpoint(
         dtype: torch dtype; float32 when None.
         labels: class names in output order, for a checkpoint whose config does not name them.
         max_length: a limit below the model's own.
+        at_most: a limit like ``max_length``, where a model that reads less keeps its own.
         revision: hub revision, in place of the registered one.
 
     Raises:
@@ -138,7 +145,7 @@ def load_checkpoint(
 
     entry = lookup(model)
     folder = resolve(model, revision=revision)
-    config = _config(folder, model)
+    config = read_config(folder, model)
     _refuse_other_heads(config, folder, model)
     order = parse_labels(labels, name=model) if labels else read_labels(config.id2label, name=model)
     if order.size != config.num_labels:
@@ -149,15 +156,18 @@ def load_checkpoint(
         # Its training found this class not good enough to be reported.
         order = replace(order, contradiction=None)
     attention = _attention(config, model)
-    tokenizer = _tokenizer(folder, model)
+    tokenizer = read_tokenizer(folder, model)
     limit = real_limit(config, tokenizer)
+    length = _length(config, limit, model, max_length)
+    if at_most is not None and max_length is None:
+        length = min(length, at_most)
     threshold = _threshold(config, entry, model)
     if config.pad_token_id is None:
         # Heads that read the last token find it by the padding token in the config.
         config.pad_token_id = tokenizer.pad_token_id
     return LoadedCheckpoint(
-        name=entry.name if entry else _plain_name(model),
-        model=_weights(folder, config, model, dtype or torch.float32),
+        name=entry.name if entry else plain_name(model),
+        model=load_network(_CLASSIFIER, folder, config, model, dtype=dtype or torch.float32),
         tokenizer=tokenizer,
         pad=config.pad_token_id,
         labels=order,
@@ -170,7 +180,7 @@ def load_checkpoint(
     )
 
 
-def _plain_name(model: str) -> str:
+def plain_name(model: str) -> str:
     """A name for signatures: the last part of a path or hub name, without their separators."""
     return re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
 
@@ -279,7 +289,12 @@ def real_limit(config: Any, tokenizer: Any) -> int:
     return min(candidates) if candidates else _DEFAULT_LIMIT
 
 
-def _config(folder: Path, model: str) -> Any:
+def read_config(folder: Path, model: str) -> Any:
+    """The config of a checkpoint folder; no code of it is run.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
     from transformers import AutoConfig
 
     try:
@@ -297,7 +312,12 @@ def _refuse_other_heads(config: Any, folder: Path, model: str) -> None:
         )
 
 
-def _tokenizer(folder: Path, model: str) -> Any:
+def read_tokenizer(folder: Path, model: str) -> Any:
+    """The fast tokenizer of a checkpoint folder; no code of it is run.
+
+    Raises:
+        ModelError: there is none.
+    """
     from transformers import AutoTokenizer
 
     try:
@@ -309,8 +329,32 @@ def _tokenizer(folder: Path, model: str) -> Any:
     return tokenizer
 
 
-def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
-    from transformers import AutoModelForSequenceClassification
+def load_network(
+    kind: str,
+    folder: Path,
+    config: Any,
+    model: str,
+    *,
+    dtype: Any,
+    optional: tuple[str, ...] = (),
+) -> Any:
+    """Load the weights of a folder into one of transformers' automatic classes.
+
+    Args:
+        kind: name of the class, such as ``AutoModelForSequenceClassification``.
+        folder: holds safetensors.
+        config: its config.
+        model: name for messages.
+        dtype: torch dtype.
+        optional: beginnings of the names of weights that may be missing.
+
+    Returns:
+        The network in evaluation mode.
+
+    Raises:
+        ModelError: no safetensors, not loadable, or weights are missing.
+    """
+    import transformers
 
     if not list(folder.glob("*.safetensors")):
         raise ModelError(
@@ -319,7 +363,7 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
         )
     try:
         with quiet_transformers():
-            network, info = AutoModelForSequenceClassification.from_pretrained(
+            network, info = getattr(transformers, kind).from_pretrained(
                 folder,
                 config=config,
                 dtype=dtype,
@@ -329,10 +373,11 @@ def _weights(folder: Path, config: Any, model: str, dtype: Any) -> Any:
             )
     except Exception as error:
         raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
-    if info["missing_keys"]:
-        missing = ", ".join(sorted(info["missing_keys"])[:3])
+    missing = [name for name in sorted(info["missing_keys"]) if not name.startswith(optional)]
+    if missing:
+        wanted = "fine-tuned classifier" if kind == _CLASSIFIER else f"model for {kind}"
         raise ModelError(
-            f"{model}: weights are missing for {missing}: this is not a fine-tuned classifier, "
+            f"{model}: weights are missing for {', '.join(missing[:3])}: this is not a {wanted}, "
             "and its answers would be random"
         )
     return network.eval()

@@ -48,11 +48,16 @@ class JointReader:
         self.signature = {"trunc": str(checkpoint.max_length)}
 
     def fit(
-        self, premises: tuple[Ints, Ints], hypotheses: tuple[Ints, Ints], *, stride: int | None
+        self,
+        premises: tuple[Ints, Ints],
+        hypotheses: tuple[Ints, Ints],
+        *,
+        stride: int | None,
+        longest_first: bool,
     ) -> Fitted:
         """Cut or window premises to what the hypotheses leave of the model's limit."""
         room = self.longest - self._layout.special
-        return fit(premises, hypotheses, room=room, stride=stride)
+        return fit(premises, hypotheses, room=room, stride=stride, longest_first=longest_first)
 
     def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:
         """Rows of similar length together, longest first."""

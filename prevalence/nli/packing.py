@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fitted", "batches", "fit", "fit_blocks"]
+__all__ = ["Fitted", "batches", "cut_longest_first", "fit", "fit_blocks"]
 
 Ints = NDArray[np.int64]
 
@@ -21,7 +21,7 @@ class Fitted(NamedTuple):
     Attributes:
         spans: int64 [R, 4]: premise start and length, hypothesis start and length.
         owner: int64 [R], the pair that each row answers, ascending.
-        truncated: bool [P], the end of the premise is not read.
+        truncated: bool [P], the end of a text is not read.
         too_long: bool [P], the hypothesis leaves the premise no room; such pairs have no row.
     """
 
@@ -37,8 +37,9 @@ def fit(
     *,
     room: int,
     stride: int | None = None,
+    longest_first: bool = False,
 ) -> Fitted:
-    """Make every pair fit, cutting the premise only.
+    """Make every pair fit, cutting the premise only, or whichever text is the longer.
 
     Args:
         premises: starts and lengths of each pair's premise, int64 [P] each.
@@ -46,13 +47,20 @@ def fit(
         room: tokens for premise and hypothesis together.
         stride: tokens by which successive windows over a long premise advance; None reads its
             beginning only. A window is never advanced by more than its own length.
+        longest_first: cut as :func:`cut_longest_first` does, so that no hypothesis is too long.
 
     Returns:
         Rows in pair order.
     """
+    shortened = np.zeros(premises[1].size, np.bool_)
+    if longest_first:
+        shortened = premises[1] + hypotheses[1] > room
+        kept = cut_longest_first(premises[1], hypotheses[1], room=room)
+        premises, hypotheses = (premises[0], kept[0]), (hypotheses[0], kept[1])
     space = room - hypotheses[1]
     too_long = space < np.minimum(premises[1], 1)
-    return _cut(premises, hypotheses, space=space, too_long=too_long, stride=stride)
+    fitted = _cut(premises, hypotheses, space=space, too_long=too_long, stride=stride)
+    return fitted._replace(truncated=fitted.truncated | shortened)
 
 
 def fit_blocks(
@@ -62,6 +70,7 @@ def fit_blocks(
     premise_room: int,
     hypothesis_room: int,
     stride: int | None = None,
+    cut_hypotheses: bool = False,
 ) -> Fitted:
     """Like :func:`fit`, where each part of a pair has a limit of its own.
 
@@ -71,14 +80,18 @@ def fit_blocks(
         premise_room: tokens for the premise.
         hypothesis_room: tokens for the hypothesis; a longer one has no row.
         stride: as in :func:`fit`.
+        cut_hypotheses: cut a longer hypothesis as well, so that every pair has a row.
 
     Returns:
         Rows in pair order. Pairs of one premise have the same windows.
     """
-    lengths = hypotheses[1]
-    space = np.full_like(lengths, premise_room)
-    too_long = lengths > hypothesis_room
-    return _cut(premises, hypotheses, space=space, too_long=too_long, stride=stride)
+    space = np.full_like(hypotheses[1], premise_room)
+    over = hypotheses[1] > hypothesis_room
+    if not cut_hypotheses:
+        return _cut(premises, hypotheses, space=space, too_long=over, stride=stride)
+    kept = (hypotheses[0], np.minimum(hypotheses[1], hypothesis_room))
+    fitted = _cut(premises, kept, space=space, too_long=np.zeros_like(over), stride=stride)
+    return fitted._replace(truncated=fitted.truncated | over)
 
 
 def _cut(
@@ -104,6 +117,31 @@ def _cut(
         spans[:, 0] += np.minimum(nth * step[owner], last)
         over = np.zeros_like(over)
     return Fitted(spans, owner, over, too_long)
+
+
+def cut_longest_first(first: Ints, second: Ints, *, room: int) -> tuple[Ints, Ints]:
+    """Lengths of two texts after the longer one has given way until both fit.
+
+    Args:
+        first: tokens of the first texts, int64 [P].
+        second: tokens of the second texts, int64 [P].
+        room: tokens for both together.
+
+    Returns:
+        The lengths to keep. When both are longer than half the room, the first text gets half
+        of it, rounded down if it is not the longer one and up if it is.
+
+    Source: the strategy ``longest_first`` of Hugging Face tokenizers.
+
+    >>> [kept.tolist() for kept in cut_longest_first(np.array([9, 9]), np.array([2, 9]), room=7)]
+    [[5, 3], [2, 4]]
+    """
+    short, long = np.minimum(first, second), np.maximum(first, second)
+    over, half = first + second > room, room // 2
+    kept_short = np.where(over, np.minimum(short, half), short)
+    kept_long = np.where(over, room - kept_short, long)
+    swapped = first > second
+    return np.where(swapped, kept_long, kept_short), np.where(swapped, kept_short, kept_long)
 
 
 def batches(lengths: Ints, budget: int) -> Iterator[Ints]:

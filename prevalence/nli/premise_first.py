@@ -58,7 +58,12 @@ class PremiseFirstReader:
         }
 
     def fit(
-        self, premises: tuple[Ints, Ints], hypotheses: tuple[Ints, Ints], *, stride: int | None
+        self,
+        premises: tuple[Ints, Ints],
+        hypotheses: tuple[Ints, Ints],
+        *,
+        stride: int | None,
+        longest_first: bool,
     ) -> Fitted:
         """Cut or window premises to their own limit."""
         return fit_blocks(
@@ -67,6 +72,7 @@ class PremiseFirstReader:
             premise_room=self._premise - self._layout.special,
             hypothesis_room=self._hypothesis - self._layout.special,
             stride=stride,
+            cut_hypotheses=longest_first,
         )
 
     def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "Progress"]
 
 FLAG_TRUNCATED = 1
-"""The end of the premise was not read."""
+"""The end of the premise (or of the longer text, where a scorer cuts that) was not read."""
 FLAG_TOO_LONG = 2
 """The hypothesis alone leaves the premise no room; the pair has no probability (NaN)."""
 
@@ -59,6 +59,11 @@ class PairScores(NamedTuple):
 @runtime_checkable
 class PairScorer(Protocol):
     """Scores (premise, hypothesis) pairs.
+
+    Scores lie in [0, 1] whatever the scorer measures, so that decisions, caches, calibration and
+    soft prevalence need to know nothing about it. A measure s whose own range is [-1, 1] (a cosine,
+    entailment minus contradiction) is given as (1 + s)/2, which keeps every order and every
+    decision.
 
     Attributes:
         digest: names everything that changes a probability: weights, tokenizer, truncation,

@@ -37,9 +37,21 @@ class PairReader(Protocol):
     work_unit: int
 
     def fit(
-        self, premises: tuple[Ints, Ints], hypotheses: tuple[Ints, Ints], *, stride: int | None
+        self,
+        premises: tuple[Ints, Ints],
+        hypotheses: tuple[Ints, Ints],
+        *,
+        stride: int | None,
+        longest_first: bool,
     ) -> Fitted:
-        """Rows for pairs, from starts and lengths of their texts; see :mod:`.packing`."""
+        """Rows for pairs, from starts and lengths of their texts; see :mod:`.packing`.
+
+        Args:
+            premises: starts and lengths, int64 [P] each.
+            hypotheses: likewise.
+            stride: of windows over long premises; None reads their beginning.
+            longest_first: long hypotheses are cut as well, so that every pair has a row.
+        """
         ...
 
     def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
     from prevalence.nli.packing import Fitted
 
-__all__ = ["DTYPES", "NLIScorer"]
+__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device"]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
+
+TRUNCATIONS = ("premise", "longest-first")
+"""What gives way when a pair is too long: the end of the premise, or of the longer text."""
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
@@ -53,6 +56,8 @@ class NLIScorer:
             window with the highest P(entailment) decide; None reads the beginning only.
         max_length: a limit below the model's own; of the premise alone where the checkpoint has
             premise-first attention.
+        at_most: a limit like ``max_length``, where a model that reads less keeps its own.
+        truncation: one of :data:`TRUNCATIONS`; windows go with the first alone.
         labels: class names in output order, where the checkpoint does not name them.
 
     Attributes:
@@ -82,6 +87,8 @@ class NLIScorer:
         batch_tokens: int | None = None,
         windows: int | None = None,
         max_length: int | None = None,
+        at_most: int | None = None,
+        truncation: str = "premise",
         labels: Sequence[str] | None = None,
         workers: int | None = None,
     ) -> None:
@@ -91,13 +98,19 @@ class NLIScorer:
             raise ConfigurationError(f"batch tokens must be positive, not {batch_tokens}")
         if windows is not None and windows < 1:
             raise ConfigurationError(f"the window stride must be positive, not {windows}")
+        if truncation not in TRUNCATIONS or (windows and truncation != "premise"):
+            raise ConfigurationError(
+                f"truncation {truncation!r}: choose from {', '.join(TRUNCATIONS)}, and no windows "
+                "with the last"
+            )
         if threshold is not None:
             check_threshold(threshold)
-        self._device = _device(device)
-        self._dtype = _dtype_name(dtype)
-        self._checkpoint = _load(model, self._dtype, labels, max_length)
+        self._device = open_device(device)
+        self._dtype = dtype_name(dtype)
+        self._checkpoint = _load(model, self._dtype, labels, max_length, at_most)
         self._reader = open_reader(self._checkpoint, self._device)
         self._windows = windows
+        self._longest_first = truncation == "longest-first"
         on_cpu = self._device.type == "cpu"
         self._workers = workers or (_cpu_lanes() if on_cpu else 1)
         self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
@@ -200,7 +213,10 @@ class NLIScorer:
     def _fit(self, texts: TextTable, pairs: NDArray[np.int64]) -> tuple[TokenStore, Fitted]:
         store = self._store(texts)
         fitted = self._reader.fit(
-            store.spans(texts, pairs[:, 0]), store.spans(texts, pairs[:, 1]), stride=self._windows
+            store.spans(texts, pairs[:, 0]),
+            store.spans(texts, pairs[:, 1]),
+            stride=self._windows,
+            longest_first=self._longest_first,
         )
         return store, fitted
 
@@ -285,11 +301,21 @@ def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDA
 
 
 def _load(
-    model: str, dtype: str, labels: Sequence[str] | None, max_length: int | None
+    model: str,
+    dtype: str,
+    labels: Sequence[str] | None,
+    max_length: int | None,
+    at_most: int | None,
 ) -> LoadedCheckpoint:
     import torch
 
-    return load_checkpoint(model, dtype=getattr(torch, dtype), labels=labels, max_length=max_length)
+    return load_checkpoint(
+        model,
+        dtype=getattr(torch, dtype),
+        labels=labels,
+        max_length=max_length,
+        at_most=at_most,
+    )
 
 
 def _cpu_lanes() -> int:
@@ -298,7 +324,12 @@ def _cpu_lanes() -> int:
     return min(torch.get_num_threads(), MOST_LANES)
 
 
-def _device(name: str) -> Any:
+def open_device(name: str) -> Any:
+    """The torch device of that name; ``auto`` is a CUDA device where there is one.
+
+    Raises:
+        BackendError: it is not usable here.
+    """
     import torch
 
     if name == "auto":
@@ -311,7 +342,12 @@ def _device(name: str) -> Any:
     return device
 
 
-def _dtype_name(name: str) -> str:
+def dtype_name(name: str) -> str:
+    """One of :data:`DTYPES` with ``auto`` resolved.
+
+    Raises:
+        ConfigurationError: another name.
+    """
     if name not in DTYPES:
         raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
     return "float32" if name == "auto" else name

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.labelled import Document, Target
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
 from prevalence.sentences import get_splitter
 from prevalence.texts import TextTable
-from prevalence.training.data import Document, Target
 
 __all__ = ["Pairing", "ask_about", "teach", "write_documents"]
 

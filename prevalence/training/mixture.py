@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prevalence.errors import ConfigurationError
-from prevalence.training.data import Document, Target
+from prevalence.labelled import Document, Target
 
 __all__ = ["VIEWS", "Example", "MixPart", "draw_mixture"]
 

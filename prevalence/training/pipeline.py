@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from prevalence import calibration
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.training import evaluation
+from prevalence.labelled import JudgedPairs
 from prevalence.training.export import write_checkpoint
 from prevalence.training.loop import ProgressCallback
 from prevalence.training.recipe import CrossValidation, Recipe, Teacher
 from prevalence.training.recipe_file import read_recipe
-from prevalence.training.stages import JudgedPairs, Outcome, Workshop
+from prevalence.training.stages import Outcome, Workshop
 
 __all__ = ["FoldFigures", "Selection", "TrainingResult", "pick_device", "train"]
 
@@ -183,7 +184,7 @@ def _cross_validate(
 ) -> tuple[Selection, Outcome, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights."""
     stage, judged = shop.recipe.stages[-1], shop.judged(cross.source)
-    folds = evaluation.grouped_folds(judged.groups, folds=cross.folds, seed=shop.recipe.run.seed)
+    folds = calibration.grouped_folds(judged.groups, folds=cross.folds, seed=shop.recipe.run.seed)
     scores = np.zeros(len(judged.pairs))
     outcomes: list[Outcome] = []
     members: list[Mask] = []
@@ -218,20 +219,22 @@ def _average(outcomes: Sequence[Outcome]) -> Outcome:
 
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Selection:
     labels = np.array(judged.labels)
-    best = evaluation.best_threshold(scores, labels)
+    best = calibration.best_threshold(scores, labels, candidates="midpoints")
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
     for number, inside in enumerate(members):
         fold_of[inside] = number
-        cut = evaluation.best_threshold(scores[~inside], labels[~inside]).value
-        balanced = evaluation.balanced_accuracy(scores[inside], labels[inside], cut)
-        area = evaluation.auc(scores[inside], labels[inside])
-        folds.append(FoldFigures(int(inside.sum()), area, balanced, cut))
+        others = calibration.best_threshold(
+            scores[~inside], labels[~inside], candidates="midpoints"
+        )
+        balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
+        area = calibration.auc(scores[inside], labels[inside])
+        folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
     return Selection(
         threshold=best.value,
-        auc=evaluation.auc(scores, labels),
+        auc=calibration.auc(scores, labels),
         balanced_accuracy=best.balanced_accuracy,
-        calibration_error=evaluation.calibration_error(scores, labels),
+        calibration_error=calibration.calibration_error(scores, labels),
         pairs=len(labels),
         folds=tuple(folds),
         scores=tuple(round(float(score), 6) for score in scores),

@@ -104,6 +104,7 @@ class Source:
         origin: What it is, for the card.
         labels: `majority`, or `soft` for the mean over annotators.
         threeway: File that splits binary negatives into neutral and contradiction.
+        products: File of reviews and summaries that ReviewNLI's released answers speak of.
         summaries: Systems whose summary sentences a teacher judges, where records have summaries.
         taught: Whether the recipe's teacher labels it.
     """
@@ -114,6 +115,7 @@ class Source:
     origin: str = ""
     labels: str = "majority"
     threeway: str = ""
+    products: str = ""
     summaries: tuple[str, ...] = ()
     taught: bool = False
 

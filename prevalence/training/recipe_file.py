@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prevalence.errors import ConfigurationError
+from prevalence.labelled import LABEL_MODES
 from prevalence.nli.checkpoint import ATTENTIONS
-from prevalence.training.data import LABEL_MODES
 from prevalence.training.mixture import VIEWS
 from prevalence.training.recipe import (
     CrossValidation,

@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from prevalence.calibration import auc, best_threshold
 from prevalence.errors import ConfigurationError
+from prevalence.labelled import Document, JudgedPairs, read_documents
 from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.scorers import open_scorer
-from prevalence.training import evaluation, state
-from prevalence.training.data import Document, read_documents
+from prevalence.training import state
 from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 from prevalence.training.loop import (
     Progress,
@@ -31,7 +33,7 @@ from prevalence.training.model import Classifier, load_classifier, resolve_base
 from prevalence.training.predict import predict
 from prevalence.training.recipe import Recipe, Source, Stage, Teacher
 
-__all__ = ["JudgedPairs", "Outcome", "Workshop", "file_digest"]
+__all__ = ["Outcome", "Workshop", "file_digest"]
 
 _FORMAT = 2
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -50,15 +52,6 @@ class Outcome:
     key: str
     weights: Mapping[str, Tensor]
     seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class JudgedPairs:
-    """Labelled review pairs to evaluate on, with majority labels."""
-
-    pairs: list[tuple[str, str]]
-    labels: list[int]
-    groups: list[str]
 
 
 class Workshop:
@@ -90,13 +83,14 @@ class Workshop:
             raise ConfigurationError(f"source {source.name!r}: {path} does not exist")
         return path
 
-    def _threeway(self, source: Source) -> Path | None:
-        return self.recipe.resolve(source.threeway, self.data) if source.threeway else None
+    def _beside(self, path: str) -> Path | None:
+        return self.recipe.resolve(path, self.data) if path else None
 
     def _digest(self, name: str) -> str:
-        threeway = self._threeway(self.recipe.source(name))
-        extra = file_digest(threeway) if threeway is not None and threeway.is_file() else ""
-        return file_digest(self.paths[name]) + extra
+        source = self.recipe.source(name)
+        beside = [self._beside(path) for path in (source.threeway, source.products)]
+        extra = [file_digest(path) for path in beside if path is not None and path.is_file()]
+        return "".join([file_digest(self.paths[name]), *extra])
 
     def _base_key(self) -> str:
         run = self.recipe.run
@@ -117,7 +111,8 @@ class Workshop:
             self._documents[name] = read_documents(
                 self.paths[name],
                 labels="soft" if source.labels == "soft" else "majority",
-                threeway=self._threeway(source),
+                threeway=self._beside(source.threeway),
+                products=self._beside(source.products),
                 summaries=source.summaries,
             )
         return self._documents[name]
@@ -163,17 +158,9 @@ class Workshop:
         return judged
 
     def judged(self, name: str) -> JudgedPairs:
-        """Review pairs of a source with majority labels, for evaluation."""
-        documents = read_documents(self.paths[name], labels="majority")
-        pairs: list[tuple[str, str]] = []
-        labels: list[int] = []
-        groups: list[str] = []
-        for document in documents:
-            for text, target in zip(document.hypotheses, document.targets, strict=True):
-                pairs.append((document.premise, text))
-                labels.append(int(target.entailment > 0.5))
-                groups.append(document.group)
-        return JudgedPairs(pairs, labels, groups)
+        """Pairs of a source with majority labels, for evaluation."""
+        products = self._beside(self.recipe.source(name).products)
+        return JudgedPairs.of(read_documents(self.paths[name], products=products))
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(entailment) of pairs under the present weights."""
@@ -272,9 +259,9 @@ class Workshop:
         def validate() -> float:
             scores = self.entailment(judged.pairs)
             if metric == "auc":
-                return evaluation.auc(scores, judged.labels)
+                return auc(scores, judged.labels)
             if metric == "balanced_accuracy":
-                return evaluation.best_threshold(scores, judged.labels).balanced_accuracy
+                return best_threshold(scores, judged.labels).balanced_accuracy
             return -_log_loss(scores, judged.labels)
 
         return validate
@@ -284,8 +271,8 @@ def _pairing(teacher: Teacher) -> Pairing:
     return Pairing(siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own)
 
 
-def _log_loss(scores: Floats, labels: Sequence[int]) -> float:
-    chosen = np.where(np.asarray(labels) == 1, scores, 1.0 - scores)
+def _log_loss(scores: Floats, labels: NDArray[np.bool_]) -> float:
+    chosen = np.where(labels, scores, 1.0 - scores)
     return float(-np.log(np.maximum(chosen, 1e-7)).mean())
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from prevalence.cli import main
 from prevalence.nli.registry import REGISTRY
+from prevalence.scorers import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,7 @@ def test_models_lists_the_registry(run: Run) -> None:
     assert all(name in shown for name in REGISTRY)
     paper = next(line for line in shown.splitlines() if line.startswith("roberta-large-mnli"))
     assert paper.split()[1] == "0.04"
+    assert all(f"\n{family.usage}\n    {family.about}" in shown for family in FAMILIES.values())
 
 
 def test_cache_info_creates_nothing(run: Run, cache_folder: Path) -> None:

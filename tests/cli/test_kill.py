@@ -32,7 +32,7 @@ from pathlib import Path
 import nltk.stem.porter, numpy, rich.progress
 import prevalence.cli.run, prevalence.cli.score, prevalence.engine, prevalence.nli.cache
 from prevalence.cli import main
-from prevalence.consistency.rouge import Rouge1PrecisionScorer as Scorer
+from prevalence.consistency.rouge import RougeScorer as Scorer
 from prevalence.nli.cache import PairCache
 from prevalence.sentences import get_splitter
 

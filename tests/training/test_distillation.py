@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from prevalence.cli.distill import distill as command
 from prevalence.errors import ConfigurationError
-from prevalence.training.data import Document, Target, read_documents
+from prevalence.labelled import Document, Target, read_documents
 from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 from prevalence.training.pipeline import train
 from prevalence.training.recipe_file import read_recipe

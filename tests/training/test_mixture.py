@@ -1,7 +1,7 @@
 import pytest
 
 from prevalence.errors import ConfigurationError
-from prevalence.training.data import Document, Target
+from prevalence.labelled import Document, Target
 from prevalence.training.mixture import MixPart, draw_mixture
 
 YES, NO = Target(1, 0, 0, True), Target(0, 1, 0, True)

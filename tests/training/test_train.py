@@ -11,11 +11,12 @@ import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
+from prevalence.calibration import auc
 from prevalence.cli.train import train as command
 from prevalence.errors import InputError, ModelError
 from prevalence.nli.scorer import NLIScorer
 from prevalence.texts import TextTable
-from prevalence.training import evaluation, state
+from prevalence.training import state
 from prevalence.training.loop import Progress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
@@ -92,7 +93,7 @@ def test_tiny_model_learns_and_its_folder_loads_anywhere(
     settings = ModelSettings("", max_length=32)
     scores = predict(Classifier(model, tokenizer, (0, 1, 2), settings), pairs)
     assert np.allclose(scores.sum(axis=1), 1.0, atol=1e-5)
-    area = evaluation.auc(scores[:, 0].astype(float), [r["label"] for r in records])
+    area = auc(scores[:, 0].astype(float), [r["label"] for r in records])
     assert area == pytest.approx(result.selection.auc, abs=0.01)
     card = (folder / "README.md").read_text()
     assert result.digest in card
@@ -130,7 +131,7 @@ def test_premise_first_model_learns_and_the_scorer_gives_the_same_answers(
     found = scorer.score(table, numbers)
     assert np.allclose(found.entailment, expected[:, 0], atol=1e-5)
     assert np.allclose(found.contradiction, expected[:, 2], atol=1e-5)
-    area = evaluation.auc(found.entailment.astype(float), [r["label"] for r in records])
+    area = auc(found.entailment.astype(float), [r["label"] for r in records])
     assert area == pytest.approx(result.selection.auc, abs=1e-6)
     card = (folder / "README.md").read_text()
     assert "- Architecture: premise-first" in card
@@ -181,7 +182,7 @@ def test_early_stopping_keeps_the_best_epoch(
     recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = itertools.chain([0.5, 0.9, 0.7, 0.6], itertools.repeat(0.1))
-    monkeypatch.setattr(evaluation, "auc", lambda *_: next(values))
+    monkeypatch.setattr("prevalence.training.stages.auc", lambda *_: next(values))
     copies: list[dict[str, torch.Tensor]] = []
     take = state.trainable_weights
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from prevalence import calibration
 from prevalence.errors import InputError
-from prevalence.training import evaluation
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CASES = st.lists(
@@ -14,7 +14,7 @@ CASES = st.lists(
 
 def test_auc_counts_ties_half() -> None:
     # pairs (positive, negative): .5 > .2 → 1, .5 = .5 → ½, .1 < both → 0; 1.5 of 4
-    assert evaluation.auc([0.5, 0.1, 0.2, 0.5], [1, 1, 0, 0]) == pytest.approx(1.5 / 4)
+    assert calibration.auc([0.5, 0.1, 0.2, 0.5], [1, 1, 0, 0]) == pytest.approx(1.5 / 4)
 
 
 @UNHURRIED
@@ -24,32 +24,34 @@ def test_auc_equals_its_definition_over_all_pairs(rows: list[tuple[float, int]])
     negative = [s for s, y in rows if not y]
     wins = sum((p > n) + 0.5 * (p == n) for p in positive for n in negative)
     scores, labels = zip(*rows, strict=True)
-    assert evaluation.auc(scores, labels) == pytest.approx(wins / len(positive) / len(negative))
+    assert calibration.auc(scores, labels) == pytest.approx(wins / len(positive) / len(negative))
 
 
 def test_balanced_accuracy_is_strictly_greater() -> None:
     # at .5: recall 1/2 (only .9), specificity 2/2
-    assert evaluation.balanced_accuracy([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], 0.5) == 0.75
+    assert calibration.balanced_accuracy([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], 0.5) == 0.75
 
 
 @UNHURRIED
 @given(CASES)
 def test_best_threshold_is_the_best_of_all_cuts(rows: list[tuple[float, int]]) -> None:
     scores, labels = (np.array(column) for column in zip(*rows, strict=True))
-    best = evaluation.best_threshold(scores, labels)
+    best = calibration.best_threshold(scores, labels)
     cuts = np.unique(scores)[:-1]
-    reached = [evaluation.balanced_accuracy(scores, labels, cut) for cut in cuts]
+    reached = [calibration.balanced_accuracy(scores, labels, cut) for cut in cuts]
     assert best.balanced_accuracy == pytest.approx(max(reached, default=0.5))
 
 
-def test_best_threshold_lies_midway() -> None:
-    best = evaluation.best_threshold([0.0, 0.2, 0.6, 1.0], [0, 0, 1, 1])
-    assert best == evaluation.Threshold(pytest.approx(0.4), 1.0)
+def test_the_threshold_is_the_largest_negative_score_or_lies_midway() -> None:
+    rows = ([0.0, 0.2, 0.6, 1.0], [0, 0, 1, 1])
+    assert calibration.best_threshold(*rows) == calibration.Threshold(0.2, 1.0)
+    middle = calibration.best_threshold(*rows, candidates="midpoints")
+    assert middle == calibration.Threshold(pytest.approx(0.4), 1.0)
 
 
 def test_calibration_error_by_hand() -> None:
     # bin 0: mean .05, share 0; bin 9: mean .95, share ½ → ½·.05 + ½·.45
-    error = evaluation.calibration_error([0.05, 0.05, 0.95, 0.95], [0, 0, 1, 0])
+    error = calibration.calibration_error([0.05, 0.05, 0.95, 0.95], [0, 0, 1, 0])
     assert error == pytest.approx(0.25)
 
 
@@ -57,13 +59,13 @@ def test_calibration_error_by_hand() -> None:
 @given(st.lists(st.sampled_from("abcdefg"), min_size=7, max_size=60), st.integers(0, 9))
 def test_folds_partition_the_groups(groups: list[str], seed: int) -> None:
     groups = [*"abcdefg", *groups]
-    folds = evaluation.grouped_folds(groups, folds=3, seed=seed)
+    folds = calibration.grouped_folds(groups, folds=3, seed=seed)
     assert sorted(g for fold in folds for g in fold) == sorted(set(groups))
     assert all(folds)
 
 
 def test_one_class_and_too_few_groups_are_refused() -> None:
     with pytest.raises(InputError, match="both positive and negative"):
-        evaluation.auc([0.1, 0.2], [1, 1])
+        calibration.auc([0.1, 0.2], [1, 1])
     with pytest.raises(InputError, match="at least as many groups"):
-        evaluation.grouped_folds(["a", "b"], folds=3, seed=0)
+        calibration.grouped_folds(["a", "b"], folds=3, seed=0)

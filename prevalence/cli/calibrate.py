@@ -1,0 +1,371 @@
+"""`prevalence calibrate`: scorers side by side on labelled pairs, and a threshold for each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.options import (
+    GroupedCommand,
+    open_cache_folder,
+    option,
+    run_options,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prevalence.calibration import Row, ScoredPairs, Settings
+    from prevalence.labelled import Document, JudgedPairs
+
+__all__ = ["calibrate"]
+
+_EPILOG = """\b
+Examples:
+  prevalence calibrate examples/judgments.jsonl
+  prevalence calibrate examples/judgments.jsonl --scorer rouge1-precision --scorer embedded --table
+  prevalence calibrate examples/judgments.jsonl --scorer "rouge1-precision|rouge2-precision" --json
+  prevalence calibrate examples/judgments.jsonl --map temperature --output mine.json
+  prevalence score examples/summaries.jsonl --calibration mine.json
+
+\b
+A score counts as support when it is strictly greater than the threshold. The
+thresholds tried are the scores themselves; the one of highest balanced accuracy
+is taken, the lowest of equals.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
+@option(
+    "Input",
+    "--test",
+    metavar="PAIRS2",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Report on these pairs what PAIRS chose [default: cross-validation over products].",
+)
+@option(
+    "Input",
+    "--products",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Reviews and summaries that ReviewNLI's released answers speak of (Copycat's TSV).",
+)
+@option(
+    "Input",
+    "--test-products",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Likewise for PAIRS2 [default: those of --products].",
+)
+@option(
+    "Input",
+    "--relation",
+    type=click.Choice(["review", "product", "sentence", "all"]),
+    default="review",
+    show_default=True,
+    help="Use of the model to calibrate: a review, the product statement or an earlier sentence "
+    "implies a sentence. The others are reported where labels are given.",
+)
+@option(
+    "Choice",
+    "--scorer",
+    "scorers",
+    multiple=True,
+    metavar="NAMES",
+    help="A scorer, or alternatives between | of which PAIRS picks the best; repeat it to compare "
+    "scorers [default: embedded].",
+)
+@option(
+    "Choice",
+    "--map",
+    "score_map",
+    type=click.Choice(["none", "temperature", "platt", "isotonic"]),
+    default="none",
+    show_default=True,
+    help="Also fit a map from scores to probabilities; decisions stay the same.",
+)
+@option(
+    "Choice",
+    "--candidates",
+    type=click.Choice(["scores", "midpoints"]),
+    default="scores",
+    show_default=True,
+    help="Put the threshold on a score, or midway to the next (for few pairs).",
+)
+@option(
+    "Choice",
+    "--folds",
+    metavar="N",
+    type=click.IntRange(2),
+    default=5,
+    show_default=True,
+    help="Of cross-validation, when there is no --test.",
+)
+@run_options
+@option(
+    "Statistics",
+    "--resamples",
+    metavar="N",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Bootstrap resamples of products, for intervals and tests of AUC.",
+)
+@option(
+    "Statistics",
+    "--trials",
+    metavar="N",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Randomization trials, for tests of balanced accuracy.",
+)
+@option(
+    "Statistics",
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    default=12345,
+    show_default=True,
+    help="Of folds and resampling.",
+)
+@option(
+    "Output",
+    "--output",
+    "-o",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a calibration file, of the best scorer, for `prevalence score --calibration`.",
+)
+@option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
+@option("Output", "--table", is_flag=True, help="Print the layout of the paper's Table 2.")
+@option(
+    "Output",
+    "--agreement",
+    is_flag=True,
+    help="Only say how well the annotators of PAIRS agree; no scorer is run.",
+)
+@option("Output", "--quiet", "-q", is_flag=True, help="No notes on stderr.")
+def calibrate(**parameters: Any) -> None:
+    """Choose a scorer and its threshold on labelled pairs.
+
+    PAIRS is JSON Lines: a premise, a hypothesis and a label; or a review with sentences and
+    labels; or a product with reviews, sentences and a label for every pair; or ReviewNLI's
+    released answers with --products.
+    """
+    own = {name: parameters.pop(name) for name in _Options.__dataclass_fields__}
+    options = _Options(**own)
+    options.check()
+    parameters["labels"] = split_names(parameters["labels"])
+    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
+    _run(options, parameters)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    """The command's own options; the others go to the scorers."""
+
+    pairs: Path
+    test: Path | None
+    products: Path | None
+    test_products: Path | None
+    relation: str
+    scorers: tuple[str, ...]
+    score_map: str
+    candidates: str
+    folds: int
+    resamples: int
+    trials: int
+    seed: int
+    output: Path | None
+    as_json: bool
+    table: bool
+    agreement: bool
+    quiet: bool
+
+    @property
+    def families(self) -> list[list[str]]:
+        """Names of scorers, as lists of alternatives."""
+        return [
+            [name.strip() for name in names.split("|")] for names in self.scorers or ("embedded",)
+        ]
+
+    @property
+    def settings(self) -> Settings:
+        """How to choose and report."""
+        from prevalence.calibration import Resampling, Settings
+
+        return Settings(
+            relation=self.relation,
+            score_map=self.score_map,
+            candidates="midpoints" if self.candidates == "midpoints" else "scores",
+            folds=self.folds,
+            resampling=Resampling(self.resamples, self.trials, self.seed),
+        )
+
+    def check(self) -> None:
+        """Refuse options that do not go together, before anything is read."""
+        if self.as_json and self.table:
+            raise click.UsageError("--json and --table exclude each other")
+        if self.test_products is not None and self.test is None:
+            raise click.UsageError("--test-products goes with --test")
+        if self.agreement and (self.scorers or self.table or self.output is not None):
+            raise click.UsageError("--agreement runs no scorer: no --scorer, --table or --output")
+        if not all(all(names) for names in self.families):
+            raise click.UsageError("--scorer names no scorer")
+        if self.output is not None:
+            self._check_output(self.output)
+
+    def _check_output(self, output: Path) -> None:
+        if not output.absolute().parent.is_dir():
+            raise click.UsageError(f"--output: no folder {output.absolute().parent}")
+        inputs = (self.pairs, self.test, self.products, self.test_products)
+        if output.exists() and any(p and p.exists() and p.samefile(output) for p in inputs):
+            raise click.UsageError(f"--output: {output} is an input, which is not written over")
+
+
+def _run(options: _Options, scoring: dict[str, Any]) -> None:
+    from prevalence.calibration.agreement import worker_figures
+    from prevalence.labelled import read_documents
+
+    documents = {"dev": read_documents(options.pairs, products=options.products)}
+    if options.test is not None:
+        products = options.test_products or options.products
+        documents["test"] = read_documents(options.test, products=products)
+    workers = {name: worker_figures(found) for name, found in documents.items()}
+    if options.agreement:
+        _show_agreement(options, workers)
+        return
+    rows = _rows(options, scoring, documents)
+    for row in rows:
+        row.dev["workers"] = workers["dev"]
+        if row.test is not None:
+            row.test["workers"] = workers["test"]
+    _write(options, rows)
+    _show(options, rows, workers)
+
+
+def _rows(
+    options: _Options, scoring: dict[str, Any], documents: dict[str, list[Document]]
+) -> list[Row]:
+    from prevalence.calibration import study
+    from prevalence.cli.progress import pair_bar
+    from prevalence.labelled import JudgedPairs
+
+    sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
+    total = sum(map(len, sets.values())) * sum(map(len, options.families))
+    with pair_bar(total) as done:
+        try:
+            families = [
+                [_scored(name, sets, scoring, done) for name in names] for names in options.families
+            ]
+        except KeyboardInterrupt:
+            kept = (
+                "nothing is kept"
+                if scoring["cache"] is None
+                else ("pairs scored so far are in the cache; the same command goes on from there")
+            )
+            raise KeyboardInterrupt(f"interrupted: {kept}") from None
+    return study(sets["dev"], sets.get("test"), families, options.settings)
+
+
+def _scored(
+    name: str, sets: dict[str, JudgedPairs], scoring: dict[str, Any], done: Any
+) -> ScoredPairs:
+    from prevalence.calibration import ScoredPairs
+    from prevalence.consistency import score_pairs
+    from prevalence.scorers import open_scorer
+
+    scorer = open_scorer(name, **scoring)
+    scores = {
+        part: score_pairs(scorer, judged.premises, judged.hypotheses, progress=done)
+        for part, judged in sets.items()
+    }
+    return ScoredPairs(name, scorer.digest, scorer.signature, scores["dev"], scores.get("test"))
+
+
+def _write(options: _Options, rows: Sequence[Row]) -> None:
+    if options.output is None:
+        return
+    from prevalence.calibration import Calibration, best_of
+    from prevalence.writers import atomic_file
+
+    best = best_of(rows)
+    found = Calibration(
+        scorer=best.scored.name,
+        scorer_digest=best.scored.digest.hex(),
+        scorer_signature=best.scored.signature,
+        threshold=best.decider.threshold,
+        score_map=best.decider.score_map,
+        source={
+            "pairs": options.pairs.name,
+            "test": None if options.test is None else options.test.name,
+            "relation": options.relation,
+            "candidates": options.candidates,
+            "map": options.score_map,
+            "folds": options.folds,
+            "resamples": options.resamples,
+            "seed": options.seed,
+        },
+        dev=best.dev,
+        test=best.test,
+    )
+    with atomic_file(options.output) as file:
+        file.write(json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n")
+
+
+def _show(options: _Options, rows: Sequence[Row], workers: dict[str, Any]) -> None:
+    from prevalence.calibration import best_of
+    from prevalence.cli.errors import note
+    from prevalence.report.calibration import calibration_table, summary_table
+    from prevalence.report.console import make_console
+
+    if options.as_json:
+        found = [row.to_json() for row in rows]
+        _print_json(found[0] if len(found) == 1 else found)
+    elif options.table:
+        make_console().print(summary_table(rows))
+    else:
+        make_console().print(calibration_table(rows, best_of(rows)))
+        _show_workers(workers)
+    if options.quiet:
+        return
+    unscored = sum(part["unscored"] for part in (rows[0].dev, rows[0].test) if part is not None)
+    if unscored:
+        note(f"{unscored:,} pairs are left out: the hypothesis is longer than a scorer reads")
+    if options.output is not None:
+        note(f"{options.output} holds the calibration of {best_of(rows).scored.name}")
+
+
+def _show_agreement(options: _Options, workers: dict[str, Any]) -> None:
+    from prevalence.errors import InputError
+
+    if not any(workers.values()):
+        raise InputError(f"{options.pairs}: holds no annotators' labels (worker_labels)")
+    if options.as_json:
+        _print_json(workers)
+        return
+    _show_workers(workers)
+
+
+def _show_workers(workers: dict[str, Any]) -> None:
+    from prevalence.report.calibration import agreement_lines
+    from prevalence.report.console import make_console
+
+    for name, figures in workers.items():
+        if figures is not None:
+            make_console().print(agreement_lines(name, figures), soft_wrap=True)
+
+
+def _print_json(value: object) -> None:
+    from prevalence.report.text import inert
+
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    click.echo(inert(text) if sys.stdout.isatty() else text)

@@ -1,0 +1,179 @@
+"""`prevalence conv`: learn the head of SummaC-Conv, or convert the authors' files."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from prevalence.cli.options import (
+    GroupedCommand,
+    open_cache_folder,
+    option,
+    run_options,
+    split_names,
+)
+
+__all__ = ["conv"]
+
+_EPILOG = """\b
+Examples:
+  prevalence conv train examples/judgments.jsonl --output head.safetensors --steps 50
+  prevalence conv train --help
+"""
+
+_TRAIN_EPILOG = """\b
+Examples:
+  prevalence conv train examples/judgments.jsonl --output head.safetensors --bins even10
+  prevalence score examples/summaries.jsonl --model summac-conv:head.safetensors
+"""
+
+
+@click.group(epilog=_EPILOG)
+def conv() -> None:
+    """Learn or convert the head of SummaC-Conv."""
+
+
+_settings = (
+    option("Head", "--bins", default="percentile", show_default=True, metavar="NAME",
+           help="percentile, or even50 and the like."),
+    option("Head", "--classes", default="e", show_default=True, metavar="LETTERS",
+           help="Classes that are read: e(ntailment), c(ontradiction), n(eutral)."),
+    option("Head", "--granularity", default="sentence", show_default=True, metavar="NAME",
+           help="document, paragraph, sentence, 2sents, mixed, or two of them with a hyphen."),
+    option("Head", "--aggregate", default="mean", show_default=True, metavar="NAME",
+           help="Over the hypothesis's units: mean, min, max or all."),
+)  # fmt: skip
+
+
+_output = option(
+    "Output",
+    "--output",
+    "-o",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The head, .safetensors.",
+)
+
+
+def _head_settings(command: Any) -> Any:
+    for add in reversed(_settings):
+        command = add(command)
+    return command
+
+
+@conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)
+@click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
+@option(
+    "Head",
+    "--model",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="NLI model that the head reads; repeat it for several [default: embedded].",
+)
+@_head_settings
+@option(
+    "Training",
+    "--steps",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    metavar="N",
+    help="Steps of the optimizer.",
+)
+@option(
+    "Training",
+    "--learning-rate",
+    type=click.FloatRange(0, min_open=True),
+    default=0.02,
+    show_default=True,
+    metavar="R",
+    help="Of the optimizer.",
+)
+@option(
+    "Training",
+    "--decay",
+    type=click.FloatRange(0),
+    default=1e-3,
+    show_default=True,
+    metavar="D",
+    help="Penalty on the weights of the bins.",
+)
+@option(
+    "Training",
+    "--seed",
+    type=click.IntRange(0),
+    default=13,
+    show_default=True,
+    metavar="N",
+    help="Of the starting weights.",
+)
+@run_options
+@_output
+def train(**parameters: Any) -> None:
+    """Learn a head from labelled pairs; the NLI models stay as they are.
+
+    PAIRS is read as by `prevalence calibrate`.
+    """
+    from prevalence.cli.progress import pair_bar
+    from prevalence.consistency.conv import ConvSettings
+    from prevalence.consistency.conv_files import write_head
+    from prevalence.consistency.conv_training import ConvTraining, train_conv
+    from prevalence.labelled import JudgedPairs, read_documents
+    from prevalence.scorers import ScorerOptions, open_unit_model
+
+    output = _checked_output(parameters.pop("output"))
+    settings = ConvSettings(**_taken(parameters, ConvSettings))
+    training = ConvTraining(**_taken(parameters, ConvTraining))
+    judged = JudgedPairs.of(read_documents(parameters.pop("pairs")))
+    models = parameters.pop("models") or ("embedded",)
+    parameters["labels"] = split_names(parameters["labels"])
+    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
+    options = ScorerOptions(**parameters)
+    inners = [open_unit_model(model, options) for model in models]
+    with pair_bar(len(judged)) as done:
+        head = train_conv(
+            inners, judged.premises, judged.hypotheses, judged.labels, settings=settings,
+            training=training, progress=done,
+        )  # fmt: skip
+    write_head(head, output)
+    click.echo(f"{output}: learnt from {len(judged):,} pairs; "
+               f"--model summac-conv:{output}{_named(models)}")  # fmt: skip
+
+
+@conv.command(cls=GroupedCommand)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@_head_settings
+@_output
+def convert(**parameters: Any) -> None:
+    """Convert the authors' .bin state dict, which states none of its settings, to safetensors.
+
+    FILE is read as weights alone: nothing in it can run.
+    """
+    from prevalence.consistency.conv import ConvSettings
+    from prevalence.consistency.conv_files import read_head, write_head
+
+    output = _checked_output(parameters.pop("output"))
+    head = read_head(parameters.pop("file"), settings=_taken(parameters, ConvSettings))
+    write_head(head, output)
+    click.echo(f"{output}: {head.weight.size} weights for {head.models} model(s)")
+
+
+def _taken(parameters: dict[str, Any], kind: Any) -> dict[str, Any]:
+    """The fields of a dataclass, taken out of the command's parameters."""
+    names = (field.name for field in dataclasses.fields(kind))
+    return {name: parameters.pop(name) for name in names if name in parameters}
+
+
+def _checked_output(output: Path) -> Path:
+    if output.suffix != ".safetensors" or not output.absolute().parent.is_dir():
+        raise click.UsageError(f"--output: {output} is no .safetensors file in an existing folder")
+    return output
+
+
+def _named(models: tuple[str, ...]) -> str:
+    return "" if models == ("embedded",) else f",model={'+'.join(models)}"

@@ -1,0 +1,329 @@
+"""Questions about a text and answers from another: the two models of question-based scorers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import string
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from prevalence.characters import well_formed
+from prevalence.errors import BackendError, ModelError
+from prevalence.nli.checkpoint import (
+    first_line,
+    folder_digest,
+    load_network,
+    plain_name,
+    read_config,
+    read_tokenizer,
+    real_limit,
+    resolve,
+)
+from prevalence.nli.packing import batches
+from prevalence.nli.scorer import dtype_name, open_device
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "QuestionAnswerer",
+    "QuestionWriter",
+    "SpanLogits",
+    "answer_f1",
+    "answer_spans",
+    "best_span",
+]
+
+TEMPLATE = "answer: {answer} context: {context}"
+"""What a question writer reads, unless its folder says otherwise."""
+TEMPLATE_FILE = "question_generation.json"
+"""A JSON object with ``template``, beside the checkpoint of a question writer."""
+
+MOST_ANSWERS = 8
+"""Answers asked for in a text."""
+_MOST_ANSWER_TOKENS = 30
+_MOST_QUESTION_TOKENS = 48
+_BATCH_TOKENS = 4_096
+_STRIDE = 64
+_PLACE = re.compile(r"\{(answer|context)\}")
+_TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_FUNCTION_WORDS_TEXT = """
+a about after again all also am an and any are as at be because been before being both but
+by can could did do does doing don't for from had has have having he her here him his how i
+if in into is isn't it it's its just me more most my no nor not of off on once only or other
+our out over own same she should so some such than that the their them then there these they
+this those through to too until up us very was we were what when where which while who why
+will with would you your
+"""
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
+
+
+def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> list[str]:
+    """Spans of a text worth a question: runs of words that are no function words.
+
+    Source: the rule stands where question-based scorers take noun phrases from a parser.
+
+    >>> answer_spans("The warm boots kept my feet dry in deep snow.")
+    ['warm boots kept', 'feet dry', 'deep snow']
+    """
+    spans: list[str] = []
+    start = end = -1
+    for token in _TOKEN.finditer(text):
+        if token[0][0].isalnum() and token[0].lower() not in _FUNCTION_WORDS:
+            start, end = (token.start() if start < 0 else start), token.end()
+        elif start >= 0:
+            spans.append(text[start:end])
+            start = -1
+    if start >= 0:
+        spans.append(text[start:end])
+    return list(dict.fromkeys(spans))[:most]
+
+
+def answer_f1(wanted: str, given: str) -> float:
+    """F1 of the words of two answers, without case, punctuation and articles.
+
+    Two answers without a word agree, as in SQuAD.
+
+    Source: Rajpurkar et al. 2016.
+
+    >>> answer_f1("the warm boots", "Boots!")
+    0.6666666666666666
+    """
+    first, second = _bag(wanted), _bag(given)
+    if not first or not second:
+        return float(first == second)
+    common = (first & second).total()
+    return 2 * common / (first.total() + second.total())
+
+
+@lru_cache(maxsize=10_000)
+def _bag(text: str) -> Counter[str]:
+    lowered = "".join(char for char in text.lower() if char not in string.punctuation)
+    return Counter(_ARTICLES.sub(" ", lowered).split())
+
+
+class _Checkpoint:
+    """What both models are: weights, tokenizer, device, limit, name and digest."""
+
+    def __init__(self, kind: str, model: str, *, device: str, dtype: str) -> None:
+        import torch
+
+        self.folder: Path = resolve(model)
+        config = read_config(self.folder, model)
+        self.tokenizer = read_tokenizer(self.folder, model)
+        if self.tokenizer.pad_token is None:
+            raise ModelError(f"{model}: its tokenizer has no padding token")
+        self.limit = real_limit(config, self.tokenizer)
+        self.device = open_device(device)
+        dtype = dtype_name(dtype)
+        self.network = load_network(
+            kind, self.folder, config, model, dtype=getattr(torch, dtype)
+        ).to(self.device)
+        weights = folder_digest(self.folder)
+        self.name = f"{plain_name(model)}@{weights.hex()[:12]}"
+        self.digest = hashlib.blake2b(weights + dtype.encode(), digest_size=16).digest()
+
+    def padded(self, rows: Sequence[dict[str, list[int]]]) -> Any:
+        """A batch on the device."""
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        return self.tokenizer.pad(columns, return_tensors="pt").to(self.device)
+
+
+class QuestionWriter:
+    """A sequence-to-sequence model that writes a question for an answer in a text.
+
+    Args:
+        model: checkpoint folder or hub name. :data:`TEMPLATE_FILE` in its folder may hold the
+            ``template`` it was trained with, with ``{answer}`` and ``{context}``.
+        beams: of the search; nothing is sampled.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
+
+    Attributes:
+        name: for the signature.
+        digest: of everything that changes a question, 16 bytes.
+
+    Raises:
+        ModelError: the checkpoint or its template is unusable.
+    """
+
+    def __init__(
+        self, model: str, *, beams: int = 4, device: str = "auto", dtype: str = "auto"
+    ) -> None:
+        self._checkpoint = _Checkpoint("AutoModelForSeq2SeqLM", model, device=device, dtype=dtype)
+        self._template = _template(self._checkpoint.folder)
+        self._beams = beams
+        self.name = self._checkpoint.name
+        settings = repr((self._template, beams)).encode()
+        self.digest = hashlib.blake2b(self._checkpoint.digest + settings, digest_size=16).digest()
+
+    def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
+        """Questions for (answer, context) pairs, in order."""
+        tokenizer, questions = self._checkpoint.tokenizer, [""] * len(asked)
+        rows = [
+            dict(tokenizer(self._filled(*pair), truncation=True, max_length=self._checkpoint.limit,
+                           return_token_type_ids=False))
+            for pair in asked
+        ]  # fmt: skip
+        lengths = np.array([len(row["input_ids"]) for row in rows], np.int64)
+        for part in batches(lengths, _BATCH_TOKENS):
+            written = self._generate([rows[row] for row in part])
+            for row, question in zip(part.tolist(), written, strict=True):
+                questions[row] = question.strip()
+        return questions
+
+    def _filled(self, answer: str, context: str) -> str:
+        texts = {"answer": well_formed(answer), "context": well_formed(context)}
+        return _PLACE.sub(lambda place: texts[place[1]], self._template)
+
+    def _generate(self, rows: Sequence[dict[str, list[int]]]) -> list[str]:
+        import torch
+
+        try:
+            with torch.inference_mode():
+                ids = self._checkpoint.network.generate(
+                    **self._checkpoint.padded(rows), num_beams=self._beams, do_sample=False,
+                    max_new_tokens=_MOST_QUESTION_TOKENS,
+                )  # fmt: skip
+        except RuntimeError as error:
+            raise BackendError(f"{self.name}: it wrote no question: {first_line(error)}") from error
+        decoded = self._checkpoint.tokenizer.batch_decode(ids, skip_special_tokens=True)
+        return [str(question) for question in decoded]
+
+
+def _template(folder: Path) -> str:
+    path = folder / TEMPLATE_FILE
+    if not path.is_file():
+        return TEMPLATE
+    try:
+        template = json.loads(path.read_text(encoding="utf-8"))["template"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: no JSON object with a template") from error
+    if not isinstance(template, str) or sorted(_PLACE.findall(template)) != ["answer", "context"]:
+        raise ModelError(f"{path}: the template must hold {{answer}} and {{context}}, once each")
+    return template
+
+
+class SpanLogits(NamedTuple):
+    """What an extractive model says of one window.
+
+    Attributes:
+        start: float [L], logits of being the answer's first token.
+        end: float [L], of being its last.
+        context: bool [L], the tokens of the context.
+        offsets: int [L, 2], their characters in the context.
+    """
+
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    context: NDArray[np.bool_]
+    offsets: NDArray[np.int64]
+
+
+def best_span(window: SpanLogits) -> tuple[float, int, int]:
+    """The best answer of a window: its logits less those of "no answer", and its characters.
+
+    "No answer" is the first token as both ends. An answer has 30 tokens at most.
+
+    Source: Devlin et al. 2019, section 4.3.
+    """
+    inside = np.flatnonzero(window.context)
+    if not inside.size:
+        return -np.inf, 0, 0
+    scores = window.start[inside][:, None] + window.end[inside][None, :]
+    gap = np.arange(inside.size)[None, :] - np.arange(inside.size)[:, None]
+    scores = np.where((gap >= 0) & (gap < _MOST_ANSWER_TOKENS), scores, -np.inf)
+    first, last = np.unravel_index(int(scores.argmax()), scores.shape)
+    margin = float(scores[first, last] - window.start[0] - window.end[0])
+    return margin, int(window.offsets[inside[first], 0]), int(window.offsets[inside[last], 1])
+
+
+class QuestionAnswerer:
+    """An extractive question-answering model that may find no answer.
+
+    Args:
+        model: checkpoint folder or hub name.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
+
+    Attributes:
+        name: for the signature.
+        digest: of everything that changes an answer, 16 bytes.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+    """
+
+    def __init__(self, model: str, *, device: str = "auto", dtype: str = "auto") -> None:
+        self._checkpoint = _Checkpoint(
+            "AutoModelForQuestionAnswering", model, device=device, dtype=dtype
+        )
+        self.name = self._checkpoint.name
+        self.digest = self._checkpoint.digest
+
+    def answer(self, asked: Sequence[tuple[str, str]]) -> list[str]:
+        """Answers to (question, context) pairs, in order; an empty one where there is none.
+
+        A long context is read in overlapping windows, and the best answer of all counts.
+        """
+        windows, owner, offsets = self._windows(asked)
+        best = [(0.0, 0, 0)] * len(asked)
+        lengths = np.array([len(window["input_ids"]) for window in windows], np.int64)
+        for part in batches(lengths, _BATCH_TOKENS):
+            logits = self._logits([windows[row] for row in part])
+            for row, (start, end) in zip(part.tolist(), logits, strict=True):
+                found = best_span(SpanLogits(start, end, *offsets[row]))
+                best[owner[row]] = max(best[owner[row]], found)
+        return [context[start:end] for (_, context), (_, start, end)
+                in zip(asked, best, strict=True)]  # fmt: skip
+
+    def _windows(
+        self, asked: Sequence[tuple[str, str]]
+    ) -> tuple[list[dict[str, list[int]]], list[int], list[Any]]:
+        """Token ids of every window, whose it is, and where its context is."""
+        windows, owner, offsets = [], [], []
+        limit = self._checkpoint.limit
+        for place, (question, context) in enumerate(asked):
+            # A question may take half the room; what it has beyond is cut.
+            tokenizer = self._checkpoint.tokenizer
+            short = tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"]
+            encoded = tokenizer(
+                question if len(short) <= limit // 2 else tokenizer.decode(short[: limit // 3]),
+                well_formed(context), truncation="only_second", max_length=limit,
+                stride=min(_STRIDE, limit // 8), return_overflowing_tokens=True,
+                return_offsets_mapping=True, verbose=False,
+            )  # fmt: skip
+            spans = encoded.pop("offset_mapping")
+            encoded.pop("overflow_to_sample_mapping")
+            for row in range(len(spans)):
+                windows.append({key: values[row] for key, values in encoded.items()})
+                owner.append(place)
+                inside = np.array([side == 1 for side in encoded.sequence_ids(row)])
+                offsets.append((inside, np.asarray(spans[row], np.int64)))
+        return windows, owner, offsets
+
+    def _logits(
+        self, rows: Sequence[dict[str, list[int]]]
+    ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        import torch
+
+        try:
+            with torch.inference_mode():
+                output = self._checkpoint.network(**self._checkpoint.padded(rows))
+        except RuntimeError as error:
+            raise BackendError(f"{self.name}: it gave no answer: {first_line(error)}") from error
+        starts, ends = output.start_logits.float().cpu(), output.end_logits.float().cpu()
+        sizes = [len(row["input_ids"]) for row in rows]
+        return [
+            (start[:size].numpy(), end[:size].numpy())
+            for start, end, size in zip(starts, ends, sizes, strict=True)
+        ]

@@ -1,0 +1,183 @@
+"""The JSON layouts of labelled pairs, each a function from one record to documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from prevalence.errors import InputError
+from prevalence.labelled.documents import Document, Record, items_of, text_of
+from prevalence.labelled.targets import Target, majority_target, mean_target, parse_target
+from prevalence.sentences import get_splitter
+from prevalence.signature import TRIVIAL_TEMPLATES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LABEL_MODES", "LabelMode", "judged_document", "parse_record"]
+
+LABEL_MODES = ("majority", "soft")
+LabelMode = Literal["majority", "soft"]
+
+Targets = tuple[Target, ...]
+
+
+def parse_record(
+    record: Record, where: str, mode: LabelMode, *, summaries: Sequence[str] = ()
+) -> list[Document]:
+    """Turn a record of any JSON layout into documents.
+
+    Args:
+        record: The object.
+        where: File and line for messages.
+        mode: `majority` uses `labels`, or the annotators' majority where there are none; `soft`
+            averages `worker_labels` where present.
+        summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
+
+    Returns:
+        One document a premise.
+
+    Raises:
+        InputError: The record has no known layout, or a field is not what its layout asks for.
+    """
+    if "premise" in record:
+        return [_parse_pair(record, where)]
+    if "statements" in record:
+        return [_parse_review(record, "statements", where, mode)]
+    if "review" in record:
+        return [_parse_review(record, "sentences", where, mode)]
+    if "reviews" in record and "labels" in record:
+        return _parse_grouped(record, where)
+    if "reviews" in record:
+        return _parse_unlabelled(record, where, summaries)
+    raise InputError(
+        f"{where}: none of the known layouts (premise + hypothesis + label; review + sentences or "
+        "statements + labels; name + reviews + sentences + labels; reviews; problem + answers)"
+    )
+
+
+def judged_document(
+    premise: str,
+    hypotheses: Sequence[str],
+    *,
+    labels: Sequence[object] | None,
+    votes: Sequence[Sequence[object]],
+    mode: LabelMode,
+    group: str,
+    domain: str,
+    where: str,
+) -> Document:
+    """A review with its labels, its annotators' labels, or both.
+
+    Args:
+        premise: The review.
+        hypotheses: The n statements about it.
+        labels: n labels; None to take the annotators' majority.
+        votes: One row of n labels an annotator.
+        mode: Whether the targets are the labels or the annotators' mean.
+        group: Product.
+        domain: Category.
+        where: File and line for messages.
+
+    Returns:
+        The document.
+
+    Raises:
+        InputError: A row is not n labels long, or there is none.
+    """
+    rows = [_row_targets(row, len(hypotheses), where) for row in votes]
+    if mode == "soft" and rows:
+        targets: Targets = tuple(mean_target(column) for column in zip(*rows, strict=True))
+    elif labels is not None:
+        targets = _row_targets(labels, len(hypotheses), where)
+    elif rows:
+        targets = tuple(majority_target(column) for column in zip(*rows, strict=True))
+    else:
+        raise InputError(f"{where}: field 'labels' is missing, and 'worker_labels' as well")
+    return Document(
+        premise,
+        tuple(hypotheses),
+        targets,
+        group,
+        domain,
+        votes=tuple(tuple(target.entailment for target in row) for row in rows),
+    )
+
+
+def _parse_pair(record: Record, where: str) -> Document:
+    premise, hypothesis = text_of(record, "premise", where), text_of(record, "hypothesis", where)
+    if "label" not in record:
+        raise InputError(f"{where}: field 'label' is missing")
+    relation = str(record.get("relation", "review")).split("-")[0]
+    group = str(record.get("group", record.get("id", premise)))
+    target = parse_target(record["label"], where)
+    domain = str(record.get("domain", ""))
+    return Document(premise, (hypothesis,), (target,), group, domain, relation)
+
+
+def _parse_review(record: Record, field: str, where: str, mode: LabelMode) -> Document:
+    return judged_document(
+        text_of(record, "review", where),
+        _texts(record, field, where),
+        labels=items_of(record, "labels", where) if "labels" in record else None,
+        votes=items_of(record, "worker_labels", where) if "worker_labels" in record else (),
+        mode=mode,
+        group=str(record.get("product_id", record.get("id", where))),
+        domain=str(record.get("domain", record.get("category", ""))),
+        where=where,
+    )
+
+
+def _parse_grouped(record: Record, where: str) -> list[Document]:
+    reviews, sentences = items_of(record, "reviews", where), _texts(record, "sentences", where)
+    rows = items_of(record, "labels", where)
+    if len(rows) != len(reviews):
+        raise InputError(f"{where}: expected {len(reviews)} rows of labels, found {len(rows)}")
+    group, domain = str(record.get("id", where)), str(record.get("domain", ""))
+    documents = []
+    for review, row in zip(reviews, rows, strict=True):
+        targets = _row_targets(row, len(sentences), where)
+        documents.append(Document(_review(review, where), sentences, targets, group, domain))
+    if "trivial" in record:
+        premise = TRIVIAL_TEMPLATES["name"].format(name=text_of(record, "name", where))
+        # Having bought a thing contradicts nothing that a review says of it.
+        labels = ["entailment"] + ["neutral"] * len(sentences)
+        statements = (text_of(record, "trivial", where), *sentences)
+        targets = _row_targets(labels, len(statements), where)
+        documents.append(Document(premise, statements, targets, group, domain, "product"))
+    return documents
+
+
+def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> list[Document]:
+    group = str(record.get("product_id", record.get("id", record.get("case", where))))
+    domain = str(record.get("domain", record.get("category", "")))
+    texts = [_review(review, where) for review in items_of(record, "reviews", where)]
+    written = record.get("summaries", {})
+    if summaries and not isinstance(written, dict):
+        raise InputError(f"{where}: field 'summaries' must be an object of system and text")
+    split = get_splitter()
+    found = (str(written.get(system, "")) for system in summaries)
+    sentences = tuple(dict.fromkeys(s.text for text in found for s in split(text)))
+    return [
+        Document(text, (), (), group, domain, unlabelled=sentences)
+        for text in texts
+        if text.strip()
+    ]
+
+
+def _row_targets(row: Any, size: int, where: str) -> Targets:
+    if not isinstance(row, list | tuple) or len(row) != size:
+        found = len(row) if isinstance(row, list | tuple) else type(row).__name__
+        raise InputError(f"{where}: expected {size} labels, one a statement, found {found}")
+    return tuple(parse_target(label, where) for label in row)
+
+
+def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
+    texts = items_of(record, field, where)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{where}: {field}[{place}] must be a non-empty string")
+    return tuple(texts)
+
+
+def _review(review: Any, where: str) -> str:
+    return review if isinstance(review, str) else text_of(review, "text", where)

@@ -1,0 +1,66 @@
+"""From a file of labelled pairs in any layout to documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prevalence.errors import InputError
+from prevalence.labelled.documents import Document, items_of, read_records, text_of
+from prevalence.labelled.layouts import LabelMode, parse_record
+from prevalence.labelled.reviewnli import is_released, join_released, read_named_products
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+__all__ = ["read_documents"]
+
+
+def read_documents(
+    path: Path,
+    *,
+    labels: LabelMode = "majority",
+    threeway: Path | None = None,
+    products: Path | None = None,
+    summaries: Sequence[str] = (),
+) -> list[Document]:
+    """Read a JSON Lines file of labelled pairs in any of the accepted layouts.
+
+    Args:
+        path: File whose records are pairs (`premise`, `hypothesis`, `label`), reviews with
+            `sentences` or `statements`, grouped products, unlabelled products with `reviews`, or
+            ReviewNLI's released answers.
+        labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
+        threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
+            records with `statements` into neutral and contradiction.
+        products: File with the reviews and summaries that ReviewNLI's released answers speak of.
+        summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
+
+    Returns:
+        Documents in file order.
+
+    Raises:
+        InputError: A file is missing, or a line is not valid.
+    """
+    records = list(read_records(path))
+    if not records:
+        raise InputError(f"{path}: holds no records")
+    if is_released(records[0][1]):
+        if products is None:
+            raise InputError(
+                f"{path}: ReviewNLI's released answers name texts by number; give the products "
+                "file that holds them (Copycat's gold summaries) with --products"
+            )
+        return join_released(records, read_named_products(products), labels)
+    splits = dict(_read_threeway(threeway)) if threeway is not None else {}
+    documents: list[Document] = []
+    for where, record in records:
+        split = splits.get(str(record.get("id")))
+        whole = record if split is None else {**record, "labels": split}
+        documents.extend(parse_record(whole, where, labels, summaries=summaries))
+    return documents
+
+
+def _read_threeway(path: Path) -> Iterator[tuple[str, list[str]]]:
+    for where, record in read_records(path):
+        yield text_of(record, "id", where), list(items_of(record, "labels", where))

@@ -1,0 +1,133 @@
+"""Tables of `prevalence calibrate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from prevalence.report.console import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from prevalence.calibration import Row
+
+__all__ = ["agreement_lines", "calibration_table", "summary_table"]
+
+_WITH_INTERVAL = ("balanced_accuracy", "auc")
+_PLAIN = ("precision", "recall", "f1", "brier", "ece")
+_RATES = ("accuracy", "false_positive_rate", "false_negative_rate", "krippendorff_alpha")
+_HEADERS = {
+    "balanced_accuracy": "bal. acc.",
+    "auc": "AUC",
+    "f1": "F1",
+    "brier": "Brier",
+    "ece": "ECE",
+}
+
+
+def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
+    """Scorers with threshold and figures on the pairs that no choice has seen.
+
+    Args:
+        rows: one a scorer.
+        best: the row that the others are compared with; marked by a star.
+    """
+    table = _table()
+    table.add_column("scorer", overflow="fold")
+    for header in ("threshold", "dev", *(_HEADERS.get(name, name) for name in _WITH_INTERVAL)):
+        table.add_column(header, justify="right", no_wrap=True)
+    for name in _PLAIN:
+        table.add_column(_HEADERS.get(name, name), justify="right", no_wrap=True)
+    if len(rows) > 1:
+        table.add_column("p", justify="right", no_wrap=True)
+    for row in rows:
+        unseen, versus = _unseen(row)
+        cells = [
+            f"{row.decider.threshold:.4f}",
+            _figure(row.dev["balanced_accuracy"]),
+            *(_with_interval(unseen, name) for name in _WITH_INTERVAL),
+            *(_figure(unseen.get(name)) for name in _PLAIN),
+        ]
+        if len(rows) > 1:
+            cells.append(_figure((versus or {}).get("balanced_accuracy", {}).get("p_value")))
+        star = " *" if row is best and len(rows) > 1 else ""
+        table.add_row(plain(row.scored.name + star), *cells)
+    return Group(table, Text(_note(rows), "dim"))
+
+
+def summary_table(rows: Sequence[Row]) -> RenderableType:
+    """Balanced accuracy and AUC to four places, as the table of scorers in the paper has them.
+
+    Source: Malon 2023, Table 2.
+    """
+    table = _table()
+    table.add_column("Method", overflow="fold")
+    for header in ("Balanced Accuracy", "AUC"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for row in rows:
+        unseen, _ = _unseen(row)
+        figures = (unseen.get(name) for name in _WITH_INTERVAL)
+        table.add_row(plain(row.scored.name), *(_figure(figure, 4) for figure in figures))
+    return Group(table, Text(_where(rows), "dim"))
+
+
+def agreement_lines(name: str, workers: dict[str, Any]) -> RenderableType:
+    """Annotators against the majority, on one line."""
+    shown = {figure: _figure(workers[figure], 4) for figure in _RATES}
+    text = (
+        f"{name}: annotators agree with the majority in {shown['accuracy']} of "
+        f"{workers['labels']:,} labels (false positives {shown['false_positive_rate']}, false "
+        f"negatives {shown['false_negative_rate']}); Krippendorff's alpha "
+        f"{shown['krippendorff_alpha']}"
+    )
+    return plain(text)
+
+
+def _unseen(row: Row) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Figures on pairs that no choice has seen, or else the first set's; and the tests there."""
+    if row.test is not None:
+        return row.test, row.test.get("versus_best")
+    crossed = row.dev.get("cross_validation")
+    if crossed is None:
+        return row.dev, None
+    return crossed["pooled"], crossed.get("versus_best")
+
+
+def _where(rows: Sequence[Row]) -> str:
+    if rows[0].test is not None:
+        return f"on the second set, {rows[0].test['n']:,} pairs; thresholds from the first"
+    crossed = rows[0].dev.get("cross_validation")
+    if crossed is None:
+        return f"on the {rows[0].dev['n']:,} pairs that chose the threshold (a single product)"
+    return (
+        f"cross-validated over products, {len(crossed['folds'])} folds, {rows[0].dev['n']:,} pairs"
+    )
+
+
+def _note(rows: Sequence[Row]) -> str:
+    dev = "dev: balanced accuracy on the set that chose; the other figures are "
+    tests = "; * is the best on dev, and p that of equal balanced accuracy with it"
+    return dev + _where(rows) + (tests if len(rows) > 1 else "")
+
+
+def _table() -> Table:
+    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def _figure(value: float | None, places: int = 3) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.{places}f}"
+    return text[1:] if text.startswith("0.") else text
+
+
+def _with_interval(figures: dict[str, Any], name: str) -> str:
+    interval = figures["intervals"].get(name)
+    shown = _figure(figures.get(name))
+    return shown if interval is None else f"{shown} [{'–'.join(map(_figure, interval))}]"

@@ -1,0 +1,222 @@
+"""`prevalence calibrate`, and `prevalence score` with what it wrote."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+QUICK = ("--resamples", "50", "--trials", "50")
+ROUGE = ("--scorer", "rouge1-precision")
+
+
+def pair(premise: str, hypothesis: str, label: object, group: str) -> dict[str, Any]:
+    return {"premise": premise, "hypothesis": hypothesis, "label": label, "group": group}
+
+
+@pytest.fixture
+def pairs(write: Write) -> Path:
+    """ROUGE-1 precision gives 1, 1, 0 and ½ to each product's pairs; the first two are positive."""
+    records = []
+    for group in ("a", "b", "c"):
+        records += [
+            pair("such warm boots", "warm boots", 1, group),
+            pair("they leak badly", "they leak", "entailment", group),
+            pair("they leak badly", "warm boots", 0, group),
+            pair("cold boots", "warm boots", "contradiction", group),
+        ]
+    return write(*records, name="pairs.jsonl")
+
+
+def test_json_of_one_scorer(run: Run, pairs: Path) -> None:
+    result = run("calibrate", pairs, *ROUGE, *QUICK, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert list(found) == ["scorer", "threshold", "dev", "test"]
+    assert (found["scorer"], found["threshold"], found["test"]) == ("rouge1-precision", 0.5, None)
+    dev = found["dev"]
+    assert (dev["n"], dev["positives"], dev["balanced_accuracy"], dev["auc"]) == (12, 6, 1.0, 1.0)
+    # Squared errors 0, 0, 0 and ¼ for every product.
+    assert dev["brier"] == pytest.approx(1 / 16)
+    assert dev["cross_validation"]["pooled"]["balanced_accuracy"] == 1.0
+    assert dev["workers"] is None
+
+
+def test_json_of_several_scorers_and_a_second_set(run: Run, pairs: Path, write: Write) -> None:
+    second = write(
+        pair("warm boots", "boots", 1, "x"), pair("warm boots", "they leak", 0, "y"),
+        pair("they leak", "they leak", 0, "y"), name="second.jsonl",
+    )  # fmt: skip
+    result = run(
+        "calibrate", pairs, "--test", second, *ROUGE, "--scorer",
+        "rouge2-precision|rouge1-recall", *QUICK, "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    first, other = json.loads(result.stdout)
+    assert first["test"]["n"] == 3
+    # "they leak" is supported by rouge though labelled 0: specificity ½, recall 1.
+    assert first["test"]["balanced_accuracy"] == 0.75
+    assert other["scorer"] in {"rouge2-precision", "rouge1-recall"}
+    versus = other["test"]["versus_best"]
+    assert versus["scorer"] == "rouge1-precision"
+    assert set(versus["auc"]) == {"difference", "p_value"}
+
+
+def test_table_has_the_layout_of_the_paper(run: Run, pairs: Path) -> None:
+    result = run("calibrate", pairs, *ROUGE, *QUICK, "--table")
+    lines = result.stdout.splitlines()
+    assert lines[0].split("  ")[0] == "Method"
+    assert lines[0].endswith("Balanced Accuracy     AUC")
+    assert lines[1].split() == ["rouge1-precision", "1.0000", "1.0000"]
+    assert lines[2] == "cross-validated over products, 3 folds, 12 pairs"
+
+
+def test_the_default_table_marks_the_best(run: Run, pairs: Path) -> None:
+    result = run("calibrate", pairs, "--scorer", "rouge1-recall", *ROUGE, *QUICK)
+    header, *rows = result.stdout.splitlines()
+    assert header.split()[:3] == ["scorer", "threshold", "dev"]
+    assert [row.split()[0] for row in rows[:2]] == ["rouge1-recall", "rouge1-precision"]
+    # Both are perfect; the first of equals is the one that the other is compared with.
+    assert [" * " in row for row in rows[:2]] == [True, False]
+
+
+def test_a_written_calibration_scores(
+    run: Run, pairs: Path, tmp_path: Path, write: Write, boots: dict[str, Any]
+) -> None:
+    path = tmp_path / "c.json"
+    made = run("calibrate", pairs, *ROUGE, *QUICK, "--map", "platt", "--output", path)
+    assert made.exit_code == 0, made.stderr
+    assert "holds the calibration of rouge1-precision" in made.stderr
+    products = write(boots, name="products.jsonl")
+    plain = run("score", products, "--model", "rouge1-precision", "--threshold", "0.5",
+                "--format", "jsonl")  # fmt: skip
+    mapped = run("score", products, "--calibration", path, "--format", "jsonl")
+    assert mapped.exit_code == 0, mapped.stderr
+    for first, second in zip(*(r.stdout.splitlines() for r in (plain, mapped)), strict=True):
+        one, two = json.loads(first), json.loads(second)
+        assert one["prevalence"] == two["prevalence"]
+        assert [s["support"] for s in one["sentences"]] == [s["support"] for s in two["sentences"]]
+        assert one["sentences"][0]["entailment"] != two["sentences"][0]["entailment"]
+        assert re.search(r"\|calib:[0-9a-f]{12}\|", two["signature"])
+        assert "calib" not in one["signature"]
+
+
+def test_a_calibration_of_another_scorer_is_refused(
+    run: Run, pairs: Path, tmp_path: Path, write: Write, boots: dict[str, Any]
+) -> None:
+    path = tmp_path / "c.json"
+    run("calibrate", pairs, *ROUGE, *QUICK, "--output", path)
+    products = write(boots, name="products.jsonl")
+    other = run("score", products, "--calibration", path, "--model", "rouge1-recall")
+    assert other.exit_code == 2
+    assert "run `prevalence calibrate` again" in other.stderr
+    both = run("score", products, "--calibration", path, "--threshold", "0.5")
+    assert both.exit_code == 2
+    assert "--threshold and --calibration exclude each other" in both.stderr
+    none = run("score", products, "--calibration", pairs)
+    assert none.exit_code == 2
+    assert "not a calibration file" in none.stderr or "cannot be read" in none.stderr
+
+
+def test_support_takes_a_calibration(run: Run, pairs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    run("calibrate", pairs, *ROUGE, *QUICK, "--output", path)
+    reviews = tmp_path / "r.txt"
+    reviews.write_text("warm boots\ncold boots\n")
+    result = run("support", "--calibration", path, reviews, "Warm boots.")
+    # ½ is not above the threshold of ½.
+    assert result.stdout.startswith("1 of 2 reviews (50%)")
+
+
+def test_agreement_of_annotators(run: Run, write: Write) -> None:
+    record = {
+        "review": "r", "sentences": ["a", "b"], "labels": [1, 0],
+        "worker_labels": [[1, 0], [1, 1], [1, 0]],
+    }  # fmt: skip
+    path = write(record, name="w.jsonl")
+    shown = run("calibrate", path, "--agreement")
+    assert shown.exit_code == 0, shown.stderr
+    assert "in .8333 of 6 labels (false positives .3333, false negatives .0000)" in shown.stdout
+    assert json.loads(run("calibrate", path, "--agreement", "--json").stdout)["dev"]["labels"] == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--json", "--table"), "exclude each other"),
+        (("--test-products", "x"), "goes with --test"),
+        (("--agreement", "--table"), "runs no scorer"),
+        (("--agreement",), "holds no annotators' labels"),
+        (("--scorer", "a||b"), "names no scorer"),
+        (("--output", "no/such/c.json"), "no folder"),
+        ((*ROUGE, "--relation", "product"), "it has 12 of 'review'"),
+        ((*ROUGE, "--windows", "3"), "rouge1-precision has no model"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    run: Run, pairs: Path, words: tuple[str, ...], message: str
+) -> None:
+    result = run("calibrate", pairs, *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_input_is_not_written_over(run: Run, pairs: Path) -> None:
+    before = pairs.read_bytes()
+    result = run("calibrate", pairs, *ROUGE, "--output", pairs)
+    assert result.exit_code == 2
+    assert pairs.read_bytes() == before
+
+
+def test_bad_lines_are_named(run: Run, write: Write) -> None:
+    path = write({"premise": "p", "hypothesis": "h", "label": 9}, name="bad.jsonl")
+    result = run("calibrate", path, *ROUGE)
+    assert result.exit_code == 2
+    assert "bad.jsonl:1: label 9" in result.stderr
+
+
+def test_the_examples_of_the_help_text_run(
+    run: Run, tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(repository / "examples")
+    monkeypatch.chdir(tmp_path)
+    epilog = import_module("prevalence.cli.calibrate")._EPILOG
+    lines = re.findall(r"^  prevalence (.*)$", epilog, re.MULTILINE)
+    assert len(lines) >= 5
+    for line in lines:
+        words = shlex.split(line.replace("--scorer embedded", "--scorer rougeL-precision"))
+        if words[0] == "calibrate" and "--scorer" not in words:
+            words += ROUGE
+        result = run(*words, *(QUICK if words[0] == "calibrate" else ()))
+        assert result.exit_code == 0, result.stderr
+        assert result.stdout
+
+
+def test_the_page_in_the_documentation_is_true(
+    run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    page = (repository / "docs" / "calibrate.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ prevalence (calibrate examples/.*)$", page, re.MULTILINE)
+    assert len(lines) >= 2
+    for line in lines:
+        words = shlex.split(line.replace("--scorer embedded", "--scorer rougeL-f1"))
+        assert run(*words, *QUICK).exit_code == 0
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(code, "calibrate.md", "exec"), names)
+    assert 0 < names["row"].decider.threshold < 1
