@@ -1,6 +1,7 @@
 """prevalence baselines, through the entry point's group and through the installed command."""
 
 import json
+import shlex
 
 import pytest
 
@@ -184,11 +185,20 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("line", examples())
-def test_help_examples_work(shell, repository, tmp_path, line):
+def test_help_examples_work(run, repository, tmp_path, monkeypatch, line):
     (tmp_path / "examples").symlink_to(repository / "examples")
-    done = shell(line, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(tmp_path)
+    program, *words = shlex.split(line)
+    done = run(*words)
+    assert program == "prevalence"
+    assert done.exit_code == 0, done.stderr
     assert done.stdout
+
+
+def test_the_installed_command_lists_the_metrics(shell):
+    done = shell("prevalence baselines --list")
+    assert done.returncode == 0, done.stderr
+    assert "rouge-l:py-rouge" in done.stdout
 
 
 def test_an_interrupt_keeps_what_is_done(run, write, products, tmp_path, monkeypatch):
