@@ -22,9 +22,9 @@ may fail: one that is too low can only set a sentence aside, and only a_i must n
 during the i-th search. During that search bounds are looked at on a fixed ladder of sample sizes
 with K rungs below the whole, each with error probability α_i / K, so the i-th search fails with
 probability at most α_i, and the construction with at most Σ α_i ≤ δ, where the α_i are fixed before
-any review is asked. Samples below the first rung of that ladder have exact bounds, which cannot fail.
-How the answers steer what is asked next does not matter, because the bound of a_i holds at all rungs
-at once.
+any review is asked. Samples below the first rung of that ladder have exact bounds, which cannot
+fail. How the answers steer what is asked next does not matter, because the bound of a_i holds at
+all rungs at once.
 """
 
 from __future__ import annotations
