@@ -22,8 +22,9 @@ may fail: one that is too low can only set a sentence aside, and only a_i must n
 during the i-th search. During that search bounds are looked at on a fixed ladder of sample sizes
 with K rungs below the whole, each with error probability α_i / K, so the i-th search fails with
 probability at most α_i, and the construction with at most Σ α_i ≤ δ, where the α_i are fixed before
-any review is asked. How the answers steer what is
-asked next does not matter, because the bound of a_i holds at all rungs at once.
+any review is asked. Samples below the first rung of that ladder have exact bounds, which cannot
+fail. How the answers steer what is asked next does not matter, because the bound of a_i holds at
+all rungs at once.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ _BLOCKS = 32
 """Parts in which exact search asks the reviews."""
 
 _FIRST, _RATIO = 12, 1.4
-"""Sample sizes of racing."""
+"""Sample sizes of racing at which bounds take a risk."""
+
+_EARLY = (2, 4, 8)
+"""Sample sizes of racing too small for that; enough where the best sentences have all reviews."""
 
 _FEW = 24
 """Reviews below which racing is exact search, which then asks less."""
@@ -190,10 +194,13 @@ class _Walk:
         size = len(self._order)
         if delta > 0:
             self._order = np.random.default_rng(seed).permutation(judge.rows)
-            self._rungs = ladder(size, first=_FIRST, ratio=_RATIO)
+            rungs = ladder(size, first=_FIRST, ratio=_RATIO)
+            self._looks = len(rungs) - 1
+            self._rungs = (*_EARLY, *rungs)
         else:
             block = -(-size // _BLOCKS) or 1
             self._rungs = (*range(block, size, block), size)
+            self._looks = 0
         count = len(candidates)
         self._state = _State(
             asked=np.zeros(count, np.int64),
@@ -217,7 +224,7 @@ class _Walk:
             leader = self._leader()
             if leader is not None and self._refused(np.array([leader])):
                 continue
-            rivals = self._rivals(leader, alpha / max(len(self._rungs) - 1, 1))
+            rivals = self._rivals(leader, alpha / max(self._looks, 1))
             if leader is not None and not rivals.size:
                 return self._choose(leader)
             rivals = self._worth_asking(rivals, leader)
@@ -243,7 +250,8 @@ class _Walk:
         asked = state.asked[open_]
         for drawn in np.unique(asked).tolist():
             level = asked == drawn
-            bounds[level] = self._bounds(state.hits[open_[level]], drawn, alpha if drawn else 0.0)
+            risk = alpha if drawn >= _FIRST else 0.0
+            bounds[level] = self._bounds(state.hits[open_[level]], drawn, risk)
         best = state.hits[leader]
         before = (bounds == best) & (state.ranks[open_] < state.ranks[leader])
         return np.asarray(open_[(bounds > best) | before])

@@ -141,6 +141,15 @@ def test_racing_asks_little_of_many_reviews(world: World) -> None:
     assert raced.calls.reviews < exact.calls.reviews
 
 
+def test_racing_is_soon_done_where_all_reviews_agree(world: World) -> None:
+    shares = np.r_[np.full(4, 1.0), np.full(196, 0.3)]
+    made = world(4, m=200, n=200, shares=shares, redundancy=0.0, trivial=0.0)
+    exact, raced = made.judge(), made.judge()
+    rule = LengthRule(sentences=3)
+    assert greedy(raced, made.candidates, rule, delta=0.05) == greedy(exact, made.candidates, rule)
+    assert raced.calls.reviews <= exact.calls.reviews < 0.15 * made.implied.size
+
+
 def test_racing_among_few_reviews_is_exact_search(world: World) -> None:
     made = world(2, m=20, n=40)
     exact, raced = made.judge(), made.judge()
