@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.metric import prefix_curve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -287,6 +286,9 @@ class ScoredSummary:
         """Prevalence of the 1, 2, ..., n best supported sentences; see :mod:`prevalence.metric`."""
         if self.prevalence is None or not self.sentences or not self.n_reviews:
             return ()
+        # Loads numpy, which reading records does without.
+        from prevalence.metric import prefix_curve
+
         counts = [sentence.counts for sentence in self.sentences]
         supports = [sentence.support or 0 for sentence in self.sentences]
         return prefix_curve(supports, counts, self.n_reviews)

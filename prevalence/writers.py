@@ -192,10 +192,10 @@ def finished_rows(
     Raises:
         InputError: the file holds something else; it is left untouched.
     """
-    return _finished(path, read)
+    return _finished(path, read, kind="row")
 
 
-def _finished(path: Path, read: Callable[[Any], Line]) -> Iterator[Line]:
+def _finished(path: Path, read: Callable[[Any], Line], *, kind: str) -> Iterator[Line]:
     if not path.is_file():
         return
     end = 0
@@ -207,7 +207,7 @@ def _finished(path: Path, read: Callable[[Any], Line]) -> Iterator[Line]:
                 row = read(json.loads(line))
             except (ValueError, AttributeError) as error:
                 raise InputError(
-                    f"{path}:{number}: not a row of an earlier run ({error}); "
+                    f"{path}:{number}: not a {kind} of an earlier run ({error}); "
                     "choose another --output, or --overwrite"
                 ) from error
             end += len(line)
@@ -218,12 +218,12 @@ def _finished(path: Path, read: Callable[[Any], Line]) -> Iterator[Line]:
 
 def finished_records(path: Path) -> Iterator[dict[str, Any]]:
     """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
-    return _finished(path, _record)
+    return _finished(path, _record, kind="record")
 
 
 def _record(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not isinstance(value.get("reviews"), list):
-        raise ValueError("not an input record")
+        raise ValueError("no list of reviews")
     return value
 
 

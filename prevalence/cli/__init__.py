@@ -20,7 +20,7 @@ _COMMANDS = {
     "conv": "Learn or convert the head of SummaC-Conv.",
     "train": "Fine-tune an NLI model on labelled pairs.",
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
-    "distill": "Let a teacher model judge pairs that a smaller one is to learn.",
+    "distill": "Let a teacher model judge reviews against statements, as soft labels to train on.",
     "simplify": "Rewrite review sentences into simpler ones, beside the original reviews.",
     "train-simplifier": "Fine-tune the model that simplify uses, on human rewritings.",
 }

@@ -95,7 +95,7 @@ def distill(
     own: int,
     **parameters: Any,
 ) -> None:
-    """Let a teacher (--model) judge reviews against statements, as soft labels to train on.
+    """Let a teacher model judge reviews against statements, as soft labels to train on.
 
     Each review is asked about its own labelled statements, and about sentences drawn from other
     reviews. Ctrl-C keeps what the cache holds; the same command goes on from there.

@@ -18,9 +18,9 @@ from prevalence.nli.checkpoint import (
     plain_name,
     read_config,
     read_tokenizer,
-    real_limit,
     resolve,
 )
+from prevalence.nli.limits import real_limit
 from prevalence.nli.packing import batches
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
 from prevalence.nli.scorer import dtype_name, open_device

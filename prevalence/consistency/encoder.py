@@ -17,9 +17,9 @@ from prevalence.nli.checkpoint import (
     plain_name,
     read_config,
     read_tokenizer,
-    real_limit,
     resolve,
 )
+from prevalence.nli.limits import real_limit
 from prevalence.nli.packing import batches
 from prevalence.nli.registry import lookup
 from prevalence.nli.scorer import dtype_name, open_device

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import ModelError
 from prevalence.metric import check_threshold
 from prevalence.nli.labels import LabelMap, parse_labels, read_labels
+from prevalence.nli.limits import asked_length, real_limit, trained_length
 from prevalence.nli.registry import Checkpoint, lookup
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ __all__ = [
     "quiet_transformers",
     "read_config",
     "read_tokenizer",
-    "real_limit",
     "resolve",
 ]
 
@@ -46,28 +46,7 @@ ATTENTIONS = (JOINT, PREMISE_FIRST)
 """What ``prevalence_attention`` in a config may say."""
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
-_UNSET_LIMIT = 1_000_000
-"""Tokenizers without a stated limit report about 1e30."""
-
-_DEFAULT_LIMIT = 512
-_LEAST_LENGTH = 8
 _DEFAULT_THRESHOLD = 0.5
-
-_OFFSET_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "ibert",
-    "longformer",
-    "luke",
-    "markuplm",
-    "mpnet",
-    "roberta",
-    "roberta-prelayernorm",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "xmod",
-}
-"""Model types that number positions from ``padding_idx + 1``."""
 
 _DIGESTED = (
     "*.safetensors",
@@ -158,9 +137,6 @@ def load_checkpoint(
     attention = _attention(config, model)
     tokenizer = read_tokenizer(folder, model)
     limit = real_limit(config, tokenizer)
-    length = _length(config, limit, model, max_length)
-    if at_most is not None and max_length is None:
-        length = min(length, at_most)
     threshold = _threshold(config, entry, model)
     if config.pad_token_id is None:
         # Heads that read the last token find it by the padding token in the config.
@@ -171,9 +147,9 @@ def load_checkpoint(
         tokenizer=tokenizer,
         pad=config.pad_token_id,
         labels=order,
-        max_length=_length(config, limit, model, max_length),
+        max_length=asked_length(config, limit, model, max_length, at_most),
         attention=attention,
-        max_hypothesis=_trained_length(config, "prevalence_max_hypothesis", limit, model),
+        max_hypothesis=trained_length(config, "prevalence_max_hypothesis", limit, model),
         threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
         digest=folder_digest(folder),
@@ -198,25 +174,6 @@ def _attention(config: Any, model: str) -> str:
             f"classifiers, and its config says {config.model_type}; remove prevalence_attention"
         )
     return str(named)
-
-
-def _length(config: Any, limit: int, model: str, asked: int | None) -> int:
-    if asked is None:
-        return _trained_length(config, "prevalence_max_length", limit, model)
-    if not _LEAST_LENGTH <= asked <= limit:
-        raise ModelError(f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}")
-    return asked
-
-
-def _trained_length(config: Any, key: str, limit: int, model: str) -> int:
-    """A limit that training left in the config, within the model's own."""
-    trained = getattr(config, key, limit)
-    if type(trained) is not int or trained < _LEAST_LENGTH:
-        raise ModelError(
-            f"{model}: {key} {trained!r} in its config is no number of tokens from "
-            f"{_LEAST_LENGTH} on"
-        )
-    return min(limit, trained)
 
 
 def _threshold(config: Any, entry: Checkpoint | None, model: str) -> float | None:
@@ -268,25 +225,6 @@ def _download(model: str, location: str, revision: str) -> Path:
             f"{type(error).__name__}. Use --model embedded, which needs no network, "
             "or the path of a checkpoint folder"
         ) from error
-
-
-def real_limit(config: Any, tokenizer: Any) -> int:
-    """Longest input in tokens: the tokenizer's limit, bounded by the position table.
-
-    RoBERTa-like models number positions from ``padding_idx + 1``, so 514 rows serve 512 tokens;
-    some tokenizers state no limit and report about 1e30.
-    """
-    candidates = []
-    stated = getattr(tokenizer, "model_max_length", None)
-    if stated and stated < _UNSET_LIMIT:
-        candidates.append(int(stated))
-    rows = getattr(config, "max_position_embeddings", None)
-    if rows and rows > 0:
-        offset = 0
-        if config.model_type in _OFFSET_POSITIONS:
-            offset = (config.pad_token_id or 0) + 1
-        candidates.append(int(rows) - offset)
-    return min(candidates) if candidates else _DEFAULT_LIMIT
 
 
 def read_config(folder: Path, model: str) -> Any:

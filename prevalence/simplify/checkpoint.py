@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.nli.checkpoint import first_line, folder_digest, quiet_transformers, real_limit
+from prevalence.nli.checkpoint import first_line, folder_digest, quiet_transformers
+from prevalence.nli.limits import real_limit
 
 if TYPE_CHECKING:
     import torch

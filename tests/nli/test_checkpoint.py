@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.errors import ModelError
-from prevalence.nli.checkpoint import load_checkpoint, real_limit, resolve
+from prevalence.nli.checkpoint import load_checkpoint, resolve
 from prevalence.nli.labels import LabelMap
+from prevalence.nli.limits import real_limit
 from prevalence.nli.registry import EMBEDDED, REGISTRY, lookup
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from prevalence.training.recipe import read_recipe
+from prevalence.training.recipe_file import read_recipe
 from prevalence.training.stages import Workshop
 
 if TYPE_CHECKING:

@@ -1,0 +1,80 @@
+"""How many tokens a checkpoint reads: its tokenizer's limit, its position table, its training's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prevalence.errors import ModelError
+
+__all__ = ["asked_length", "real_limit", "trained_length"]
+
+_UNSET_LIMIT = 1_000_000
+"""Tokenizers without a stated limit report about 1e30."""
+
+_DEFAULT_LIMIT = 512
+_LEAST_LENGTH = 8
+_OFFSET_POSITIONS = {
+    "camembert",
+    "data2vec-text",
+    "ibert",
+    "longformer",
+    "luke",
+    "markuplm",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}
+"""Model types that number positions from ``padding_idx + 1``."""
+
+
+def real_limit(config: Any, tokenizer: Any) -> int:
+    """Longest input in tokens: the tokenizer's limit, bounded by the position table.
+
+    RoBERTa-like models number positions from ``padding_idx + 1``, so 514 rows serve 512 tokens;
+    some tokenizers state no limit and report about 1e30.
+    """
+    candidates = []
+    stated = getattr(tokenizer, "model_max_length", None)
+    if stated and stated < _UNSET_LIMIT:
+        candidates.append(int(stated))
+    rows = getattr(config, "max_position_embeddings", None)
+    if rows and rows > 0:
+        offset = 0
+        if config.model_type in _OFFSET_POSITIONS:
+            offset = (config.pad_token_id or 0) + 1
+        candidates.append(int(rows) - offset)
+    return min(candidates) if candidates else _DEFAULT_LIMIT
+
+
+def asked_length(
+    config: Any, limit: int, model: str, asked: int | None, at_most: int | None
+) -> int:
+    """The length that a user asks for, or else the one that training left, ``at_most`` so long.
+
+    Raises:
+        ModelError: it is outside what the model reads.
+    """
+    if asked is None:
+        length = trained_length(config, "prevalence_max_length", limit, model)
+        return length if at_most is None else min(length, at_most)
+    if not _LEAST_LENGTH <= asked <= limit:
+        raise ModelError(f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}")
+    return asked
+
+
+def trained_length(config: Any, key: str, limit: int, model: str) -> int:
+    """A limit that training left in the config under a key, within the model's own.
+
+    Raises:
+        ModelError: the config holds no number of tokens there.
+    """
+    trained = getattr(config, key, limit)
+    if type(trained) is not int or trained < _LEAST_LENGTH:
+        raise ModelError(
+            f"{model}: {key} {trained!r} in its config is no number of tokens from "
+            f"{_LEAST_LENGTH} on"
+        )
+    return min(limit, trained)
