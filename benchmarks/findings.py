@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.common import ROOT
+from prevalence.agreement import agreement_by_cell, cohen_kappa
 from prevalence.errors import PrevalenceError
-from prevalence.meta.agreement import agreement_by_cell, cohen_kappa
 from prevalence.meta.coefficients import coefficient
 from prevalence.meta.levels import correlate_level
 from prevalence.meta.raters import items_to_rerate, judge_profile

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prevalence.meta.agreement import (
+from prevalence.agreement import (
     agreement_by_cell,
     cohen_kappa,
     fleiss_kappa,

@@ -232,7 +232,7 @@ class _Options:
 
 
 def _run(options: _Options, scoring: dict[str, Any]) -> None:
-    from prevalence.calibration.agreement import worker_figures
+    from prevalence.calibration.annotators import worker_figures
     from prevalence.labelled import read_documents
 
     documents = {"dev": read_documents(options.pairs, products=options.products)}

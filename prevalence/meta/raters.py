@@ -235,7 +235,7 @@ def batches_to_reannotate(cells: ArrayLike, *, bound: float = KAPPA_BOUND) -> In
     """Cells of batch and system whose agreement is too low.
 
     Args:
-        cells: float64 [batches, systems] of :func:`~prevalence.meta.agreement.agreement_by_cell`.
+        cells: float64 [batches, systems] of :func:`~prevalence.agreement.agreement_by_cell`.
             NaN, where agreement is undefined, is not too low.
         bound: the smallest agreement that may stay.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.meta.agreement import (
+from prevalence.agreement import (
     LEVELS,
     agreement_by_cell,
     cohen_kappa,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from prevalence.calibration.agreement import worker_figures
+from prevalence.calibration.annotators import worker_figures
 from prevalence.errors import InputError
 from prevalence.labelled import JudgedPairs, read_documents
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.agreement import (
+from prevalence.agreement import (
     COEFFICIENTS,
     LEVELS,
     agreement_by_cell,
@@ -21,6 +20,7 @@ from prevalence.meta.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
+from prevalence.errors import ConfigurationError, InputError
 
 NAN = float("nan")
 
