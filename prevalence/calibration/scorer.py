@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -60,8 +60,8 @@ class CalibratedScorer:
 
     @property
     def hits(self) -> int:
-        """Pairs answered by the inner scorer's cache."""
-        return int(getattr(self._inner, "hits", 0))
+        """Pairs answered by the inner scorer's cache; absent without one."""
+        return int(cast("Any", self._inner).hits)
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None

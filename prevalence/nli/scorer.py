@@ -170,6 +170,8 @@ class NLIScorer:
             "gran": "document" if self._windows is None else f"window{self._windows}",
             **self._reader.signature,
         }
+        if self._longest_first:
+            parts["trunc"] += "-longest"
         if self._dtype != "float32":
             parts["dtype"] = self._dtype
         if named_labels:

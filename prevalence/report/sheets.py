@@ -31,6 +31,8 @@ _LATEX = {
     "²": r"$^{2}$", "≥": r"$\geq$", "≤": r"$\leq$", "ρ": r"$\rho$", "−": r"$-$", "±": r"$\pm$",
     "<": r"\textless{}", ">": r"\textgreater{}",
     "…": r"\ldots{}", "·": r"$\cdot$", "│": "|",
+    # Behind a line's end these two would be read as its options.
+    "[": "{[}", "*": "{*}",
 }  # fmt: skip
 
 

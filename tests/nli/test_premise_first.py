@@ -200,6 +200,18 @@ def test_each_part_has_a_limit_of_its_own(
     assert (flags == FLAG_TRUNCATED).tolist() == truncated
 
 
+def test_longest_first_cuts_each_part_to_its_own_limit(
+    folder: Path, naive: Naive, number: Number
+) -> None:
+    scorer = NLIScorer(str(folder), device="cpu", at_most=500, truncation="longest-first")
+    given_pairs = [("Good.", LONG), (LONG, "Dry."), (LONG, LONG), ("Good.", "Dry.")]
+    found = scorer.score(*number(given_pairs))
+    assert found.flags.tolist() == [FLAG_TRUNCATED] * 3 + [0]
+    for row, (premise, hypothesis) in enumerate(given_pairs):
+        cut = naive.tokens(premise)[: PREMISE - 2], naive.tokens(hypothesis)[: HYPOTHESIS - 2]
+        assert found.entailment[row] == pytest.approx(naive.pair(*cut)[2], abs=1e-5)
+
+
 def test_windows_take_the_most_entailing_window(folder: Path, naive: Naive, number: Number) -> None:
     stride, space = 11, PREMISE - 2
     scorer = NLIScorer(str(folder), device="cpu", windows=stride)
@@ -299,9 +311,11 @@ def test_what_names_its_answers(
     assert "attn" not in scorers("bert").signature
     shorter = NLIScorer(str(folder), device="cpu", max_length=20)
     assert shorter.signature["trunc"] == f"20+{HYPOTHESIS}"
+    longest = NLIScorer(str(folder), device="cpu", truncation="longest-first")
+    assert longest.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}-longest"
     config = json.loads((folder / "config.json").read_text())
     assert config["prevalence_max_hypothesis"] == HYPOTHESIS
-    assert len({scorer.digest, shorter.digest, scorers("bert").digest}) == 3
+    assert len({scorer.digest, shorter.digest, longest.digest, scorers("bert").digest}) == 4
 
 
 def test_unknown_attention_is_refused(altered: Callable[..., Path]) -> None:

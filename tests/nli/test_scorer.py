@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.nli.cache import CachedScorer, PairCache
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores
 from prevalence.nli.scorer import NLIScorer
 from prevalence.texts import TextTable
@@ -170,6 +171,40 @@ def test_hypothesis_too_long_for_any_premise(
     assert sum(finished) == 3
 
 
+@pytest.mark.parity
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_longest_first_cuts_as_hugging_face_does(
+    family: str, checkpoint: Callable[..., Path], number: Number
+) -> None:
+    import torch
+
+    scorer = NLIScorer(str(checkpoint(family)), device="cpu", truncation="longest-first")
+    parts = scorer.checkpoint
+    given_pairs = [("Good.", LONG), (LONG, "Dry."), (LONG, LONG), (LONG[:200], LONG), ("a", "b")]
+    found = scorer.score(*number(given_pairs))
+    assert found.flags.tolist() == [FLAG_TRUNCATED] * 4 + [0]
+    for row, (premise, hypothesis) in enumerate(given_pairs):
+        inputs = parts.tokenizer(
+            premise, hypothesis, truncation="longest_first", max_length=LIMIT, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            expected = torch.softmax(parts.model(**inputs).logits[0], dim=0)
+        assert found.entailment[row] == pytest.approx(float(expected[2]), abs=1e-5)
+
+
+def test_ways_of_truncation_share_no_answers(
+    checkpoint: Callable[..., Path], number: Number, tmp_path: Path
+) -> None:
+    folder = str(checkpoint("bert"))
+    cache = PairCache(tmp_path)
+    longest = CachedScorer(NLIScorer(folder, device="cpu", truncation="longest-first"), cache)
+    asked = number([("Good.", LONG)])
+    assert longest.score(*asked).flags.tolist() == [FLAG_TRUNCATED]
+    found = CachedScorer(NLIScorer(folder, device="cpu"), cache).score(*asked)
+    assert found.flags.tolist() == [FLAG_TOO_LONG]
+    cache.close()
+
+
 def test_no_pairs(scorers: Callable[..., NLIScorer]) -> None:
     found = scorers("bert").score(TextTable(), np.empty((0, 2), np.int64))
     assert [column.size for column in found] == [0, 0, 0]
@@ -317,9 +352,11 @@ def test_digest_names_what_changes_a_probability(
         NLIScorer(folder, device="cpu", max_length=32),
         NLIScorer(folder, device="cpu", dtype="bfloat16"),
         scorers("roberta"),
+        NLIScorer(folder, device="cpu", truncation="longest-first"),
     ]
     digests = {same.digest, *(scorer.digest for scorer in others)}
-    assert len(digests) == 6
+    assert len(digests) == 7
+    assert others[5].signature["trunc"] == f"{LIMIT}-longest"
     assert all(len(digest) == 16 for digest in digests)
     assert others[2].signature["trunc"] == "32"
     assert others[3].signature["dtype"] == "bfloat16"

@@ -54,7 +54,14 @@ def test_latex():
     assert r"metric & flu\_ency & tone \\" in text
     assert r"rouge\_1 & \textbf{0.52$^{**}$} & -- \\" in text
     assert r"=cmd|x & -0.10$_{2}$ & 0.3$^{*}$ \\" in text
-    assert r"\caption{Tau at 5\% \& more. * p $\leq$ 0.05}" in text
+    assert r"\caption{Tau at 5\% \& more. {*} p $\leq$ 0.05}" in text
+
+
+def test_latex_rows_do_not_become_options_of_the_line_before():
+    rows = tuple((Cell(name), Cell("1")) for name in ("plain", "[ours]", "*best"))
+    text = render(Report("x", {}, (Sheet("t", ("system", "n"), rows),)), "latex")
+    assert "\\\\\n{[}ours] & 1" in text
+    assert "\\\\\n{*}best & 1" in text
 
 
 def test_json_has_unrounded_numbers_and_null_for_the_undefined():
