@@ -11,7 +11,6 @@ The texts are the reviews and statements written for this project.
 import argparse
 import hashlib
 import json
-import os
 import re
 import sys
 from collections import Counter
@@ -28,7 +27,6 @@ from prevalence.consistency.summac import ZeroShotScorer
 from prevalence.consistency.units import GRANULARITIES, sentences_of
 from prevalence.nli.cache import CachedScorer, PairCache
 from prevalence.nli.protocol import PairScorer
-from prevalence.nli.registry import REGISTRY
 from prevalence.nli.scorer import NLIScorer
 from prevalence.texts import TextTable
 
@@ -40,13 +38,12 @@ OPERATORS = ("max", "mean", "min")
 CHOICES = [*product(OPERATORS, OPERATORS, (False, True))]
 """Operators over premise and hypothesis units, and whether contradiction is subtracted."""
 PAIRS = 204
-"""Ordinary pairs, then corners; tiny checkpoints also read the long texts after them."""
+"""Ordinary pairs and corners; long texts come after them."""
 ALIKE = [*GRANULARITIES]
 CROSSED = [f"{a}-{b}" for a, b in product(GRANULARITIES, GRANULARITIES) if a != b]
 LABELS = {
     "tiny": ("contradiction", "neutral", "entailment"),
     "tiny-b": ("entailment", "contradiction", "neutral"),
-    "embedded": ("entailment", "neutral", "contradiction"),
 }
 CONV = (
     {"models": ["tiny"], "bins": "percentile", "classes": "e", "aggregate": "mean"},
@@ -55,8 +52,6 @@ CONV = (
     {"models": ["tiny", "tiny-b"], "bins": "even20", "classes": "e", "aggregate": "max"},
     {"models": ["tiny"], "bins": "percentile", "classes": "c", "aggregate": "mean",
      "granularity": "paragraph-sentence"},
-    {"models": ["embedded"], "bins": "percentile", "classes": "e", "aggregate": "mean"},
-    {"models": ["embedded"], "bins": "even50", "classes": "ec", "aggregate": "all"},
 )  # fmt: skip
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -134,29 +129,11 @@ def _write_tokenizer(folder: Path, vocabulary: Sequence[str]) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def build_embedded(folder: Path, *, older: bool) -> Path:
-    """The embedded model with its contradiction class, for ours or for older libraries."""
-    source = Path(REGISTRY["embedded"].location)
-    folder.mkdir(parents=True, exist_ok=True)
-    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
-    del config["prevalence_contradiction"]
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    names = ["model.safetensors", *(() if older else ("tokenizer.json", "tokenizer_config.json"))]
-    for name in names:
-        (folder / name).unlink(missing_ok=True)
-        os.symlink(source / name, folder / name)
-    if older:
-        tokenizer = json.loads((source / "tokenizer.json").read_text(encoding="utf-8"))
-        vocabulary = tokenizer["model"]["vocab"]
-        _write_tokenizer(folder, sorted(vocabulary, key=lambda piece: vocabulary[piece]))
-    return folder
-
-
 def conv_cases() -> list[dict[str, Any]]:
     """Settings of the trained variant, with the names of their files."""
     return [
         {"granularity": "sentence", **case, "file": f"conv{place}.bin",
-         "pairs": PAIRS if "embedded" in case["models"] else len(parity_pairs())}
+         "pairs": len(parity_pairs())}
         for place, case in enumerate(CONV)
     ]  # fmt: skip
 
@@ -191,7 +168,6 @@ def prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     build_tiny(folder / "tiny", seed=1, labels=LABELS["tiny"])
     build_tiny(folder / "tiny-b", seed=2, labels=LABELS["tiny-b"])
-    build_embedded(folder / "embedded", older=True)
     pairs = parity_pairs()
     for case in conv_cases():
         build_head(folder / case["file"], case)
@@ -199,7 +175,6 @@ def prepare(folder: Path) -> None:
         "pairs": pairs,
         "zero_shot": {
             "tiny": {"granularities": [*ALIKE, *CROSSED], "pairs": len(pairs)},
-            "embedded": {"granularities": ALIKE, "pairs": PAIRS},
         },
         "conv": conv_cases(),
     }
@@ -210,18 +185,12 @@ def prepare(folder: Path) -> None:
 
 def open_models(folder: Path, names: Sequence[str], cache: Path) -> dict[str, PairScorer]:
     """Our scorers of prepared checkpoints, which read pairs as SummaC does."""
-    folders = {
-        name: build_embedded(folder / "embedded-ours", older=False)
-        if name == "embedded"
-        else folder / name
-        for name in names
-    }
     return {
         name: CachedScorer(
-            NLIScorer(str(path), device="cpu", at_most=500, truncation="longest-first"),
+            NLIScorer(str(folder / name), device="cpu", at_most=500, truncation="longest-first"),
             PairCache(cache),
         )
-        for name, path in folders.items()
+        for name in names
     }
 
 
