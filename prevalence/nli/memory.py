@@ -17,7 +17,7 @@ class MemoryCache:
     """The last answers used, for a process that asks about the same texts again and again.
 
     Args:
-        pairs: most entries held; each takes about 0.3 kB.
+        pairs: most entries held; each takes about 270 bytes.
 
     Raises:
         ConfigurationError: ``pairs`` is not positive.

@@ -37,6 +37,14 @@ def test_the_mean_over_batches(examples, lexical_batches):
     assert metric.compute() == {}
 
 
+def test_a_call_gives_the_value_of_its_batch_and_adds_it_up(examples, lexical_batches):
+    summaries, reviews, _ = examples
+    metric = PrevalenceMetric(lexical_batches)
+    assert metric(summaries[:1], reviews[:1])["prevalence"].item() == pytest.approx(2 / 3)
+    assert metric(summaries[1:2], reviews[1:2])["prevalence"].item() == pytest.approx(1 / 3)
+    assert metric.compute()["prevalence"].item() == pytest.approx(1 / 2)
+
+
 def test_copies_and_pickles_keep_the_sums_and_load_their_own_model(examples, lexical_batches):
     metric = PrevalenceMetric(lexical_batches)
     metric.update(*examples)
@@ -89,3 +97,14 @@ def test_two_processes_give_the_value_of_one(examples, lexical_batches, tmp_path
         (line,) = [line for line in out.splitlines() if line.startswith("VALUE ")]
         # 2 and 3 summaries: a mean of the two processes' means would be another number.
         assert json.loads(line.removeprefix("VALUE ")) == pytest.approx(expected)
+
+
+def test_without_torchmetrics_it_says_what_to_install():
+    code = (
+        "import sys; sys.modules['torchmetrics'] = None\n"
+        "from prevalence.errors import MissingDependencyError\n"
+        "try:\n    import prevalence.integrations.torchmetrics\n"
+        "except MissingDependencyError as error:\n    print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'prevalence[torchmetrics]'" in found.stdout

@@ -8,6 +8,8 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -73,6 +75,13 @@ def test_it_is_a_plain_callable_with_a_name(reward_of):
     assert not isinstance(reward, torch.nn.Module)
     assert reward.__name__ == "agreement"
     assert not inspect.iscoroutinefunction(reward.__call__)
+
+
+def test_importing_it_loads_no_model_library():
+    code = "import prevalence.rewards, sys; print(*{'torch', 'transformers'} & set(sys.modules))"
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
 
 
 def test_columns_have_the_names_they_are_given(reward_of):
@@ -331,6 +340,7 @@ def test_the_asynchronous_reward_leaves_the_loop_free(reward_of, fake_scorer, an
     reward = reward_of(scorer=scorer).asynchronous()
     assert inspect.iscoroutinefunction(reward.__call__)
     assert reward.__name__ == "prevalence"
+    assert pickle.loads(pickle.dumps(PrevalenceReward().asynchronous())).__name__ == "prevalence"
 
     async def main():
         task = asyncio.create_task(trainer_call(reward))
