@@ -21,6 +21,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,18 +118,18 @@ def measure(
     rows: list[Row] = []
     reference: list[float | None] | None = None
     if alone:
-        reference, seconds = timed(lambda: one_at_a_time(scorer, first))
+        reference, seconds = timed(partial(one_at_a_time, scorer, first))
         rows.append({"mode": "one at a time", "reviews": reviews, "cold": [seconds]})
     for mode, latency in (("usual", False), ("latency", True)):
         row: Row = {"mode": mode, "reviews": reviews, "cold": [], "new": [], "repeated": []}
         for step in later:
             reward = PrevalenceReward(scorer=scorer, latency=latency)
-            found, seconds = timed(lambda reward=reward: first.rewards(reward))
+            found, seconds = timed(partial(first.rewards, reward))
             row["cold"].append(seconds)
             reference = found if reference is None else reference
             check(found, reference)
-            row["new"].append(timed(lambda reward=reward, step=step: step.rewards(reward))[1])
-            again, seconds = timed(lambda reward=reward: first.rewards(reward))
+            row["new"].append(timed(partial(step.rewards, reward))[1])
+            again, seconds = timed(partial(first.rewards, reward))
             row["repeated"].append(seconds)
             check(again, reference)
         rows.append(row)
@@ -193,11 +194,9 @@ def make_untrained(
         show_progress=False,
     )
     raw.train_from_iterator(texts, trainer)
-    model = json.loads(raw.to_str())["model"]
-    merges = [
-        tuple(pair) if isinstance(pair, list) else tuple(pair.split()) for pair in model["merges"]
-    ]
-    tokenizer = RobertaTokenizerFast(vocab=model["vocab"], merges=merges, model_max_length=512)
+    trained = json.loads(raw.to_str())["model"]
+    merges: Any = [tuple(pair) for pair in trained["merges"]]
+    tokenizer = RobertaTokenizerFast(vocab=trained["vocab"], merges=merges, model_max_length=512)
     torch.manual_seed(0)
     config = RobertaConfig(
         vocab_size=len(tokenizer),

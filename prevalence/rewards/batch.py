@@ -98,6 +98,9 @@ class BatchScorer:
         ConfigurationError: a bound is negative.
     """
 
+    tally: Tally
+    _engine: Engine | None
+
     def __init__(
         self,
         model: ModelOptions | None = None,
@@ -184,7 +187,7 @@ class BatchScorer:
     def _start_afresh(self) -> None:
         """Hold nothing, as a new process does: threads and devices do not survive a fork."""
         self._lock = threading.RLock()
-        self._engine: Engine | None = None
+        self._engine = None
         self.tally = Tally()
         _alive.add(self)
 
