@@ -134,7 +134,7 @@ class WorkCounts:
 class _Chunk:
     """Jobs and bad records in input order, over one table of texts."""
 
-    texts: TextTable = field(default_factory=TextTable)
+    texts: TextTable
     entries: list[SummaryJob | BadRecord] = field(default_factory=list)
     pairs: int = 0
     characters: int = 0
@@ -157,14 +157,23 @@ class Engine:
     Args:
         scorer: answers pairs.
         options: how to score.
+        new_table: gives the table of texts of each chunk; one that gives the same table again
+            spares the scorer the texts that it holds already.
 
     Attributes:
         counts: work asked for, avoided and done so far.
     """
 
-    def __init__(self, scorer: PairScorer, options: ScoringOptions | None = None) -> None:
+    def __init__(
+        self,
+        scorer: PairScorer,
+        options: ScoringOptions | None = None,
+        *,
+        new_table: Callable[[], TextTable] = TextTable,
+    ) -> None:
         self.scorer = scorer
         self.options = options or ScoringOptions()
+        self._new_table = new_table
         self.counts = WorkCounts()
         self.threshold = (
             scorer.threshold if self.options.threshold is None else self.options.threshold
@@ -241,7 +250,7 @@ class Engine:
 
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
         limit = _CHUNK_UNITS * self.scorer.work_unit
-        chunk = _Chunk()
+        chunk = _Chunk(self._new_table())
         source = iter(items)
         failure: Exception | None = None
         while failure is None:
@@ -255,7 +264,7 @@ class Engine:
             self._admit(chunk, item)
             if chunk.is_full(limit):
                 yield chunk
-                chunk = _Chunk()
+                chunk = _Chunk(self._new_table())
         if chunk.entries:
             yield chunk
         if failure is not None:

@@ -21,9 +21,14 @@ Numbers = Sequence[int] | NDArray[np.int64]
 
 
 class TextTable:
-    """Texts numbered from 0 in order of first appearance; equal texts share a number."""
+    """Texts numbered from 0 in order of first appearance; equal texts share a number.
+
+    Attributes:
+        characters: length of all texts together.
+    """
 
     def __init__(self) -> None:
+        self.characters = 0
         self._texts: list[str] = []
         self._ids: dict[str, int] = {}
         self._digests: dict[int, bytes] = {}
@@ -35,6 +40,7 @@ class TextTable:
             return known
         number = self._ids[text] = len(self._texts)
         self._texts.append(text)
+        self.characters += len(text)
         return number
 
     def add_all(self, texts: Iterable[str]) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
+from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, PairStore, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -258,7 +258,7 @@ class CachedScorer:
         misses: pairs computed so far.
     """
 
-    def __init__(self, inner: PairScorer, cache: PairCache) -> None:
+    def __init__(self, inner: PairScorer, cache: PairStore) -> None:
         self._inner = inner
         self._cache = cache
         self.digest = inner.digest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from prevalence.texts import TextTable
 
-__all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "Progress"]
+__all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "PairStore",
+           "Progress"]  # fmt: skip
 
 FLAG_TRUNCATED = 1
 """The end of the premise (or of the longer text, where a scorer cuts that) was not read."""
@@ -88,4 +89,16 @@ class PairScorer(Protocol):
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
         """Score pairs of text numbers, int64 [P, 2] of (premise, hypothesis)."""
+        ...
+
+
+class PairStore(Protocol):
+    """Keeps answers by key: what a cache is to a scorer, on disk or in memory."""
+
+    def get(self, keys: Sequence[bytes]) -> Mapping[bytes, tuple[Any, ...]]:
+        """Stored (entailment, contradiction, flags) of those keys that are present."""
+        ...
+
+    def put(self, entries: Mapping[bytes, tuple[Any, ...]]) -> None:
+        """Store entries, dropping others when room is short."""
         ...

@@ -1,0 +1,16 @@
+"""Prevalence as a reward: a callable for training loops, with nothing to hold but its options."""
+
+from prevalence.rewards.batch import BatchScorer, ModelOptions, Sample
+from prevalence.rewards.reward import AsyncReward, PrevalenceReward
+from prevalence.rewards.shaping import Shaping
+from prevalence.rewards.tally import Tally
+
+__all__ = [
+    "AsyncReward",
+    "BatchScorer",
+    "ModelOptions",
+    "PrevalenceReward",
+    "Sample",
+    "Shaping",
+    "Tally",
+]

@@ -1,0 +1,297 @@
+"""Batches of summaries with their reviews: one model a process, bounded state between calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prevalence.engine import Engine, ScoringOptions
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.inputs import checked_name, checked_reviews
+from prevalence.nli.cache import CachedScorer
+from prevalence.nli.memory import MemoryCache
+from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.rewards.completions import completion_text
+from prevalence.rewards.tally import Tally
+from prevalence.scorers import open_scorer
+from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prevalence.nli.protocol import PairScorer
+
+__all__ = ["BatchScorer", "ModelOptions", "Outcome", "Sample"]
+
+Outcome = ScoredSummary | BadRecord
+"""A row with a score or with the summary's error; a bad record where reviews or name are bad."""
+
+
+class Sample(NamedTuple):
+    """A completion and what it is about, all checked when it is scored.
+
+    Attributes:
+        completion: the summary, see :func:`~prevalence.rewards.completions.completion_text`.
+        reviews: a list of strings, of reviews or of objects with a ``text``.
+        name: the product's, or None for no trivial mask.
+    """
+
+    completion: object
+    reviews: object
+    name: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """What to open in each process; see :func:`prevalence.scorers.open_scorer`.
+
+    Attributes:
+        model: ``embedded``, a registered name, a checkpoint folder, a hub name or
+            ``rouge1-precision``.
+        device: ``auto`` takes the process's own GPU where there is one (``LOCAL_RANK``, as
+            launchers set it, else the current device), the CPU otherwise.
+        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
+        batch_tokens: most tokens in a batch.
+        windows: read long reviews in windows that advance by this many tokens.
+        max_length: a token limit below the model's own.
+        labels: class names in output order, for a checkpoint that does not name them.
+        cache: folder of a pair cache on disk, shared by processes and kept between runs.
+    """
+
+    model: str = "embedded"
+    device: str = "auto"
+    dtype: str = "auto"
+    batch_tokens: int | None = None
+    windows: int | None = None
+    max_length: int | None = None
+    labels: tuple[str, ...] | None = None
+    cache: Path | str | None = None
+
+    def open(self) -> PairScorer:
+        """Open the scorer in this process."""
+        return open_scorer(**{**asdict(self), "device": _own_device(self.device)})
+
+
+class BatchScorer:
+    """Scores batches of summaries; thread-safe, picklable, loaded on first use in each process.
+
+    A copy, a pickle and a forked child carry the options alone: they load a model of their own and
+    count from 0.
+
+    Args:
+        model: what to open.
+        options: how to score.
+        scorer: a ready scorer in place of ``model``; it is then the caller's to copy and to free.
+        kept_pairs: answers kept between calls, the most recently used; 0 for none.
+        kept_characters: texts and their tokens are kept between calls up to about this length.
+
+    Attributes:
+        tally: sums over everything scored by this object in this process.
+
+    Raises:
+        ConfigurationError: a bound is negative.
+    """
+
+    tally: Tally
+    _engine: Engine | None
+
+    def __init__(
+        self,
+        model: ModelOptions | None = None,
+        options: ScoringOptions | None = None,
+        *,
+        scorer: PairScorer | None = None,
+        kept_pairs: int = 200_000,
+        kept_characters: int = 8_000_000,
+    ) -> None:
+        if min(kept_pairs, kept_characters) < 0:
+            raise ConfigurationError("what to keep between calls must not be negative")
+        self._model = model or ModelOptions()
+        self._options = options or ScoringOptions()
+        self._scorer = scorer
+        self._kept_pairs = kept_pairs
+        self._kept_characters = kept_characters
+        self._start_afresh()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether this process holds a model and what is kept between calls."""
+        return self._engine is not None
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of this process, loaded when it is not yet."""
+        with self._lock:
+            return self._load()
+
+    def score(self, samples: Sequence[Sample]) -> list[Outcome]:
+        """Score samples together: each distinct pair of texts is asked about once.
+
+        Args:
+            samples: any number, in any order; a score does not depend on the others.
+
+        Returns:
+            One outcome a sample, in order. The first bad row of this object is warned of.
+
+        Raises:
+            PrevalenceError: the model cannot be loaded or fails; never for a bad sample.
+        """
+        read = [_read(place, sample) for place, sample in enumerate(samples)]
+        products: dict[_Key, list[int]] = {}
+        for place, job in enumerate(read):
+            if isinstance(job, _Job):
+                products.setdefault(job.key, []).append(place)
+        order = [place for places in products.values() for place in places]
+        with self._lock:
+            rows = list(self._load().run(_products(products, read))) if order else []
+            scored = dict(zip(order, rows, strict=True))
+            outcomes = [
+                scored[place] if isinstance(job, _Job) else job for place, job in enumerate(read)
+            ]
+            self._count(outcomes)
+        return outcomes
+
+    def release(self) -> None:
+        """Free the model and everything kept; the next call loads it again."""
+        with self._lock:
+            self._engine = None
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+
+    def _count(self, outcomes: Sequence[Outcome]) -> None:
+        before, self.tally = self.tally, self.tally + Tally.of(outcomes)
+        bad = [outcome.error for outcome in outcomes if isinstance(outcome, BadRecord)]
+        if bad and not before.failed:
+            warnings.warn(
+                f"{bad[0]}; this row and any others like it have no score, see the tally",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _load(self) -> Engine:
+        if self._engine is None:
+            scorer = self._scorer if self._scorer is not None else self._model.open()
+            if self._kept_pairs:
+                scorer = CachedScorer(scorer, MemoryCache(self._kept_pairs))
+            table = _KeptTable(self._kept_characters)
+            self._engine = Engine(scorer, self._options, new_table=table)
+        return self._engine
+
+    def _start_afresh(self) -> None:
+        """Hold nothing, as a new process does: threads and devices do not survive a fork."""
+        self._lock = threading.RLock()
+        self._engine = None
+        self.tally = Tally()
+        _alive.add(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in _OWN}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._start_afresh()
+
+
+_OWN = frozenset({"_lock", "_engine", "tally"})
+"""Attributes that belong to one object in one process."""
+
+_Key = tuple[str | None, tuple[str, ...]]
+"""Name and reviews: what completions of one group share."""
+
+
+class _Job(NamedTuple):
+    summary: str
+    key: _Key
+
+
+class _KeptTable:
+    """Gives the same table of texts until it holds too much, then a new one."""
+
+    def __init__(self, characters: int) -> None:
+        self._most = characters
+        self._table = TextTable()
+
+    def __call__(self) -> TextTable:
+        if self._table.characters > self._most:
+            self._table = TextTable()
+        return self._table
+
+
+_alive: weakref.WeakSet[BatchScorer] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for scorer in list(_alive):
+        scorer._start_afresh()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _read(place: int, sample: Sample) -> _Job | Outcome:
+    """The sample ready to be scored, or the outcome that says why it cannot be."""
+    try:
+        key = (checked_name(sample.name), _review_texts(sample.reviews))
+    except InputError as error:
+        return BadRecord(f"row {place}: {error}", source=f"row {place}")
+    try:
+        return _Job(completion_text(sample.completion), key)
+    except InputError as error:
+        return ScoredSummary(
+            id=None,
+            system=None,
+            prevalence=None,
+            n_reviews=len(key[1]),
+            sentences=(),
+            signature="",
+            error=f"row {place}: {error}",
+        )
+
+
+def _review_texts(reviews: object) -> tuple[str, ...]:
+    """Texts of reviews that are strings, reviews or objects with a ``text``."""
+    if isinstance(reviews, Iterable) and not isinstance(reviews, str | Mapping | Review):
+        reviews = [
+            item["text"] if isinstance(item, Mapping) and "text" in item else item
+            for item in reviews
+        ]
+    return tuple(review.text for review in checked_reviews(reviews))
+
+
+def _products(
+    products: Mapping[_Key, Sequence[int]], read: Sequence[_Job | Outcome]
+) -> Iterator[Product]:
+    """One product for all completions of a group, so that its reviews are read once."""
+    for number, ((name, reviews), places) in enumerate(products.items()):
+        jobs = [(place, read[place]) for place in places]
+        yield Product(
+            id=str(number),
+            name=name,
+            reviews=tuple(map(Review, reviews)),
+            summaries=tuple(
+                Summary(f"row {place}", job.summary) for place, job in jobs if isinstance(job, _Job)
+            ),
+            source="batch",
+        )
+
+
+def _own_device(device: str) -> str:
+    """The device of this process of several; a worker thread's current GPU would be the first."""
+    if device != "auto":
+        return device
+    import torch
+
+    if not torch.cuda.is_available():
+        return "cpu"
+    rank = os.environ.get("LOCAL_RANK", "")
+    if rank.isdecimal() and int(rank) < torch.cuda.device_count():
+        return f"cuda:{rank}"
+    return f"cuda:{torch.cuda.current_device()}"

@@ -1,0 +1,234 @@
+"""The reward function: what a training loop calls with completions and the columns of its data."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from prevalence.engine import ScoringOptions
+from prevalence.errors import ConfigurationError
+from prevalence.records import BadRecord
+from prevalence.rewards.batch import BatchScorer, ModelOptions, Outcome, Sample
+from prevalence.rewards.shaping import Shaping
+from prevalence.rewards.tally import Tally
+from prevalence.signature import with_parts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prevalence.nli.protocol import PairScorer
+
+__all__ = ["AsyncReward", "PrevalenceReward"]
+
+LogMetric = Callable[[str, float], None]
+
+DEFAULT_NAME_COLUMN = "name"
+MOST_SENTENCES = 100
+"""Far above any summary: a policy that writes only full stops must not cost n(n − 1)/2 pairs."""
+
+
+class PrevalenceReward:
+    """Opinion prevalence as a reward, in the call shape of TRL's trainers.
+
+    A plain callable: a trainer that finds a ``torch.nn.Module`` takes it for a reward model. It
+    loads its model on the first call in each process, can be pickled, and may be called from
+    several threads.
+
+    Args:
+        model: ``embedded``, a registered name, a checkpoint folder, a hub name or
+            ``rouge1-precision``.
+        shaping: what to add to prevalence; nothing by default.
+        reviews_column: column with each row's list of reviews.
+        name_column: column with each row's product name, None for no trivial mask; the default
+            one may be missing.
+        failed: reward of a row whose reviews or name cannot be used. Trainers take None for
+            "no reward".
+        unscorable: reward of a completion that cannot be scored: no text, too many sentences, one
+            longer than the model reads. That is the policy's doing, so it is 0 and not None.
+        latency: ask everything in one round instead of two, masked sentences included. Scores are
+            the same; small calls on a GPU wait less, large ones ask more.
+        threshold: decision threshold in [0, 1); None takes the model's.
+        trivial: template of the product statement; None for no trivial mask.
+        splitter: ``punkt-en``, ``nltk-punkt-en`` or ``lines``.
+        max_sentences: longest completion scored, in sentences.
+        device: see :class:`~prevalence.rewards.batch.ModelOptions`, as for the next six.
+        dtype: likewise.
+        batch_tokens: likewise.
+        windows: likewise.
+        max_length: likewise.
+        labels: likewise.
+        cache: likewise.
+        scorer: a ready scorer in place of ``model`` and its options.
+        kept_pairs: answers kept between calls, the most recently used; 0 for none.
+        kept_characters: texts and their tokens kept between calls, up to about this length.
+        name: what trainers call the reward in their logs.
+
+    Raises:
+        ConfigurationError: an option is out of range.
+
+    >>> reward = PrevalenceReward("rouge1-precision", trivial=None)
+    >>> reviews = ["Warm boots. They leak.", "Warm and dry."]
+    >>> reward(["Summarize."] * 2, ["Warm boots.", "Too loud."], reviews=[reviews] * 2)
+    [1.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        model: str = "embedded",
+        *,
+        shaping: Shaping | None = None,
+        reviews_column: str = "reviews",
+        name_column: str | None = DEFAULT_NAME_COLUMN,
+        failed: float | None = None,
+        unscorable: float | None = 0.0,
+        latency: bool = False,
+        threshold: float | None = None,
+        trivial: str | None = "name",
+        splitter: str = "punkt-en",
+        max_sentences: int = MOST_SENTENCES,
+        device: str = "auto",
+        dtype: str = "auto",
+        batch_tokens: int | None = None,
+        windows: int | None = None,
+        max_length: int | None = None,
+        labels: Sequence[str] | None = None,
+        cache: Path | str | None = None,
+        scorer: PairScorer | None = None,
+        kept_pairs: int = 200_000,
+        kept_characters: int = 8_000_000,
+        name: str = "prevalence",
+    ) -> None:
+        for value in (failed, unscorable):
+            if value is not None and not math.isfinite(value):
+                raise ConfigurationError(f"a reward must be a finite number or None, not {value}")
+        self.__name__ = name
+        self.shaping = shaping or Shaping()
+        self._reviews_column, self._name_column = reviews_column, name_column
+        self._failed, self._unscorable = failed, unscorable
+        self._batches = BatchScorer(
+            ModelOptions(
+                model=model,
+                device=device,
+                dtype=dtype,
+                batch_tokens=batch_tokens,
+                windows=windows,
+                max_length=max_length,
+                labels=None if labels is None else tuple(labels),
+                cache=cache,
+            ),
+            ScoringOptions(
+                threshold=threshold,
+                trivial=trivial,
+                splitter=splitter,
+                max_sentences=max_sentences,
+                full_matrix=latency,
+                soft=self.shaping.soft,
+                ceiling=self.shaping.ceiling,
+            ),
+            scorer=scorer,
+            kept_pairs=kept_pairs,
+            kept_characters=kept_characters,
+        )
+
+    def __call__(
+        self,
+        prompts: Sequence[Any] | None = None,  # noqa: ARG002
+        completions: Sequence[Any] = (),
+        *,
+        log_metric: LogMetric | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """Reward completions.
+
+        Args:
+            prompts: not read.
+            completions: strings, or lists of chat messages.
+            log_metric: called with ``NAME/prevalence``, ``NAME/trivial`` and the other means and
+                shares of :meth:`Tally.metrics <prevalence.rewards.tally.Tally.metrics>`.
+            columns: those of the data set, a list each with one value a completion; whatever else
+                the trainer passes is left alone.
+
+        Returns:
+            One reward a completion, in order.
+
+        Raises:
+            ConfigurationError: there is no column of reviews, or one of another length. A bad
+                value in a row raises nothing: its reward is ``failed``, and it is counted.
+            ModelError, BackendError: the model cannot be loaded or fails.
+        """
+        size = len(completions)
+        reviews = self._column(columns, self._reviews_column, size)
+        names: Sequence[Any] = [None] * size
+        if self._name_column in columns or self._name_column not in {None, DEFAULT_NAME_COLUMN}:
+            names = self._column(columns, str(self._name_column), size)
+        outcomes = self._batches.score(
+            [Sample(*row) for row in zip(completions, reviews, names, strict=True)]
+        )
+        rewards = [self._reward(outcome) for outcome in outcomes]
+        if log_metric is not None:
+            for key, value in Tally.of(outcomes).metrics().items():
+                log_metric(f"{self.__name__}/{key}", value)
+        return rewards
+
+    @property
+    def tally(self) -> Tally:
+        """Sums over everything that this object has rewarded in this process."""
+        return self._batches.tally
+
+    @property
+    def loaded(self) -> bool:
+        """Whether this process holds a model and what is kept between calls."""
+        return self._batches.loaded
+
+    @property
+    def signature(self) -> str:
+        """What produces the rewards of rows with a product name; loads the model."""
+        return with_parts(self._batches.engine.signature(), self.shaping.signature)
+
+    def asynchronous(self) -> AsyncReward:
+        """The same reward as a coroutine function, which works in a thread."""
+        return AsyncReward(self)
+
+    def release(self) -> None:
+        """Free the model and everything kept between calls; the next call loads it again."""
+        self._batches.release()
+
+    def _reward(self, outcome: Outcome) -> float | None:
+        if isinstance(outcome, BadRecord):
+            return self._failed
+        return self._unscorable if outcome.prevalence is None else self.shaping.reward(outcome)
+
+    def _column(self, columns: dict[str, Any], name: str, size: int) -> Sequence[Any]:
+        column = columns.get(name)
+        if column is None:
+            given = ", ".join(map(repr, sorted(columns))) or "none"
+            raise ConfigurationError(
+                f"{self.__name__}: the data has no column {name!r} (given: {given}); add it, or "
+                "name another with reviews_column and name_column"
+            )
+        if isinstance(column, str) or not hasattr(column, "__len__") or len(column) != size:
+            raise ConfigurationError(
+                f"{self.__name__}: the column {name!r} must be a list with one value for each of "
+                f"the {size} completions"
+            )
+        return list(column)
+
+
+class AsyncReward:
+    """A reward that is awaited: the event loop goes on while a thread does the work.
+
+    Args:
+        reward: shared, not copied; concurrent calls take turns.
+    """
+
+    def __init__(self, reward: PrevalenceReward) -> None:
+        self.reward = reward
+        self.__name__ = reward.__name__
+
+    async def __call__(
+        self, prompts: Sequence[Any] | None = None, completions: Sequence[Any] = (), **columns: Any
+    ) -> list[float | None]:
+        """Reward completions; see :meth:`PrevalenceReward.__call__`."""
+        return await asyncio.to_thread(self.reward, prompts, completions, **columns)

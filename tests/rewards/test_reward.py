@@ -1,0 +1,387 @@
+"""The call shape, what a bad row does, and what is kept, shared and freed between calls."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prevalence import OpinionPrevalence
+from prevalence.errors import ConfigurationError, ModelError
+from prevalence.records import Review
+from prevalence.rewards import PrevalenceReward, Shaping
+from prevalence.rewards import batch as batch_module
+
+REVIEWS = ["warm and dry", "warm", "warm but dear", "nothing of note"]
+NAME = "pair of boots"
+GOOD = "They are warm."
+MIXED = "They are warm. They are toasty. I own boots. They keep feet dry."
+WRONG = "They are cold. They cost a lot."
+COMPLETIONS = [GOOD, MIXED, WRONG, ""]
+# By hand, m = 4: 3/4; (3 + 0 redundant + 0 trivial + 1)/16; (0 + 1)/8; no sentence.
+EXPECTED = [0.75, 0.25, 0.125, 0.0]
+
+
+def trainer_call(reward, completions=COMPLETIONS, **columns):
+    """The arguments that a trainer passes: columns as lists, and things of its own."""
+    size = len(completions)
+    filled = {"reviews": [REVIEWS] * size, "name": [NAME] * size} | columns
+    return reward(
+        prompts=["Summarize."] * size,
+        completions=completions,
+        completion_ids=[[1, 2]] * size,
+        trainer_state=object(),
+        log_extra=lambda column, values: None,
+        **filled,
+    )
+
+
+def chat(text):
+    return [{"role": "assistant", "content": text}]
+
+
+def test_rewards_are_prevalence(reward_of):
+    assert trainer_call(reward_of()) == pytest.approx(EXPECTED)
+
+
+def test_messages_are_read_as_strings_are(reward_of):
+    reward = reward_of()
+    assert trainer_call(reward, [chat(text) for text in COMPLETIONS]) == pytest.approx(EXPECTED)
+    used_tool = [
+        {"role": "assistant", "content": None, "tool_calls": []},
+        {"role": "tool", "content": WRONG},
+        *chat(GOOD),
+    ]
+    parts = chat([{"type": "text", "text": "They are "}, {"type": "text", "text": "warm."}])
+    assert trainer_call(reward, [used_tool, parts]) == [0.75, 0.75]
+
+
+def test_it_is_a_plain_callable_with_a_name(reward_of):
+    import torch
+
+    reward = reward_of(name="agreement")
+    assert not isinstance(reward, torch.nn.Module)
+    assert reward.__name__ == "agreement"
+    assert not inspect.iscoroutinefunction(reward.__call__)
+
+
+def test_importing_it_loads_no_model_library():
+    code = "import prevalence.rewards, sys; print(*{'torch', 'transformers'} & set(sys.modules))"
+    command = [sys.executable, "-c", code]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.split() == []
+
+
+def test_columns_have_the_names_they_are_given(reward_of):
+    reward = reward_of(reviews_column="texts", name_column="title")
+    rows = {"texts": [REVIEWS], "title": [NAME], "reviews": [["other"]], "name": ["thing"]}
+    assert reward(["p"], ["I own boots."], **rows) == [0.0]
+    assert reward.tally.trivial == 1
+    with pytest.raises(ConfigurationError, match="no column 'title'"):
+        reward(["p"], [GOOD], texts=[REVIEWS])
+
+
+def test_without_a_name_nothing_is_trivial(reward_of):
+    for reward, columns in [(reward_of(), {}), (reward_of(name_column=None), {"name": [NAME]})]:
+        assert reward(["p"], ["I own boots."], reviews=[REVIEWS], **columns) == [0.0]
+        assert reward.tally.trivial == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"texts": [REVIEWS]}, "no column 'reviews' \\(given: 'texts'\\)"),
+        ({"reviews": [REVIEWS, REVIEWS]}, "one value for each of the 1 completions"),
+        ({"reviews": "warm"}, "must be a list"),
+        ({"reviews": [REVIEWS], "name": [NAME, NAME]}, "the column 'name'"),
+    ],
+)
+def test_a_column_that_cannot_be_used_is_a_mistake_of_the_caller(reward_of, columns, message):
+    with pytest.raises(ConfigurationError, match=message):
+        reward_of()(["p"], [GOOD], **columns)
+
+
+BAD_REVIEWS = [None, [], "one text", 3.5, ["good", None], [{"stars": 5}], {"text": "no list"}]
+
+
+@pytest.mark.parametrize("bad", BAD_REVIEWS, ids=repr)
+def test_a_bad_row_is_counted_and_hurts_no_other(reward_of, bad):
+    reward = reward_of()
+    with pytest.warns(RuntimeWarning, match="row 1: ") as caught:
+        found = trainer_call(reward, [GOOD, GOOD, MIXED], reviews=[REVIEWS, bad, REVIEWS])
+    assert found == [0.75, None, 0.25]
+    assert (reward.tally.failed, reward.tally.scored) == (1, 2)
+    assert caught[0].filename == __file__
+    # Once is enough: the second bad row is only counted.
+    assert trainer_call(reward, [GOOD], name=[""]) == [None]
+    assert reward.tally.failed == 2
+
+
+def test_a_bad_row_may_have_a_stated_value(reward_of):
+    with pytest.warns(RuntimeWarning):
+        assert trainer_call(reward_of(failed=-1.0), [GOOD], reviews=[None]) == [-1.0]
+
+
+def test_reviews_may_be_objects_with_a_text(reward_of):
+    rows = [[{"text": "warm", "stars": 5}, Review("warm but dear"), "nothing of note"]]
+    assert reward_of()(["p"], [GOOD], reviews=rows) == pytest.approx([2 / 3])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [None, 7, [], [{"role": "user", "content": GOOD}], chat(None), "so long", "One. Two. Three."],
+    ids=repr,
+)
+def test_a_completion_that_cannot_be_scored_earns_nothing(reward_of, fake_scorer, answers, bad):
+    scorer = fake_scorer(answers, too_long=frozenset({"so long"}))
+    reward = reward_of(scorer=scorer, max_sentences=2)
+    assert trainer_call(reward, [bad, GOOD]) == [0.0, 0.75]
+    assert (reward.tally.unscorable, reward.tally.scored) == (1, 1)
+    assert trainer_call(reward_of(unscorable=None, max_sentences=2), ["One. Two. Three."]) == [None]
+
+
+def test_a_failing_model_is_no_bad_row(tmp_path):
+    reward = PrevalenceReward(str(tmp_path / "nowhere"), device="cpu")
+    with pytest.raises(ModelError):
+        trainer_call(reward)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_stated_values_are_numbers(value):
+    with pytest.raises(ConfigurationError, match="finite"):
+        PrevalenceReward(failed=value)
+    with pytest.raises(ConfigurationError, match="finite"):
+        PrevalenceReward(unscorable=value)
+
+
+def test_bounds_are_not_negative():
+    with pytest.raises(ConfigurationError, match="negative"):
+        PrevalenceReward(kept_pairs=-1)
+
+
+def test_no_completions_no_rewards(reward_of):
+    reward = reward_of()
+    assert trainer_call(reward, []) == []
+    assert not reward.loaded
+
+
+def test_each_distinct_pair_of_a_group_is_asked_once(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    reward = reward_of(scorer=scorer, kept_pairs=0)
+    trainer_call(reward, [GOOD] * 8 + [MIXED] * 8)
+    assert len(scorer.asked) == len(set(scorer.asked))
+    # Statement and earlier sentences of MIXED: 4 + 6; then 2 sentences that count by 4 reviews.
+    assert len(scorer.asked) == 4 + 6 + 2 * 4
+
+
+def test_what_was_asked_is_kept_across_calls(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    reward = reward_of(scorer=scorer)
+    first = trainer_call(reward)
+    asked = len(scorer.asked)
+    assert trainer_call(reward) == first
+    assert len(scorer.asked) == asked
+
+
+def test_what_is_kept_has_a_bound(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    reward = reward_of(scorer=scorer, kept_pairs=3, kept_characters=30)
+    engine = reward._batches.engine
+    for _ in range(3):
+        assert trainer_call(reward) == pytest.approx(EXPECTED)
+    assert len(engine.scorer._cache) == 3
+    most = sum(map(len, [*COMPLETIONS, *REVIEWS, "I bought a pair of boots."]))
+    assert engine._new_table().characters <= 30 + most
+    trainer_call(reward, ["Something else entirely, of some length."])
+    assert engine._new_table().characters < most
+
+
+def test_the_table_of_texts_is_kept_below_its_bound(reward_of):
+    reward = reward_of()
+    trainer_call(reward)
+    table = reward._batches.engine._new_table()
+    assert len(table) > 0
+    trainer_call(reward)
+    assert reward._batches.engine._new_table() is table
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.sampled_from(range(4)), min_size=1, max_size=12), st.randoms())
+def test_a_reward_does_not_depend_on_the_batch(order, random):
+    groups = [REVIEWS, REVIEWS[:2], REVIEWS[::-1]]
+    reward = PrevalenceReward("rouge1-precision", kept_pairs=5, kept_characters=50)
+    rows = [(COMPLETIONS[k], random.choice(groups)) for k in order]
+    together = reward(None, [c for c, _ in rows], reviews=[r for _, r in rows])
+    assert together == [reward(None, [c], reviews=[r])[0] for c, r in rows]
+
+
+def test_one_round_gives_the_same_rewards(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    rounds = []
+    usual = scorer.score
+    scorer.score = lambda *a, **k: (rounds.append(len(a[1])), usual(*a, **k))[1]
+    assert trainer_call(reward_of(scorer=scorer)) == pytest.approx(EXPECTED)
+    assert len(rounds) == 2
+    rounds.clear()
+    assert trainer_call(reward_of(scorer=scorer, latency=True)) == pytest.approx(EXPECTED)
+    assert len(rounds) == 1
+
+
+def test_metrics_are_logged(reward_of):
+    logged = {}
+    trainer_call(reward_of(max_sentences=4), [*COMPLETIONS, None], log_metric=logged.__setitem__)
+    # Sentences: 1 + 4 + 2 + 0. MIXED has one redundant and one trivial; "cold" has no support
+    # and three reviews against it.
+    assert logged == pytest.approx(
+        {
+            "prevalence/prevalence": sum(EXPECTED) / 4,
+            "prevalence/sentences": 7 / 4,
+            "prevalence/trivial": 1 / 7,
+            "prevalence/redundant": 1 / 7,
+            "prevalence/unsupported": 1 / 7,
+            "prevalence/contradicted": 1 / 7,
+            "prevalence/failed": 0.0,
+            "prevalence/unscorable": 1 / 5,
+        }
+    )
+
+
+def test_a_model_without_contradictions_logs_no_share_of_them(reward_of, fake_scorer, answers):
+    logged = {}
+    reward = reward_of(scorer=fake_scorer(answers, three_way=False))
+    trainer_call(reward, log_metric=logged.__setitem__)
+    assert "prevalence/contradicted" not in logged
+    assert "prevalence/unsupported" in logged
+
+
+def test_it_loads_on_first_use_and_is_released():
+    reward = PrevalenceReward("rouge1-precision")
+    assert not reward.loaded
+    first = trainer_call(reward)
+    assert reward.loaded
+    held = weakref.ref(reward._batches.engine.scorer._inner)
+    reward.release()
+    gc.collect()
+    assert held() is None
+    assert not reward.loaded
+    assert trainer_call(reward) == first
+
+
+def test_a_pickle_carries_the_options_alone():
+    reward = PrevalenceReward("rouge1-precision", name="mine", shaping=Shaping(sentences=3))
+    expected = trainer_call(reward)
+    assert len(pickle.dumps(reward)) < 4096
+    again = pickle.loads(pickle.dumps(reward))
+    assert not again.loaded
+    assert again.tally.scored == 0
+    assert (again.__name__, again.shaping) == ("mine", reward.shaping)
+    assert trainer_call(again) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_starts_afresh():
+    reward = PrevalenceReward("rouge1-precision")
+    expected = trainer_call(reward)
+    queue = multiprocessing.get_context("fork").Queue()
+
+    def child():
+        queue.put((reward.loaded, trainer_call(reward)))
+
+    # Held by a thread that the child does not have: it must not wait for it.
+    with reward._batches._lock:
+        process = multiprocessing.get_context("fork").Process(target=child)
+        process.start()
+        assert queue.get(timeout=60) == (False, expected)
+        process.join(60)
+    assert process.exitcode == 0
+    assert reward.loaded
+
+
+def test_threads_take_turns(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    inside, usual = [], scorer.score
+
+    def watched(*arguments, **options):
+        inside.append(threading.get_ident())
+        found = usual(*arguments, **options)
+        assert inside.pop() == threading.get_ident()
+        return found
+
+    scorer.score = watched
+    reward = reward_of(scorer=scorer, kept_pairs=0)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: trainer_call(reward), range(12)))
+    assert results == [results[0]] * 12
+    assert reward.tally.scored == 12 * 4
+
+
+def test_the_asynchronous_reward_leaves_the_loop_free(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    released, usual = threading.Event(), scorer.score
+
+    def waits(*arguments, **options):
+        assert released.wait(60)
+        return usual(*arguments, **options)
+
+    scorer.score = waits
+    reward = reward_of(scorer=scorer).asynchronous()
+    assert inspect.iscoroutinefunction(reward.__call__)
+    assert reward.__name__ == "prevalence"
+    assert pickle.loads(pickle.dumps(PrevalenceReward().asynchronous())).__name__ == "prevalence"
+
+    async def main():
+        task = asyncio.create_task(trainer_call(reward))
+        await asyncio.sleep(0)
+        released.set()
+        return await task
+
+    assert asyncio.run(main()) == pytest.approx(EXPECTED)
+
+
+def test_the_signature_names_the_shaping(reward_of):
+    plain = reward_of().signature
+    assert plain.startswith("prev|nli:fake@1|thr:0.5|trivial:name")
+    shaped = reward_of(shaping=Shaping(sentences=3, coverage=0.5)).signature
+    assert "|reward-sentences:3|reward-coverage:0.5|v:" in shaped
+
+
+def test_a_process_takes_its_own_gpu(monkeypatch):
+    import torch
+
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert batch_module._own_device("auto") == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    assert batch_module._own_device("auto") == "cuda:0"
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert batch_module._own_device("auto") == "cuda:1"
+    assert batch_module._own_device("cpu") == "cpu"
+    # A launcher that shows each process one GPU only.
+    monkeypatch.setenv("LOCAL_RANK", "5")
+    assert batch_module._own_device("auto") == "cuda:0"
+
+
+def test_the_embedded_model_agrees_with_the_metric():
+    reviews = ["My feet stayed dry all day.", "Water came in after an hour.", "Dry and warm."]
+    texts = ["They keep your feet dry.", "They leak. They are warm."]
+    reward = PrevalenceReward(device="cpu")
+    metric = OpinionPrevalence(device="cpu")
+    expected = [metric.score(reviews, text, name="pair of boots").prevalence for text in texts]
+    rows = {"reviews": [reviews] * 2, "name": ["pair of boots"] * 2}
+    assert reward(None, texts, **rows) == expected
+    assert reward(None, texts[::-1], **rows) == expected[::-1]

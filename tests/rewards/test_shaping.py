@@ -1,0 +1,102 @@
+"""Each shaping term against values derived by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from prevalence.errors import ConfigurationError
+from prevalence.rewards import Shaping
+
+REVIEWS = ["warm and dry", "warm", "warm but dear", "nothing of note"]
+WARM, DRY, COLD = "They are warm.", "They keep feet dry.", "They are cold."
+
+
+def one(reward, text, name=None):
+    (found,) = reward(None, [text], reviews=[REVIEWS], name=[name])
+    return found
+
+
+def test_a_floor_fills_short_summaries_up(reward_of):
+    reward = reward_of(shaping=Shaping(sentences=3))
+    assert one(reward, WARM) == pytest.approx(3 / 4 * 1 / 3)
+    # Longer than the floor: prevalence as it is, (3 + 1 + 0 + 1) / (4 * 4).
+    assert one(reward, f"{WARM} {DRY} {COLD} They cost a lot.") == pytest.approx(5 / 16)
+
+
+def test_coverage_counts_each_review_once(reward_of):
+    text = f"{WARM} {DRY}"
+    # Prevalence (3 + 1)/8; three reviews of four are heard, one of them twice.
+    assert one(reward_of(shaping=Shaping(coverage=1.0)), text) == pytest.approx(3 / 4)
+    assert one(reward_of(shaping=Shaping(coverage=0.4)), text) == pytest.approx(
+        0.6 / 2 + 0.4 * 0.75
+    )
+
+
+@pytest.mark.parametrize("latency", [False, True])
+def test_masked_sentences_cover_nothing(reward_of, latency):
+    # The second sentence is implied by the first; alone it would cover two reviews.
+    reward = reward_of(shaping=Shaping(coverage=1.0), latency=latency)
+    assert one(reward, "They are toasty.") == pytest.approx(2 / 4)
+    assert one(reward, f"{DRY} They are toasty.") == pytest.approx(2 / 4)
+    assert one(reward, "I own boots.", name="pair of boots") == 0.0
+
+
+@pytest.mark.parametrize("latency", [False, True])
+def test_contradictions_cost_what_they_are_weighed(reward_of, answers, fake_scorer, latency):
+    # COLD is contradicted by three reviews; a repetition of it is masked and costs nothing more.
+    scorer = fake_scorer(answers | {(COLD, "So cold."): (0.9, 0.0), ("warm", "So cold."): (0, 0.9)})
+    reward = reward_of(scorer=scorer, shaping=Shaping(contradiction=2.0), latency=latency)
+    assert one(reward, COLD) == pytest.approx(-2 * 3 / 4)
+    assert one(reward, f"{WARM} {COLD}") == pytest.approx(3 / 8 - 2 * 3 / 8)
+    assert one(reward, f"{COLD} So cold.") == pytest.approx(-2 * 3 / 8)
+
+
+def test_a_contradiction_weight_needs_that_class(reward_of, answers, fake_scorer):
+    reward = reward_of(
+        scorer=fake_scorer(answers, three_way=False), shaping=Shaping(contradiction=1.0)
+    )
+    with pytest.raises(ConfigurationError, match="needs a model with a contradiction class"):
+        one(reward, WARM)
+
+
+def test_soft_prevalence_as_the_base(reward_of, fake_scorer):
+    scorer = fake_scorer({("warm", WARM): (0.4, 0.0), ("warm but dear", WARM): (0.2, 0.0)})
+    assert one(reward_of(scorer=scorer), WARM) == 0.0
+    soft = one(reward_of(scorer=scorer, shaping=Shaping(soft=True)), WARM)
+    assert soft == pytest.approx((0.4 + 0.2) / 4)
+
+
+def test_the_share_of_the_ceiling(reward_of, fake_scorer):
+    reviews = ["Good grip. Loud.", "Good grip.", "Loud.", "Cheap."]
+    told = {
+        (r, s): (0.9, 0.0) for r in reviews for s in ("Good grip.", "Loud.", "Cheap.") if s in r
+    }
+    reward = reward_of(scorer=fake_scorer(told), shaping=Shaping(ceiling=True))
+    # No sentence has more than two reviews of four behind it.
+    rows = {"reviews": [reviews] * 3}
+    found = reward(None, ["Good grip.", "Cheap.", ""], **rows)
+    assert found == pytest.approx([1.0, 0.5, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"soft": True, "ceiling": True}, "choose one"),
+        ({"sentences": 0}, "positive"),
+        ({"coverage": 1.5}, r"\[0, 1\]"),
+        ({"coverage": float("nan")}, r"\[0, 1\]"),
+        ({"contradiction": -1.0}, "negative"),
+        ({"contradiction": float("inf")}, "negative"),
+    ],
+)
+def test_values_out_of_range_are_refused(options, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Shaping(**options)
+
+
+def test_nothing_is_on_by_default():
+    assert Shaping().signature == {}
+    assert Shaping(soft=True, contradiction=0.5).signature == {
+        "reward-base": "soft",
+        "reward-contradiction": "0.5",
+    }
