@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.meta.replies import reply_reader
+from prevalence.replies import reply_reader
 from prevalence.meta.sources import read_table, read_tables
 from prevalence.meta.table import own_dimension
 
