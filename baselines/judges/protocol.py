@@ -96,7 +96,7 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     indices: tuple[int, ...] = (0,)
     answers: tuple[str, ...] = ()
-    subject: Subject = Subject()
+    subject: Subject = field(default_factory=Subject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
