@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+
+class ChatServer:
+    """A small OpenAI-compatible server on the loopback, which can be told to misbehave.
+
+    ``faults`` holds, for a call's number (0, 1, ...), the fault that it suffers; a callable decides
+    by itself. A reply is a function of the last message and the seed, so that a mix-up shows.
+    """
+
+    def __init__(self):
+        self.faults = {}
+        self.bodies = []
+        self.keys = []
+        self.delivered = Counter()
+        self.open = self.most_open = 0
+        self.seconds = 0.0
+        self.headers = {}
+        self.most_choices = 99
+        self.lock = threading.Lock()
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                data = self.rfile.read(int(self.headers["Content-Length"]))
+                server.answer(self, json.loads(data))
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+
+    @staticmethod
+    def text(prompt, seed):
+        return f"{prompt} / {seed}"
+
+    def answer(self, handler, body):
+        with self.lock:
+            number = len(self.bodies)
+            self.bodies.append(body)
+            self.keys.append(handler.headers["Authorization"])
+            self.open += 1
+            self.most_open = max(self.open, self.most_open)
+            fault = self.faults(body) if callable(self.faults) else self.faults.get(number)
+        try:
+            time.sleep(self.seconds)
+            self.respond(handler, body, fault)
+        finally:
+            with self.lock:
+                self.open -= 1
+
+    def respond(self, handler, body, fault):
+        prompt, seed = body["messages"][-1]["content"], body.get("seed", 0)
+        count = min(body.get("n", 1), self.most_choices)
+        choices = [
+            {
+                "index": k,
+                "finish_reason": "stop",
+                "message": {"role": "assistant", "content": self.text(prompt, seed + k)},
+            }
+            for k in range(count)
+        ]
+        if body.get("logprobs"):
+            top = [("4", -0.5), (" 4", -1.5), ("5", -2.0), ("great", -3.0)]
+            entries = [{"token": token, "logprob": value} for token, value in top]
+            choices[0]["logprobs"] = {"content": [{**entries[0], "top_logprobs": entries}]}
+        usage = {"prompt_tokens": 10, "completion_tokens": 3 * count, "total_tokens": 0}
+        reply = {"id": "x", "object": "chat.completion", "choices": choices, "usage": usage}
+        data, status, headers, declared = json.dumps(reply).encode(), 200, dict(self.headers), None
+        if isinstance(fault, tuple):
+            status, headers, error = fault
+            data = json.dumps({"error": error}).encode()
+        elif fault == "malformed":
+            data = data[:-20]
+        elif fault == "no choices":
+            data = b'{"id": "x", "choices": []}'
+        elif fault == "html":
+            data = b"<html>Bad gateway</html>"
+        elif fault == "cut":
+            declared, data = len(data), data[: len(data) // 2]
+        elif fault == "hang up":
+            handler.close_connection = True
+            return
+        elif fault == "slow":
+            time.sleep(0.8)
+        elif fault == "null":
+            choices[0]["message"]["content"] = None
+            data = json.dumps(reply).encode()
+        elif fault == "filter":
+            choices[0]["finish_reason"] = "content_filter"
+            data = json.dumps(reply).encode()
+        else:
+            with self.lock:
+                self.delivered.update((prompt, seed + k) for k in range(count))
+        handler.send_response(status)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(declared or len(data)))
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        try:
+            handler.wfile.write(data)
+            handler.wfile.flush()
+        except OSError:
+            pass
+        if declared:
+            handler.close_connection = True
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def chat_server():
+    server = ChatServer()
+    yield server
+    server.close()
