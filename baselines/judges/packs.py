@@ -42,11 +42,15 @@ PACKS = Path(__file__).with_name("packs")
 Answer = Literal["tag", "plain", "letter", "stars", "verdict", "table"]
 """What a reply looks like: ``<score>4</score>``, "Score: 4", "D", "4 stars", "A", a line each."""
 
-SECTIONS = ("system", "task", "criteria", "metric", "source", "summary", "steps", "output")
+SECTIONS = (
+    "system", "task", "criteria", "metric", "source", "summary", "options", "steps", "output",
+)  # fmt: skip
 """Sections of a prompt in their order; source and summary are written from the record."""
 
 _FROM_RECORD = ("source", "summary")
-_REVIEWS_FIRST = ("system", "source", "task", "criteria", "metric", "summary", "steps", "output")
+_REVIEWS_FIRST = (
+    "system", "source", "task", "criteria", "metric", "summary", "options", "steps", "output",
+)  # fmt: skip
 _VARIANT = "reviews-first"
 _ANSWERS = ("tag", "plain", "letter", "stars", "verdict", "table")
 _METHOD_KEYS = {"name", "about", "citation", "dimensions", "inputs", "answer", "preset", "sections"}
