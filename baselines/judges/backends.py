@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 __all__ = ["BACKENDS", "LIMIT_FIELDS", "BackendOptions", "open_backend"]
 
 BACKENDS = {
+    "hf": "prevalence.baselines.judges.local",
     "openai": "prevalence.baselines.judges.server",
+    "vllm": "prevalence.baselines.judges.vllm",
     "replay": "prevalence.baselines.judges.replay",
 }
 """Kind → module with a function ``open_backend(target, options)``, imported when it is used."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.baselines.judges.protocol import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Completion", "MalformedError", "read_completion"]
+__all__ = ["Completion", "MalformedError", "answer_log_probabilities", "read_completion"]
 
 
 class MalformedError(ValueError):
@@ -91,10 +91,25 @@ def _first_token(choice: Mapping[str, Any], answers: Sequence[str]) -> dict[str,
     if not isinstance(content, list) or not content or not isinstance(content[0], dict):
         return None
     top = content[0].get("top_logprobs")
+    entries = [_entry(entry) for entry in (top if isinstance(top, list) else [])]
+    return answer_log_probabilities(entries, answers)
+
+
+def answer_log_probabilities(
+    tokens: Iterable[tuple[str, float]], answers: Sequence[str]
+) -> dict[str, float]:
+    """What a list of most probable first tokens says about answers.
+
+    Args:
+        tokens: texts with their log-probabilities; spaces around a text do not count.
+        answers: texts that are wanted.
+
+    Returns:
+        Natural log-probability of each answer that is in the list.
+    """
     mass: dict[str, float] = {}
-    for entry in top if isinstance(top, list) else []:
-        token, value = _entry(entry)
-        mass[token] = mass.get(token, 0.0) + math.exp(value)
+    for text, value in tokens:
+        mass[text.strip()] = mass.get(text.strip(), 0.0) + math.exp(value)
     return {answer: math.log(mass[answer]) for answer in answers if mass.get(answer)}
 
 
@@ -105,7 +120,7 @@ def _entry(entry: object) -> tuple[str, float]:
         raise MalformedError("a log-probability in the server's reply is none")
     if math.isnan(value) or value > 1e-3:
         raise MalformedError(f"a log-probability in the server's reply is {value}")
-    return token.strip(), min(float(value), 0.0)
+    return token, min(float(value), 0.0)
 
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:

@@ -131,3 +131,45 @@ def chat_server():
     server = ChatServer()
     yield server
     server.close()
+
+
+WORDS = (
+    "The reviews praise the warm coat but the zip breaks . Score 1 2 3 4 5 assistant user system"
+)
+TEMPLATE = (
+    "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}[assistant] {% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory):
+    """Checkpoint folder: an untrained Llama of two layers with a byte-level tokenizer."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("tiny-llama")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<s>", "</s>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator([WORDS] * 3, trainer)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", chat_template=TEMPLATE,
+        model_input_names=["input_ids", "attention_mask"],
+    ).save_pretrained(folder)  # fmt: skip
+    torch.manual_seed(7)
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=48,
+            num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            max_position_embeddings=256, bos_token_id=0, eos_token_id=1, initializer_range=0.4,
+        )
+    )  # fmt: skip
+    model.save_pretrained(folder)
+    return folder

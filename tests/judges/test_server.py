@@ -279,7 +279,10 @@ def test_a_header_that_says_nothing_is_left_holds_every_worker(chat_server, conn
     pace = Pace(base=1, longest=60, random=random.Random(0), now=lambda: now[0])
     pace.heed({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s"})
     waited = []
-    pace._stopped.wait = lambda seconds: (waited.append(seconds), now.__setitem__(0, now[0] + seconds))
+    pace._stopped.wait = lambda seconds: (
+        waited.append(seconds),
+        now.__setitem__(0, now[0] + seconds),
+    )
     pace.wait()
     assert waited == [60]
     pace.heed({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m2s"})
