@@ -34,6 +34,7 @@ __all__ = [
     "Prompter",
     "choose_dimensions",
     "harmless",
+    "material",
     "missing_inputs",
     "steps_prompt",
 ]
@@ -176,19 +177,8 @@ class Prompter:
         return f"{heading}\n{_filled(sections[name], fields)}" if name in sections else ""
 
     def _source(self, product: Product, noun: str) -> str:
-        tags, blocks = [], []
-        for name in self.method.inputs:
-            if name == "reviews" and noun == _ARTICLE:
-                text = "\n\n".join(review.text for review in product.reviews)
-                tags.append(_ARTICLE)
-                blocks.append(_fence(_ARTICLE, harmless(text)))
-                continue
-            tags.append(name)
-            body = _reviews(product) if name == "reviews" else _shown(_value(product, name))
-            blocks.append(f"{common().inputs[name]}:\n{_fence(name, body)}")
-        tags += ["summary_1", "summary_2"] if self.method.compares else ["summary"]
-        notice = _filled(common().notice, {"tags": ", ".join(f"<{tag}>" for tag in tags)})
-        return "\n\n".join([notice, *blocks])
+        shown = ("summary_1", "summary_2") if self.method.compares else ("summary",)
+        return material(product, self.method.inputs, article=noun == _ARTICLE, also=shown)
 
     def _released(self, dimension: Dimension, product: Product, summary: str) -> str:
         before, between, after = (self.method.templates or {})[dimension.key].split("{}")
@@ -206,6 +196,31 @@ class Prompter:
             )
             fields["forms"] = "\n".join(f"{one.title}: K" for one in every)
         return fields
+
+
+def material(
+    product: Product, inputs: Sequence[str], *, article: bool = False, also: Sequence[str] = ()
+) -> str:
+    """A product as a prompt shows it: the notice that it is no instruction, and fenced texts.
+
+    Args:
+        product: whose reviews and metadata are shown.
+        inputs: names of what is shown, in order.
+        article: show the reviews as one text without numbers.
+        also: further tags that stand elsewhere in the prompt and that the notice names.
+    """
+    tags, blocks = [], []
+    for name in inputs:
+        if name == "reviews" and article:
+            text = "\n\n".join(review.text for review in product.reviews)
+            tags.append(_ARTICLE)
+            blocks.append(_fence(_ARTICLE, harmless(text)))
+            continue
+        tags.append(name)
+        body = _reviews(product) if name == "reviews" else _shown(_value(product, name))
+        blocks.append(f"{common().inputs[name]}:\n{_fence(name, body)}")
+    named = ", ".join(f"<{tag}>" for tag in (*tags, *also))
+    return "\n\n".join([_filled(common().notice, {"tags": named}), *blocks])
 
 
 @cache

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -23,7 +24,7 @@ class ChatServer:
         self.delivered = Counter()
         self.open = self.most_open = 0
         self.seconds = 0.0
-        self.headers = {}
+        self.headers = {"Content-Type": "application/json"}
         self.most_choices = 99
         self.lock = threading.Lock()
         server = self
@@ -64,61 +65,59 @@ class ChatServer:
                 self.open -= 1
 
     def respond(self, handler, body, fault):
-        prompt, seed = body["messages"][-1]["content"], body.get("seed", 0)
-        count = min(body.get("n", 1), self.most_choices)
-        choices = [
-            {
-                "index": k,
-                "finish_reason": "stop",
-                "message": {"role": "assistant", "content": self.text(prompt, seed + k)},
-            }
-            for k in range(count)
-        ]
-        if body.get("logprobs"):
-            top = [("4", -0.5), (" 4", -1.5), ("5", -2.0), ("great", -3.0)]
-            entries = [{"token": token, "logprob": value} for token, value in top]
-            choices[0]["logprobs"] = {"content": [{**entries[0], "top_logprobs": entries}]}
-        usage = {"prompt_tokens": 10, "completion_tokens": 3 * count, "total_tokens": 0}
-        reply = {"id": "x", "object": "chat.completion", "choices": choices, "usage": usage}
-        data, status, headers, declared = json.dumps(reply).encode(), 200, dict(self.headers), None
-        if isinstance(fault, tuple):
-            status, headers, error = fault
-            data = json.dumps({"error": error}).encode()
-        elif fault == "malformed":
-            data = data[:-20]
-        elif fault == "no choices":
-            data = b'{"id": "x", "choices": []}'
-        elif fault == "html":
-            data = b"<html>Bad gateway</html>"
-        elif fault == "cut":
-            declared, data = len(data), data[: len(data) // 2]
+        reply, delivered = self.completion(body)
+        status, headers, data = 200, dict(self.headers), json.dumps(reply).encode()
+        declared = len(data)
+        if fault is None:
+            with self.lock:
+                self.delivered.update(delivered)
         elif fault == "hang up":
             handler.close_connection = True
             return
         elif fault == "slow":
             time.sleep(0.8)
-        elif fault == "null":
-            choices[0]["message"]["content"] = None
-            data = json.dumps(reply).encode()
-        elif fault == "filter":
-            choices[0]["finish_reason"] = "content_filter"
-            data = json.dumps(reply).encode()
+        elif fault == "cut":
+            data, handler.close_connection = data[: len(data) // 2], True
         else:
-            with self.lock:
-                self.delivered.update((prompt, seed + k) for k in range(count))
+            status, headers, data = self.spoilt(reply, fault)
+            declared = len(data)
         handler.send_response(status)
-        handler.send_header("Content-Type", "application/json")
-        handler.send_header("Content-Length", str(declared or len(data)))
-        for name, value in headers.items():
+        for name, value in {**headers, "Content-Length": str(declared)}.items():
             handler.send_header(name, value)
         handler.end_headers()
-        try:
+        with suppress(OSError):
             handler.wfile.write(data)
             handler.wfile.flush()
-        except OSError:
-            pass
-        if declared:
-            handler.close_connection = True
+
+    def completion(self, body):
+        """A reply, and the (prompt, seed) pairs that it delivers."""
+        prompt, seed = body["messages"][-1]["content"], body.get("seed", 0)
+        delivered = [(prompt, seed + k) for k in range(min(body.get("n", 1), self.most_choices))]
+        choices = [
+            {"index": k, "finish_reason": "stop", "message": {"content": self.text(*pair)}}
+            for k, pair in enumerate(delivered)
+        ]
+        if body.get("logprobs"):
+            top = [("4", -0.5), (" 4", -1.5), ("5", -2.0), ("great", -3.0)]
+            entries = [{"token": token, "logprob": value} for token, value in top]
+            choices[0]["logprobs"] = {"content": [{**entries[0], "top_logprobs": entries}]}
+        usage = {"prompt_tokens": 10, "completion_tokens": 3 * len(choices)}
+        return {"id": "x", "choices": choices, "usage": usage}, delivered
+
+    def spoilt(self, reply, fault):
+        """Status, headers and data of a reply that is not what it should be."""
+        if isinstance(fault, tuple):
+            status, headers, error = fault
+            return status, headers, json.dumps({"error": error}).encode()
+        if fault == "null":
+            reply["choices"][0]["message"]["content"] = None
+        elif fault == "filter":
+            reply["choices"][0]["finish_reason"] = "content_filter"
+        elif fault == "no choices":
+            reply["choices"] = []
+        data = json.dumps(reply).encode()
+        spoilt = {"malformed": data[:-20], "html": b"<html>Bad gateway</html>"}
+        return 200, {"Content-Type": "application/json"}, spoilt.get(fault, data)
 
     def close(self):
         self.http.shutdown()
