@@ -36,6 +36,7 @@ __all__ = [
     "harmless",
     "material",
     "missing_inputs",
+    "missing_inputs_of",
     "steps_prompt",
 ]
 
@@ -108,7 +109,12 @@ def steps_prompt(method: Method, dimension: Dimension) -> tuple[Message, ...] | 
 
 def missing_inputs(method: Method, product: Product) -> list[str]:
     """Names of the inputs that a method shows and a product lacks."""
-    return [name for name in method.inputs if name != "reviews" and not _value(product, name)]
+    return missing_inputs_of(method.inputs, product)
+
+
+def missing_inputs_of(inputs: Sequence[str], product: Product) -> list[str]:
+    """Those of the inputs, reviews apart, that a product lacks."""
+    return [name for name in inputs if name != "reviews" and not _value(product, name)]
 
 
 class Prompter:

@@ -14,38 +14,22 @@ from prevalence.cli.options import open_cache_folder, option
 if TYPE_CHECKING:
     from prevalence.baselines.judges.backends import BackendOptions
 
-__all__ = ["backend_choice", "backend_options"]
+__all__ = [
+    "backend_choice",
+    "backend_options",
+    "drop_language_model_options",
+    "language_model_options",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OPTIONS = (
+_OWN = (
     option(
         "Model",
         "--backend",
         metavar="SPEC",
         help="hf:PATH (a local model), openai:MODEL (a server), vllm:PATH, or replay:FILE "
         "(recorded replies).",
-    ),
-    option(
-        "Model",
-        "--device",
-        metavar="DEVICE",
-        default="auto",
-        show_default=True,
-        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
-    ),
-    option(
-        "Model",
-        "--dtype",
-        metavar="TYPE",
-        default="auto",
-        show_default=True,
-        type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
-        help="auto (the checkpoint's own on a GPU, float32 elsewhere), float32, float16 or "
-        "bfloat16.",
-    ),
-    option(
-        "Model", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens a batch."
     ),
     option(
         "Model",
@@ -96,6 +80,33 @@ _OPTIONS = (
     ),
     option(
         "Server",
+        "--longest-wait",
+        metavar="SECONDS",
+        type=click.FloatRange(0),
+        default=600.0,
+        show_default=True,
+        help="A server that asks for a longer wait ends the run; the same command continues it.",
+    ),
+    option(
+        "Server",
+        "--samples-per-call",
+        metavar="N",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="Samples asked for by one call, whose prompt is paid once; they share its seed.",
+    ),
+    option(
+        "Server",
+        "--max-tokens-field",
+        metavar="NAME",
+        type=click.Choice(["max_tokens", "max_completion_tokens"]),
+        default="max_tokens",
+        show_default=True,
+        help="How the server calls the limit of a reply.",
+    ),
+    option(
+        "Server",
         "--price-in",
         metavar="X",
         type=click.FloatRange(0),
@@ -117,6 +128,29 @@ _OPTIONS = (
         type=click.FloatRange(0, min_open=True),
         help="Stop before more than this is spent.",
     ),
+)
+
+_SHARED = (
+    option(
+        "Model",
+        "--device",
+        metavar="DEVICE",
+        default="auto",
+        show_default=True,
+        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
+    ),
+    option(
+        "Model",
+        "--dtype",
+        metavar="TYPE",
+        default="auto",
+        show_default=True,
+        type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
+        help="auto (bfloat16 on a GPU, float32 elsewhere), float32, float16 or bfloat16.",
+    ),
+    option(
+        "Model", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens a batch."
+    ),
     option(
         "Cache",
         "--cache",
@@ -126,13 +160,29 @@ _OPTIONS = (
     ),
     option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored replies."),
 )
+_SHARED_NAMES = {"device", "dtype", "batch_tokens", "cache"}
 
 
 def backend_options(command: Command) -> Command:
     """Add the options that choose and run a language model."""
-    for add in reversed(_OPTIONS):
+    for add in reversed((*_OWN, *_SHARED)):
         command = add(command)
     return command
+
+
+def language_model_options(command: Command) -> Command:
+    """The same for a command that has --device, --dtype, --batch-tokens and the cache already."""
+    for add in reversed(_OWN):
+        command = add(command)
+    return command
+
+
+def drop_language_model_options(parameters: dict[str, Any]) -> None:
+    """Take what :func:`language_model_options` adds out of a command's parameters."""
+    from prevalence.baselines.judges.backends import BackendOptions
+
+    for name in {"backend", *(field.name for field in fields(BackendOptions))} - _SHARED_NAMES:
+        parameters.pop(name, None)
 
 
 def backend_choice(parameters: dict[str, Any]) -> tuple[str | None, BackendOptions]:
