@@ -35,7 +35,8 @@ _TOP = 20
 
 _AGAIN = {408, 409, 425, 429}
 _HOPELESS = {401, 402, 403, 404, 405}
-_DELAYS = {"base": 0.5, "longest": 60.0}
+_FIRST_DELAY = 0.5
+_LONGEST_DELAY = 60.0
 _LONGEST_MESSAGE = 200
 
 
@@ -300,7 +301,8 @@ def open_backend(target: str, options: BackendOptions) -> Server:
 
 
 def _usual_pace() -> Pace:
-    return Pace(random=random.Random(), **_DELAYS)  # noqa: S311 - jitter is no secret
+    jitter = random.Random()  # noqa: S311 - it is no secret
+    return Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
 
 
 def _address(url: str | None) -> str:

@@ -53,7 +53,7 @@ def read_completion(text: str, indices: Sequence[int], answers: Sequence[str]) -
     usage = body.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     read, written = (_count(counts, key) for key in ("prompt_tokens", "completion_tokens"))
-    responses = []
+    responses: list[Response] = []
     for index, choice in zip(indices, choices, strict=False):
         first = not responses
         responses.append(_response(choice, index, answers, counts=(read, written) if first else ()))

@@ -46,7 +46,8 @@ Examples:
   prevalence summarize examples/summaries.jsonl --method lexrank \\
       --length 200 --output lexrank.jsonl
   prevalence summarize examples/summaries.jsonl --method llm \\
-      --backend hf:PATH --output written.jsonl
+      --backend openai:MODEL --base-url http://127.0.0.1:8000/v1 \\
+      --output written.jsonl --dry-run
 
 \b
 OUTPUT holds the records of INPUT, each with one more summary. A killed run
