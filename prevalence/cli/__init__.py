@@ -13,6 +13,7 @@ _COMMANDS = {
     "score": "Score summaries: how prevalent are their opinions among the reviews?",
     "baselines": "Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.",
     "judge": "Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.",
+    "audit": "How far can a judge be trusted? Use of the scale, consistency, order, attacks.",
     "summarize": "Make summaries that say what most reviewers say.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
