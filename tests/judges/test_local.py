@@ -53,6 +53,33 @@ def test_greedy_replies_are_those_of_generate(model):
     assert len({response.text for [response] in answered}) > 1
 
 
+@pytest.mark.parametrize("family", ["mistral", "gpt2", "qwen2"])
+def test_other_families(model, family):
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    # Windows of attention shorter than the prompt, and learned positions.
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+             "initializer_range": 0.4, "vocab_size": len(model.tokenizer)}  # fmt: skip
+    own = {
+        "mistral": {"sliding_window": 16, "num_key_value_heads": 2, "intermediate_size": 48},
+        "gpt2": {"n_positions": 256, "bos_token_id": 0, "eos_token_id": 1},
+        "qwen2": {"num_key_value_heads": 2, "intermediate_size": 48, "use_sliding_window": True,
+                  "sliding_window": 16, "max_window_layers": 1},
+    }[family]  # fmt: skip
+    torch.manual_seed(3)
+    config = AutoConfig.for_model(family, **sizes, **own)
+    other = replace(model, model=AutoModelForCausalLM.from_config(config).eval())
+    answered = Local(other).complete([request(ending, samples=2) for ending in ENDINGS])
+    for ending, replies in zip(ENDINGS, answered, strict=True):
+        ids = torch.tensor([other.encode(request(ending).messages)])
+        whole = other.model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False,
+            pad_token_id=0, eos_token_id=1,
+        )  # fmt: skip
+        expected = other.decode(whole[0, ids.shape[1] :].tolist())
+        assert [reply.text for reply in replies] == [expected] * 2
+
+
 def test_a_sampled_reply_depends_on_no_other(model):
     requests = [
         request(ending, samples=4, temperature=0.9, top_p=0.95, top_k=40) for ending in ENDINGS
