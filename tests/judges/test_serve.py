@@ -16,7 +16,7 @@ from prevalence.baselines.judges.backends import BackendOptions, open_backend
 from prevalence.baselines.judges.protocol import Message, Request, Sampling
 from prevalence.baselines.judges.store import ReplyStore, StoredBackend
 
-for package in ("openai", "fastapi", "uvicorn"):
+for package in ("openai", "fastapi", "uvicorn", "accelerate"):
     pytest.importorskip(package)
 
 
