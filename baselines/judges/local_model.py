@@ -143,7 +143,8 @@ def _load(path: Path, dtype: Any) -> tuple[Any, Any]:
         with quiet_transformers():
             config = AutoConfig.from_pretrained(path, trust_remote_code=False)
             tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-            model, info = AutoModelForCausalLM.from_pretrained(
+            loader: Any = AutoModelForCausalLM
+            model, info = loader.from_pretrained(
                 path,
                 config=config,
                 dtype=dtype,

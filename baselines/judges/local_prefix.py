@@ -122,13 +122,16 @@ def layers_of(cache: Any) -> Layers:
     Raises:
         ModelError: a layer keeps something else.
     """
-    layers = [(getattr(one, "keys", None), getattr(one, "values", None)) for one in cache.layers]
+    layers: Any = [
+        (getattr(one, "keys", None), getattr(one, "values", None)) for one in cache.layers
+    ]
     if not layers or any(keys is None or values is None for keys, values in layers):
         raise ModelError(
             "this model does not keep keys and values for every layer, which replies could share; "
             "serve it and use openai:MODEL"
         )
-    return layers
+    whole: Layers = layers
+    return whole
 
 
 def _first(pair: tuple[Tensor, Tensor], tokens: int) -> tuple[Tensor, Tensor]:
