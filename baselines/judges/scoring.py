@@ -227,7 +227,7 @@ def _check_form(method: Method, form: Form, samples: int | None, temperature: fl
 
 
 def _counts(responses: Sequence[Response], readings: Sequence[Reading]) -> dict[str, Any]:
-    faults = Counter(
+    faults: Counter[str] = Counter(
         reading.fault or "read"
         for response, reading in zip(responses, readings, strict=True)
         if response.error is None
