@@ -26,7 +26,9 @@ class ScoreRow:
         signature: what produced the values.
         error: one line, or None.
         human: human ratings that the input holds for the summary, passed through.
-        input_digest: digest of reviews, references and summary.
+        input_digest: digest of everything in the input that the values depend on.
+        samples: every score behind a mean, by metric, None for a reply without one.
+        judge: what became of the replies, by metric; see ``baselines.judges.scoring``.
     """
 
     id: str | None
@@ -36,6 +38,8 @@ class ScoreRow:
     error: str | None = None
     human: Mapping[str, Any] | None = None
     input_digest: str | None = None
+    samples: Mapping[str, Any] | None = None
+    judge: Mapping[str, Any] | None = None
 
     def to_json_line(self) -> str:
         """The contract's JSON object on one line, without the newline."""
@@ -45,8 +49,8 @@ class ScoreRow:
             "system": self.system,
             "metrics": dict(self.metrics),
         }
-        if self.human is not None:
-            row["human"] = self.human
+        optional = {"samples": self.samples, "judge": self.judge, "human": self.human}
+        row |= {key: value for key, value in optional.items() if value is not None}
         row |= {
             "signature": self.signature,
             "input_digest": self.input_digest,

@@ -181,8 +181,8 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
 
 def finished_rows(
     path: Path,
-    read: Callable[[Mapping[str, Any]], Row] = ScoredSummary.from_json,  # type: ignore[assignment]
-) -> Iterator[Row]:
+    read: Callable[[Mapping[str, Any]], Line] = ScoredSummary.from_json,  # type: ignore[assignment]
+) -> Iterator[Line]:
     """Rows of an earlier run of the same output, after cutting a last line left incomplete.
 
     Args:

@@ -1,4 +1,4 @@
-"""`prevalence summarize`: one more summary for every product, of its reviews' own sentences."""
+"""`prevalence summarize`: one more summary for every product, extracted or written anew."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ from prevalence.cli.options import (
     split_names,
 )
 from prevalence.cli.score import INPUT_FORMATS
+from prevalence.cli.writing_options import (
+    LANGUAGE_MODEL,
+    WritingOptions,
+    check_writing,
+    take_writing,
+    writing_options,
+)
 from prevalence.extractive.extract import METHODS, SEARCHES, SummaryOptions
 from prevalence.extractive.length import LengthRule
 from prevalence.extractive.products import Target
@@ -38,6 +45,9 @@ Examples:
       --search racing --output racing.jsonl
   prevalence summarize examples/summaries.jsonl --method lexrank \\
       --length 200 --output lexrank.jsonl
+  prevalence summarize examples/summaries.jsonl --method llm \\
+      --backend openai:MODEL --base-url http://127.0.0.1:8000/v1 \\
+      --output written.jsonl --dry-run
 
 \b
 OUTPUT holds the records of INPUT, each with one more summary. A killed run
@@ -139,11 +149,12 @@ class SummarizeOptions:
     "Choice",
     "--method",
     metavar="NAME",
-    type=click.Choice(METHODS),
+    type=click.Choice([*METHODS, LANGUAGE_MODEL]),
     default=METHODS[0],
     show_default=True,
     help="greedy (best supported sentences that do not repeat one another), random, lead (first "
-    "sentences), lexrank (most central ones) or centroid (by the embeddings of --model).",
+    "sentences), lexrank (most central ones), centroid (by the embeddings of --model), or llm "
+    "(written by a language model, --backend).",
 )
 @option(
     "Choice",
@@ -190,7 +201,7 @@ class SummarizeOptions:
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Of random, and of the order in which racing asks the reviews.",
+    help="Of random, of the order in which racing asks the reviews, and of llm.",
 )
 @option(
     "Choice",
@@ -222,6 +233,7 @@ class SummarizeOptions:
     show_default=True,
     help=f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
 )
+@writing_options
 @model_options
 @option(
     "Output",
@@ -244,17 +256,34 @@ def summarize(**parameters: Any) -> None:
     """Make a summary of each product's reviews, out of their own sentences.
 
     Greedy takes the sentences that most reviews imply and that do not repeat one another, which
-    is the summary of highest opinion prevalence that is easily made.
+    is the summary of highest opinion prevalence that is easily made. With llm, a language model
+    writes the summary instead.
     """
     from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
-    from prevalence.cli.summaries import run
 
     own = {name: parameters.pop(name) for name in SummarizeOptions.__dataclass_fields__}
     options = SummarizeOptions(**own)
+    writing = take_writing(parameters)
     _check(options)
+    check_writing(writing, options)
+    there, failed = _run(options, writing, parameters)
+    if failed:
+        sys.exit(EXIT_SOME_FAILED if there else EXIT_NOTHING)
+
+
+def _run(
+    options: SummarizeOptions, writing: WritingOptions, parameters: dict[str, Any]
+) -> tuple[int, int]:
+    """Products in the output, and records that failed."""
+    if options.method == LANGUAGE_MODEL:
+        from prevalence.cli.written import run as write
+
+        written = write(options, writing)
+        return written.there, written.failed
+    from prevalence.cli.summaries import run
+
     report = run(options, lambda: _open(options, parameters))
-    if report.failed:
-        sys.exit(EXIT_SOME_FAILED if report.there else EXIT_NOTHING)
+    return report.there, report.failed
 
 
 def _open(options: SummarizeOptions, parameters: dict[str, Any]) -> Summarizer:

@@ -29,11 +29,25 @@ class Target:
         system: its name beside the other systems.
         length: how long it is to be, or None for that of another system.
         like: the system whose length it takes, by :meth:`LengthRule.like`.
+        key: under which the summary says where it comes from.
     """
 
     system: str
     length: LengthRule | None = None
     like: str | None = None
+    key: str = EXTRACT_KEY
+
+    def check(self, product: Product) -> None:
+        """Whether the product may get the summary.
+
+        Raises:
+            InputError: it has one by this system already.
+        """
+        if any(summary.system == self.system for summary in product.summaries):
+            raise InputError(
+                f"{_where(product)}: has a summary by {self.system!r} already; "
+                "choose another name (--system)"
+            )
 
     def length_for(self, product: Product, splitter: Splitter) -> LengthRule:
         """The length of this product's summary.
@@ -42,12 +56,8 @@ class Target:
             InputError: the product has a summary by this system already, or none by the one
                 whose length is wanted.
         """
+        self.check(product)
         known = {summary.system: summary for summary in product.summaries}
-        if self.system in known:
-            raise InputError(
-                f"{_where(product)}: has a summary by {self.system!r} already; "
-                "choose another name (--system)"
-            )
         if self.length is not None:
             return self.length
         model = known.get(str(self.like))
@@ -64,7 +74,7 @@ class Target:
 
     def added_to(self, product: Product, text: str, provenance: Mapping[str, Any]) -> Product:
         """The product with the summary after those that it has."""
-        summary = Summary(self.system, text, {EXTRACT_KEY: provenance})
+        summary = Summary(self.system, text, {self.key: provenance})
         return product.with_summaries([*product.summaries, summary])
 
 
@@ -75,6 +85,7 @@ def skip_summarized(
     path: Path,
     system: str,
     signature: Callable[[Product], str],
+    key: str = EXTRACT_KEY,
 ) -> Iterator[Product | BadRecord]:
     """Leave out the products that an earlier run wrote, checking that it was the same run.
 
@@ -85,6 +96,7 @@ def skip_summarized(
         path: the output, for messages.
         system: name of the summary that was added.
         signature: what makes it in this run; raises InputError for a product that gets none.
+        key: under which the summary says where it comes from.
 
     Raises:
         InputError: the output holds other products or other settings; it is left untouched.
@@ -100,7 +112,7 @@ def skip_summarized(
             # It was left out then and will say again why.
             yield item
             continue
-        before, extract = _taken_apart(row, system)
+        before, extract = _taken_apart(row, system, key)
         if before != item.to_json():
             raise _refusal(path, f"{row.get('id')!r}, which is not what this input has there")
         if extract.get("signature") != expected:
@@ -110,13 +122,15 @@ def skip_summarized(
         raise _refusal(path, f"{row.get('id')!r}, which this input does not have")
 
 
-def _taken_apart(row: Mapping[str, Any], system: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def _taken_apart(
+    row: Mapping[str, Any], system: str, key: str
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """A written record without the summary, and what is said about the summary."""
     record = dict(row)
     summaries = record.get("summaries")
     others = dict(summaries) if isinstance(summaries, dict) else {}
     summary = others.pop(system, None)
-    extract = summary.get(EXTRACT_KEY) if isinstance(summary, dict) else None
+    extract = summary.get(key) if isinstance(summary, dict) else None
     record["summaries"] = others
     return record, extract if isinstance(extract, dict) else {}
 

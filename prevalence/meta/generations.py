@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.meta.replies import UNREAD, reply_reader
 from prevalence.meta.table import Entry
 from prevalence.readers.fields import FieldError, describe, read_id
 from prevalence.readers.jsontext import decode_line, decode_utf8
 from prevalence.readers.streams import display, open_source
+from prevalence.replies import UNREAD, reply_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Generations", "find_generations", "full_name", "read_generations"]
+__all__ = ["Generations", "find_generations", "full_name", "read_generations", "read_replies"]
 
 _FOLDER = re.compile(r"eval_(?P<system>.+)_generations$")
 
@@ -73,7 +73,7 @@ def read_generations(
     dimension = full_name(file.dimension, dimensions)
     metric = f"{file.evaluator}.{file.method}.{dimension}"
     read = reply_reader(file.method)
-    for item, reply in _replies(file.path).items():
+    for item, reply in read_replies(file.path).items():
         score = read(reply)
         unread = score == UNREAD and not keep_unread
         yield Entry(item, file.system, {metric: None if unread else score}, {}, {})
@@ -90,7 +90,12 @@ def full_name(short: str, names: Iterable[str]) -> str:
     return short if short in names or len(fitting) != 1 else fitting[0]
 
 
-def _replies(path: Path) -> dict[str, str]:
+def read_replies(path: Path) -> dict[str, str]:
+    """Read one file of replies by item id; a repeated id keeps its last reply.
+
+    Raises:
+        InputError: a line is not ``{"id": ..., "resp": ...}``.
+    """
     replies: dict[str, str] = {}
     with open_source(path) as source:
         for line in source.lines():

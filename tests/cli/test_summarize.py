@@ -235,7 +235,7 @@ def test_examples_of_the_help_work(shell: Shell, repository: Path, tmp_path: Pat
     epilog = summarize_command.epilog or ""
     text = epilog.partition("Examples:")[2].partition("\b")[0].replace("\\\n", " ")
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("prevalence")]
-    assert len(lines) == 4
+    assert len(lines) == 5
     for line in lines:
         # The lexical scorer stands in for the model, which would take minutes.
         absolute = line.replace("examples/", f"{repository}/examples/")

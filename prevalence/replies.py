@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["UNREAD", "read_letter", "read_reason_then_score", "read_stars", "reply_reader"]
+__all__ = [
+    "UNREAD",
+    "read_letter",
+    "read_reason_then_score",
+    "read_stars",
+    "reason_then_score_rule",
+    "reply_reader",
+]
 
 UNREAD = -1.0
 """What the authors' parser gives for a reply without a score."""
@@ -23,6 +30,8 @@ _LABELLED = re.compile(r"score:\s*(\d(?:\.\d)?)")
 _LABELLED_WORD = re.compile(rf"score:\s*({_ANY_WORD})")
 _MENTIONED = re.compile(r"(?:score|scoring)[^.]*?([1-5](?:\.\d)?)")
 _MENTIONED_WORD = re.compile(rf"(?:score|scoring)[^.]*?({_ANY_WORD})")
+_RULES = (_LABELLED, _LABELLED_WORD, _MENTIONED, _MENTIONED_WORD)
+_LAST_RULE = 6
 _GRADE = re.compile(r"[1-5]")
 _LETTER = re.compile(r"\b([A-E])\b")
 _STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
@@ -40,13 +49,22 @@ def read_reason_then_score(reply: str) -> float:
     >>> read_reason_then_score("Clear and orderly. Score: 4."), read_reason_then_score("3 of 5")
     (4.0, 5.0)
     """
+    return reason_then_score_rule(reply)[0]
+
+
+def reason_then_score_rule(reply: str) -> tuple[float, int]:
+    """Likewise, with the number of the rule that matched: 1 to 4, 6 for the last one, 0 for none.
+
+    >>> reason_then_score_rule("This scores a three."), reason_then_score_rule("Not good (1).")
+    ((3.0, 4), (1.0, 6))
+    """
     text = reply.casefold()
-    for pattern in (_LABELLED, _LABELLED_WORD, _MENTIONED, _MENTIONED_WORD):
+    for rule, pattern in enumerate(_RULES, start=1):
         match = pattern.search(text)
         if match is not None:
-            return _WORDS.get(match[1]) or float(match[1])
+            return _WORDS.get(match[1]) or float(match[1]), rule
     grades = _GRADE.findall(text)
-    return float(grades[-1]) if grades else UNREAD
+    return (float(grades[-1]), _LAST_RULE) if grades else (UNREAD, 0)
 
 
 def read_letter(reply: str) -> float:

@@ -1,0 +1,313 @@
+"""Products in, pair rows out: two summaries of a product compared, in both orders."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from prevalence.baselines.judges.parsers import parser_for
+from prevalence.baselines.judges.prompts import Prompter
+from prevalence.baselines.judges.protocol import Request, Subject
+from prevalence.baselines.judges.run import judge_signature, material_digest
+from prevalence.errors import InputError
+from prevalence.meta.preferences import neighbour_pairs
+from prevalence.records import SCHEMA, BadRecord, Product, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from prevalence.baselines.judges.packs import Dimension
+    from prevalence.baselines.judges.protocol import Backend, Response
+    from prevalence.baselines.judges.scoring import Plan
+
+__all__ = ["DuelRun", "PairRow", "every_pair", "neighbours", "read_pairs"]
+
+_SWAPPED = {1: 2, 2: 1, 0: 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow:
+    """What a judge says about two summaries on one dimension.
+
+    Attributes:
+        id: the product; None only for a record that could not be read.
+        a: system of the one summary.
+        b: system of the other.
+        dimension: what was compared.
+        verdict_ab: with a shown first: 1 a better, 2 b better, 0 equal, None unreadable.
+        verdict_ba: with b shown first, turned back: 1 still means that a is better.
+        signature: what produced the verdicts.
+        error: one line, or None.
+        input_digest: digest of reviews, product data and both summaries.
+    """
+
+    id: str | None
+    a: str | None
+    b: str | None
+    dimension: str | None
+    verdict_ab: int | None
+    verdict_ba: int | None
+    signature: str
+    error: str | None = None
+    input_digest: str | None = None
+
+    def to_json_line(self) -> str:
+        """The contract's JSON object on one line, without the newline."""
+        return json.dumps({"schema": SCHEMA, **asdict(self)}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> PairRow:
+        """Rebuild a row from its JSON object.
+
+        Raises:
+            InputError: the object is no pair row of this schema.
+        """
+        if row.get("schema") != SCHEMA or "verdict_ab" not in row:
+            raise InputError(f"not a pair row of schema {SCHEMA}")
+        try:
+            return cls(**{key: value for key, value in row.items() if key != "schema"})
+        except TypeError as error:
+            raise InputError(f"not a pair row of judges: {error}") from error
+
+
+class _Duel(NamedTuple):
+    product: Product
+    a: Summary
+    b: Summary
+    dimension: Dimension
+
+
+class DuelRun:
+    """Compares summaries by one method on some dimensions.
+
+    Args:
+        plan: the method, and how replies are drawn and read.
+        dimensions: what is compared.
+        backend: who answers.
+        pairs: systems of a product to compare.
+        record: told every request with its replies.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        dimensions: Sequence[Dimension],
+        backend: Backend,
+        *,
+        pairs: Callable[[Product], Sequence[tuple[str, str]]],
+        record: Callable[[Request, Sequence[Response]], None] | None = None,
+    ) -> None:
+        self.plan = plan
+        self._dimensions = dimensions
+        self._backend = backend
+        self._pairs = pairs
+        self._record = record
+        self._prompter = Prompter(plan.method, dimensions)
+        self._parse = parser_for(plan.method.answer)
+        self.signature = judge_signature(plan, dimensions, backend)
+
+    def rows(
+        self,
+        items: Iterable[Product | BadRecord],
+        *,
+        done: int = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> Iterator[PairRow]:
+        """Compare the summaries of products, in input order.
+
+        Args:
+            items: products and records that could not be read.
+            done: rows of the beginning that an earlier run has written.
+            progress: called with the number of replies just read.
+
+        Yields:
+            One row for each pair and dimension, and for each bad record.
+        """
+        left = done
+        for chunk in self._chunks(items):
+            skipped, left = min(left, len(chunk)), left - min(left, len(chunk))
+            yield from self._compared(chunk[skipped:], progress)
+
+    def expected(self, items: Iterable[Product | BadRecord]) -> Iterator[PairRow]:
+        """The rows without verdicts, to check those of an earlier run against."""
+        for item in items:
+            for duel in self._duels(item):
+                yield self._bad(duel) if isinstance(duel, BadRecord) else self._row(duel, ())
+
+    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[_Duel | BadRecord]]:
+        chunk: list[_Duel | BadRecord] = []
+        for item in items:
+            chunk += self._duels(item)
+            if 2 * len(chunk) >= self._backend.work_unit:
+                yield chunk
+                chunk = []
+        if chunk:
+            yield chunk
+
+    def _duels(self, item: Product | BadRecord) -> list[_Duel | BadRecord]:
+        if isinstance(item, BadRecord):
+            return [item]
+        by_system = {summary.system: summary for summary in item.summaries}
+        return [
+            _Duel(item, by_system[a], by_system[b], dimension)
+            for a, b in self._pairs(item)
+            if a in by_system and b in by_system
+            for dimension in self._dimensions
+        ]
+
+    def _compared(
+        self, chunk: Sequence[_Duel | BadRecord], progress: Callable[[int], None] | None
+    ) -> Iterator[PairRow]:
+        duels = [entry for entry in chunk if isinstance(entry, _Duel)]
+        requests = [request for duel in duels for request in self._requests(duel)]
+        answered = self._backend.complete(requests) if requests else []
+        pairs = iter(zip(requests, answered, strict=True))
+        for entry in chunk:
+            if isinstance(entry, BadRecord):
+                yield self._bad(entry)
+                continue
+            both = [next(pairs), next(pairs)]
+            if self._record is not None:
+                for request, responses in both:
+                    self._record(request, responses)
+            if progress is not None:
+                progress(2)
+            yield self._row(entry, [responses[0] for _, responses in both])
+
+    def _requests(self, duel: _Duel) -> list[Request]:
+        orders = ((duel.a, duel.b), (duel.b, duel.a))
+        return [
+            Request(
+                messages=self._prompter.messages(
+                    duel.dimension, duel.product, first.text, second.text
+                ),
+                sampling=self.plan.sampling,
+                subject=Subject(
+                    self.plan.method.name, duel.dimension.key, duel.product.id,
+                    first.system, second.system,
+                ),
+            )
+            for first, second in orders
+        ]  # fmt: skip
+
+    def _row(self, duel: _Duel, responses: Sequence[Response]) -> PairRow:
+        verdicts: list[int | None] = [None, None]
+        errors = []
+        for place, response in enumerate(responses):
+            reading = self._parse(response.text)
+            if response.error is not None:
+                errors.append(response.error)
+            elif reading.value is None:
+                errors.append(f"a reply has no verdict ({reading.fault})")
+            else:
+                verdict = int(reading.value)
+                verdicts[place] = verdict if place == 0 else _SWAPPED[verdict]
+        where = duel.product.source or f"record {duel.product.id!r}"
+        who = f"{where}: {duel.a.system!r} against {duel.b.system!r} in {duel.dimension.key}"
+        return PairRow(
+            id=duel.product.id,
+            a=duel.a.system,
+            b=duel.b.system,
+            dimension=duel.dimension.key,
+            verdict_ab=verdicts[0],
+            verdict_ba=verdicts[1],
+            signature=self.signature,
+            error=f"{who}: {'; '.join(errors)}" if errors else None,
+            input_digest=material_digest(duel.product, duel.a, duel.b),
+        )
+
+    def _bad(self, record: BadRecord) -> PairRow:
+        return PairRow(
+            id=record.id, a=record.system, b=None, dimension=None, verdict_ab=None,
+            verdict_ba=None, signature=self.signature, error=record.error,
+        )  # fmt: skip
+
+
+def every_pair(product: Product) -> list[tuple[str, str]]:
+    """Every two systems of a product, each pair once, in source order."""
+    return list(combinations([summary.system for summary in product.summaries], 2))
+
+
+def neighbours(
+    items: Iterable[Product | BadRecord],
+) -> Callable[[Product], Sequence[tuple[str, str]]]:
+    """The challenge set: systems next to each other when ordered by their mean human rating.
+
+    Args:
+        items: the whole input, whose summaries have ratings under ``human``.
+
+    Raises:
+        InputError: fewer than two systems are rated.
+
+    Source: Shen et al. 2023, section 4: the order is over all dimensions together.
+    """
+    ratings: dict[str, dict[str, list[float]]] = {}
+    for item in items:
+        if isinstance(item, Product):
+            for summary in item.summaries:
+                _collect(ratings.setdefault(summary.system, {}), summary.extra.get("human"))
+    means = {
+        system: float(np.mean([np.mean(values) for values in dimensions.values()]))
+        for system, dimensions in ratings.items()
+        if dimensions
+    }
+    if len(means) < 2:
+        raise InputError(
+            '--pairs neighbours needs human ratings ("human") of two systems at least; '
+            "give --pairs all, or a file of pairs"
+        )
+    systems = list(means)
+    chosen = [
+        (systems[first], systems[second])
+        for first, second in neighbour_pairs(list(means.values())).tolist()
+    ]
+    return lambda _: chosen
+
+
+def read_pairs(path: Path) -> Callable[[Product], Sequence[tuple[str, str]]]:
+    """Pairs of a JSON Lines file, ``{"a", "b"}`` for all products or with ``"id"`` for one.
+
+    Raises:
+        InputError: the file cannot be read, or a line is no pair.
+    """
+    general: list[tuple[str, str]] = []
+    special: dict[str, list[tuple[str, str]]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"--pairs: {path} cannot be read ({error.strerror})") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        pair, item = _pair(line, f"{path}:{number}")
+        (general if item is None else special.setdefault(item, [])).append(pair)
+    return lambda product: list(dict.fromkeys([*general, *special.get(product.id, [])]))
+
+
+def _pair(line: str, where: str) -> tuple[tuple[str, str], str | None]:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if isinstance(row, dict):
+        a, b, item = row.get("a"), row.get("b"), row.get("id")
+        if isinstance(a, str) and isinstance(b, str) and a != b:
+            return (a, b), None if item is None else str(item)
+    raise InputError(f'{where}: is no pair of systems; write {{"a": "...", "b": "..."}}')
+
+
+def _collect(found: dict[str, list[float]], human: object) -> None:
+    if not isinstance(human, dict):
+        return
+    for dimension, values in human.items():
+        each = values.values() if isinstance(values, dict) else values
+        each = each if isinstance(values, list | dict) else [values]
+        numbers = [float(v) for v in each if isinstance(v, int | float) and math.isfinite(v)]
+        if numbers:
+            found.setdefault(str(dimension), []).append(sum(numbers) / len(numbers))

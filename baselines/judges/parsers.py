@@ -1,0 +1,261 @@
+"""Scores in judges' replies, read strictly: what is not said plainly is counted, never guessed.
+
+A parser sees the reply alone. The rules by which published figures were made are in
+:mod:`prevalence.replies`; they are used only where they are asked for by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from prevalence.errors import ConfigurationError
+from prevalence.replies import UNREAD, reply_reader
+
+__all__ = [
+    "PARSERS",
+    "Fault",
+    "Parser",
+    "Reading",
+    "contradicts_percentage",
+    "parser_for",
+    "read_choice",
+    "read_plain",
+    "read_star_count",
+    "read_table",
+    "read_tag",
+    "read_verdict",
+]
+
+Fault = Literal["", "unparsable", "several", "out_of_range"]
+
+
+class Reading(NamedTuple):
+    """What a reply says.
+
+    Attributes:
+        value: the score, or the verdict (1 first better, 2 second, 0 equal); None without one.
+        fault: why there is none; "" where there is one.
+    """
+
+    value: float | None
+    fault: Fault = ""
+
+
+Parser = Callable[[str], Reading]
+
+PARSERS = ("strict", "llm-summeval")
+"""Names of the sets of rules."""
+
+_LOW, _HIGH = 1.0, 5.0
+_WORDS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
+_NUMBER = rf"(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b"
+_TAG = re.compile(r"<score>\s*([^<]*?)\s*</score>", re.IGNORECASE)
+_PLAIN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_THOUGHT = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OF_SCALE = re.compile(
+    rf"(?<![\w.]){_NUMBER}\s*(?:/|out\s+of(?:\s+a(?:\s+possible)?)?)\s*{_NUMBER}", re.IGNORECASE
+)
+# A number that a word of scoring introduces: "Score: 3", "a score of four", "rated it 2.5".
+_SCORED = re.compile(
+    r"\b(?:scor(?:e[sd]?|ing)|rat(?:e[sd]?|ing)|grade[sd]?)\b\W{0,4}"
+    r"(?:(?:of|is|as|at|a|an|the|it|this|be|would|to|for|with|and|summary|text)\b\W{0,3}){0,4}"
+    rf"(?<![\d.]){_NUMBER}(?!\s*(?:%|percent|to\b|-\s*\d|sentences?\b|points?\b))",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
+_IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
+_STARS = re.compile(rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[\s-]*stars?\b", re.IGNORECASE)
+_PERCENT = re.compile(r"estimate\W{0,6}(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
+_ANY_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_BANDS = ((0.0, 20.0), (21.0, 50.0), (51.0, 75.0), (76.0, 94.0), (95.0, 100.0))
+
+
+def read_tag(reply: str) -> Reading:
+    """The score in ``<score>k</score>``; several tags must agree.
+
+    >>> read_tag("Mostly. Score- <score>4</score>"), read_tag("4")
+    (Reading(value=4.0, fault=''), Reading(value=None, fault='unparsable'))
+    >>> read_tag("<score>2</score> or <score>3</score>").fault, read_tag("<score>7</score>").fault
+    ('several', 'out_of_range')
+    """
+    found = _TAG.findall(_said(reply))
+    numbers = [text for text in found if _PLAIN_NUMBER.fullmatch(text)]
+    return _agreed(numbers)
+
+
+def read_plain(reply: str) -> Reading:
+    """The score that a sentence gives: "Score: 4", "a score of four", "3/5", "3 out of 5".
+
+    A number without such a context is no score, and one on another scale is out of range.
+
+    >>> read_plain("Orderly but thin; 3 out of 5.").value, read_plain("Score: 3.5.").value
+    (3.0, 3.5)
+    >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
+    ('unparsable', 'out_of_range')
+    """
+    said = _said(reply)
+    if _TAG.search(said):
+        return read_tag(said)
+    fractions = _OF_SCALE.findall(said)
+    if any(float(_digits(scale)) != _HIGH for _, scale in fractions):
+        return Reading(None, "out_of_range")
+    whole = _WHOLE.fullmatch(said.strip())
+    numbers = [number for number, _ in fractions]
+    numbers += _SCORED.findall(said)
+    numbers += [whole[1]] if whole else []
+    if not numbers:
+        closing = _IN_BRACKETS.search(said.rstrip())
+        numbers = [closing[1]] if closing else []
+    return _agreed(numbers)
+
+
+def read_star_count(reply: str) -> Reading:
+    """The number before "star"; a reply that is a number alone counts too.
+
+    >>> read_star_count("I give it 4 stars."), read_star_count("3").value
+    (Reading(value=4.0, fault=''), 3.0)
+    """
+    said = _said(reply)
+    whole = _WHOLE.fullmatch(said.strip())
+    return _agreed([whole[1]] if whole else _STARS.findall(said))
+
+
+def read_choice(reply: str) -> Reading:
+    """The letter A to E that is answered; A is 1, E is 5.
+
+    >>> read_choice("D").value, read_choice("Answer: B. Partly.").value, read_choice("A fine text.")
+    (4.0, 2.0, Reading(value=None, fault='unparsable'))
+    """
+    return _lettered(reply, "ABCDE", (1.0, 2.0, 3.0, 4.0, 5.0))
+
+
+def read_verdict(reply: str) -> Reading:
+    """The letter A (first better), B (second) or C (equal): 1, 2 or 0.
+
+    >>> read_verdict("B").value, read_verdict("C.").value, read_verdict("A or B?").fault
+    (2.0, 0.0, 'unparsable')
+    """
+    return _lettered(reply, "ABC", (1.0, 2.0, 0.0))
+
+
+def read_table(reply: str, titles: Sequence[str]) -> list[Reading]:
+    r"""One score a dimension, on the line that begins with its name.
+
+    >>> read_table("Readability: 4\nSelf-coherence - 5/5", ["Readability", "Self-coherence"])
+    [Reading(value=4.0, fault=''), Reading(value=5.0, fault='')]
+    """
+    said = _said(reply)
+    return [_agreed(_row_pattern(title).findall(said)) for title in titles]
+
+
+def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parser:
+    """The parser of a method's replies.
+
+    Args:
+        answer: what a reply looks like.
+        rules: one of :data:`PARSERS`.
+        method: the method's name, which tells the compatibility rules how to read.
+
+    Raises:
+        ConfigurationError: the rules are unknown, or were never used for such replies.
+    """
+    if rules not in PARSERS:
+        raise ConfigurationError(f"no parser is called {rules!r}; there is {', '.join(PARSERS)}")
+    if rules == "strict":
+        return _STRICT[answer]
+    if answer not in ("plain", "letter", "stars"):
+        raise ConfigurationError(
+            f"parser {rules} reads rts, mcq and star replies; those of {method} need strict"
+        )
+    read = reply_reader(method)
+
+    def compatible(reply: str) -> Reading:
+        value = read(reply)
+        return Reading(None, "unparsable") if value == UNREAD else Reading(value)
+
+    return compatible
+
+
+def contradicts_percentage(reply: str, score: float) -> bool | None:
+    """Whether the percentage that a reply estimates lies outside the band of its score.
+
+    A share between two bands, such as 20.5%, may take either neighbour's score.
+
+    Returns:
+        None where the reply has no percentage.
+
+    >>> [contradicts_percentage(f"Estimate: {p}%", 2) for p in (50, 20.5, 60)]
+    [False, False, True]
+    """
+    said = _said(reply)
+    found = _PERCENT.findall(said) or _ANY_PERCENT.findall(said)
+    if not found:
+        return None
+    share = float(found[-1])
+    fitting = [
+        number
+        for number, (low, high) in enumerate(_BANDS, start=1)
+        if low - 1.0 < share < high + 1.0 and not _inside_another(share, number)
+    ]
+    return score not in fitting
+
+
+def _inside_another(share: float, number: int) -> bool:
+    """Whether a share lies within a band other than the numbered one."""
+    return any(
+        low <= share <= high for other, (low, high) in enumerate(_BANDS, start=1) if other != number
+    )
+
+
+def _said(reply: str) -> str:
+    """The reply without the thoughts that reasoning models write before it."""
+    return _THOUGHT.sub("", reply)
+
+
+def _digits(number: str) -> str:
+    return _WORDS.get(number.casefold(), number).replace(",", ".")
+
+
+def _agreed(numbers: Sequence[str]) -> Reading:
+    values = {float(_digits(number)) for number in numbers}
+    if not values:
+        return Reading(None, "unparsable")
+    if len(values) > 1:
+        return Reading(None, "several")
+    (value,) = values
+    return Reading(value) if _LOW <= value <= _HIGH else Reading(None, "out_of_range")
+
+
+def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
+    said = _said(reply).strip()
+    one = rf"[(\[*\"']*([{letters}])\b(?!')"
+    rules = (
+        rf"<answer>\s*([{letters}])\s*</answer>",
+        rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b(?:\s+is)?\s*[:=]?\s*{one}",
+        rf"^{one}(?=[\])*\"'.:,;\s]*$|[)\].:])",
+    )
+    for rule in rules:
+        found = set(re.findall(rule, said))
+        if found:
+            several = len(found) > 1
+            return Reading(None, "several") if several else Reading(values[letters.index(*found)])
+    return Reading(None, "unparsable")
+
+
+def _row_pattern(title: str) -> re.Pattern[str]:
+    words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
+    return re.compile(
+        rf"^\W*{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}(?!\s*/\s*(?!5\b))",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+_STRICT: dict[str, Parser] = {
+    "tag": read_tag,
+    "plain": read_plain,
+    "letter": read_choice,
+    "stars": read_star_count,
+    "verdict": read_verdict,
+}

@@ -1,0 +1,151 @@
+"""Recorded replies in, responses out: no model, and no prompt that has to match.
+
+A recording is a JSON Lines file, ``{"id", "system", "other", "method", "dimension", "replies"}`` a
+line (``other`` only for comparisons, ``method`` only where a file holds several), or a folder as
+LLM_summeval released it (``EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prevalence.baselines.judges.protocol import Request, Response, Subject
+from prevalence.errors import InputError
+from prevalence.meta.generations import find_generations, full_name, read_replies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import IO
+
+    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.baselines.judges.protocol import Keep
+    from prevalence.meta.generations import Generations
+
+__all__ = ["Recorder", "Replay", "open_backend", "read_recording"]
+
+_SUMMEVAL = ("coherence", "consistency", "fluency", "relevance")
+_KEYS = ("method", "dimension", "id", "system", "other")
+
+
+class Replay:
+    """A backend that answers with what was recorded.
+
+    Args:
+        recorded: replies by subject; a subject without method stands for every method.
+        name: what the signature calls it.
+    """
+
+    work_unit = 1024
+
+    def __init__(self, recorded: Mapping[Subject, Sequence[str]], *, name: str) -> None:
+        self._recorded = recorded
+        self.signature: Mapping[str, str] = {"replay": name}
+
+    def complete(
+        self, requests: Sequence[Request], *, keep: Keep | None = None
+    ) -> list[list[Response]]:
+        """Answer requests from the recording; one that it lacks is an error of its own."""
+        answered = [
+            [self._response(request, index) for index in request.indices] for request in requests
+        ]
+        if keep is not None:
+            for request, responses in zip(requests, answered, strict=True):
+                for response in responses:
+                    if response.error is None:
+                        keep(request, response)
+        return answered
+
+    def _response(self, request: Request, index: int) -> Response:
+        subject = request.subject
+        replies = self._recorded.get(subject) or self._recorded.get(subject._replace(method=""), ())
+        if request.answers:
+            return Response(index=index, error="a recording holds no log-probabilities")
+        if index < len(replies):
+            return Response(index=index, text=replies[index])
+        wanted = ", ".join(part for part in subject if part)
+        return Response(
+            index=index,
+            error=f"the recording has {len(replies)} replies for {wanted}, not {index + 1}",
+        )
+
+
+class Recorder:
+    """Writes replies as a recording that :class:`Replay` reads.
+
+    Args:
+        file: open for text.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, request: Request, responses: Sequence[Response]) -> None:
+        """Write the replies to one request; requests of which one failed are left out."""
+        if any(response.error is not None for response in responses):
+            return
+        subject = {key: value for key, value in request.subject._asdict().items() if value}
+        row = {**subject, "replies": [response.text for response in responses]}
+        self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+
+def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG001 - the seam's shape
+    """Open a recording; see :func:`read_recording`."""
+    path = Path(target)
+    recorded = read_recording(path)
+    data = json.dumps(sorted((tuple(key), list(value)) for key, value in recorded.items()))
+    digest = hashlib.blake2b(data.encode(), digest_size=8).hexdigest()
+    return Replay(recorded, name=f"{path.name}@{digest}")
+
+
+def read_recording(path: Path) -> dict[Subject, tuple[str, ...]]:
+    """Read a recording: a JSON Lines file or a folder of generations.
+
+    Raises:
+        InputError: it cannot be read, or a line is no record of replies.
+    """
+    if path.is_dir():
+        return _read_folder(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such recording; give a file or a folder of replies")
+    recorded: dict[Subject, tuple[str, ...]] = {}
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                subject, replies = _read_line(line, f"{path}:{number}")
+                recorded[subject] = replies
+    return recorded
+
+
+def _read_folder(path: Path) -> dict[Subject, tuple[str, ...]]:
+    files = find_generations(path)
+    evaluators = sorted({file.evaluator for file in files})
+    if len(evaluators) != 1:
+        found = ", ".join(evaluators) or "no EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt"
+        raise InputError(f"{path}: holds {found}; give the folder of one evaluator")
+    return dict(pair for file in files for pair in _subjects(file))
+
+
+def _subjects(file: Generations) -> Iterator[tuple[Subject, tuple[str, ...]]]:
+    for item, reply in read_replies(file.path).items():
+        dimension = full_name(file.dimension, _SUMMEVAL)
+        subject = Subject(file.method, dimension, item, file.system)
+        yield subject, (reply,)
+
+
+def _read_line(line: str, where: str) -> tuple[Subject, tuple[str, ...]]:
+    fix = 'give {"id": "...", "system": "...", "dimension": "...", "replies": ["..."]} a line'
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"{where}: is no JSON ({error}); {fix}") from error
+    replies = row.get("replies") if isinstance(row, dict) else None
+    if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
+        raise InputError(f"{where}: has no list of replies; {fix}")
+    parts = {key: row.get(key, "") for key in _KEYS}
+    if not all(isinstance(value, str) for value in parts.values()):
+        raise InputError(f"{where}: {', '.join(_KEYS)} are strings; {fix}")
+    return Subject(**parts), tuple(replies)

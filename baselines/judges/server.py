@@ -1,0 +1,338 @@
+"""Any server that speaks the chat completions protocol, through the ``openai`` client.
+
+Workers ask side by side. A refusal, a fault of the server, a time-out, a cut or malformed reply is
+asked again after a jittered delay; each reply is handed on the moment it is there.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from prevalence.baselines.judges.pacing import Pace, retry_after
+from prevalence.baselines.judges.protocol import Response
+from prevalence.baselines.judges.server_replies import Completion, MalformedError, read_completion
+from prevalence.baselines.judges.spending import Ledger, Prices, estimated_tokens
+from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.baselines.judges.protocol import Keep, Request
+
+__all__ = ["Server", "open_backend"]
+
+_DEFAULT_URL = "https://api.openai.com/v1"
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_TOP = 20
+"""Most tokens of which the protocol tells the log-probability."""
+
+_AGAIN = {408, 409, 425, 429}
+_HOPELESS = {401, 402, 403, 404, 405}
+_FIRST_DELAY = 0.5
+_LONGEST_DELAY = 60.0
+_LONGEST_MESSAGE = 200
+
+
+class _Call(NamedTuple):
+    """One HTTP request: a prompt and the samples that are wanted of it."""
+
+    place: int
+    request: Request
+    indices: tuple[int, ...]
+
+
+class Server:
+    """A model behind an OpenAI-compatible endpoint.
+
+    Args:
+        model: its name there.
+        options: address, time-outs, prices, ...; the key comes from the environment alone.
+        pace: delays, in place of the usual ones.
+
+    Raises:
+        MissingDependencyError: the ``openai`` client is not installed.
+        ConfigurationError: no key for a server that is not on this machine, or a bad address.
+    """
+
+    def __init__(self, model: str, options: BackendOptions, *, pace: Pace | None = None) -> None:
+        self.model = model
+        self._options = options
+        self._url = _address(options.base_url)
+        self._key = _key(options.api_key_env, self._url)
+        self._client = _client(self._url, self._key, options)
+        self._new_pace = _usual_pace if pace is None else lambda: pace
+        self._reached = False
+        prices = Prices(prompt=options.price_in, completion=options.price_out)
+        self.ledger = Ledger(prices, budget=options.budget)
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """Model and address; what the server does with a name is its own affair."""
+        return {"backend": "openai", "model": self.model, "server": self._url}
+
+    @property
+    def work_unit(self) -> int:
+        """A few calls a worker, so that none waits at the end of a unit for long."""
+        return 8 * self._options.concurrency * self._options.samples_per_call
+
+    def complete(
+        self, requests: Sequence[Request], *, keep: Keep | None = None
+    ) -> list[list[Response]]:
+        """Answer requests; see :meth:`Backend.complete`."""
+        return _Batch(self, requests, keep, self._new_pace()).run()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def calls(self, requests: Sequence[Request]) -> Iterator[_Call]:
+        """The HTTP requests that they take."""
+        size = self._options.samples_per_call
+        for place, request in enumerate(requests):
+            for start in range(0, len(request.indices), size):
+                yield _Call(place, request, request.indices[start : start + size])
+
+    def ask(self, call: _Call, pace: Pace, take: Callable[[list[Response]], None]) -> None:
+        """Answer one call, however often the server has to be asked.
+
+        Args:
+            call: what to ask.
+            pace: when to ask.
+            take: called with replies as soon as they are there, and with errors at the end.
+
+        Raises:
+            BackendError: no call can be answered any more.
+        """
+        left, error, attempt = call.indices, "the run was stopped", 0
+        while left and attempt <= self._options.retries and not pace.stopped:
+            pace.wait()
+            try:
+                responses = self._send(call._replace(indices=left), pace).responses
+            except _RefusedError as refusal:
+                error = str(refusal)
+                attempt += 1
+                last = not refusal.again or attempt > self._options.retries
+                if last and refusal.fatal:
+                    raise BackendError(error) from refusal
+                if last:
+                    break
+                pace.sleep(pace.delay(attempt - 1))
+            else:
+                take(responses)
+                left = left[len(responses) :]
+        take([Response(index=index, error=error) for index in left])
+
+    def _send(self, call: _Call, pace: Pace) -> Completion:
+        request = call.request
+        prompt = estimated_tokens(request)
+        longest = 1 if request.answers else request.sampling.max_tokens
+        longest *= len(call.indices)
+        reserved = self.ledger.reserve(prompt, longest)
+        try:
+            raw = self._client.chat.completions.with_raw_response.create(**self._body(call))
+            completion = read_completion(raw.http_response.text, call.indices, request.answers)
+        except MalformedError as error:
+            self._reached = True
+            self.ledger.release(reserved, unsure_tokens=prompt + longest)
+            raise _RefusedError(str(error), again=True) from error
+        except BaseException as error:
+            refusal = self._refusal(error, pace)
+            unsure = 0 if refusal is not None and refusal.free else prompt + longest
+            self.ledger.release(reserved, unsure_tokens=unsure)
+            if refusal is None:
+                raise
+            raise refusal from error
+        self._reached = True
+        pace.heed(raw.headers)
+        read = prompt if completion.prompt_tokens is None else completion.prompt_tokens
+        wrote = longest if completion.completion_tokens is None else completion.completion_tokens
+        self.ledger.settle(reserved, read, wrote)
+        return completion
+
+    def _body(self, call: _Call) -> dict[str, Any]:
+        sampling, answers = call.request.sampling, call.request.answers
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [message._asdict() for message in call.request.messages],
+            # Log-probabilities are those of the model, not of a sharpened distribution.
+            "temperature": 1.0 if answers else sampling.temperature,
+            "top_p": 1.0 if answers else sampling.top_p,
+            self._options.max_tokens_field: 1 if answers else sampling.max_tokens,
+        }
+        if len(call.indices) > 1:
+            body["n"] = len(call.indices)
+        if sampling.seed is not None:
+            body["seed"] = sampling.seed + call.indices[0]
+        if answers:
+            body |= {"logprobs": True, "top_logprobs": _TOP}
+        elif sampling.top_k is not None:
+            body["extra_body"] = {"top_k": sampling.top_k}
+        return body
+
+    def _refusal(self, error: BaseException, pace: Pace) -> _RefusedError | None:
+        """What a failed call means, or None for what is no affair of the server's."""
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            return _RefusedError(f"no reply within {self._options.timeout:g} s", again=True)
+        if isinstance(error, openai.APIConnectionError):
+            what = self._clean(str(error.__cause__ or error))
+            return _RefusedError(
+                f"{self._url}: {what}", again=True, fatal=not self._reached, free=not self._reached
+            )
+        if isinstance(error, openai.APIStatusError):
+            self._reached = True
+            return self._status(error.status_code, error, pace)
+        return None
+
+    def _status(self, status: int, error: Any, pace: Pace) -> _RefusedError:
+        if status in _HOPELESS or error.code == "insufficient_quota":
+            # What a server says about a key may repeat a part of it.
+            said = "" if status == 401 else f": {self._clean(error.message)}"
+            line = f"{self._url}: status {status} for model {self.model!r}{said}"
+            return _RefusedError(line, again=False, fatal=True, free=True)
+        again = status in _AGAIN or status >= 500
+        asked = retry_after(error.response.headers) if again else 0.0
+        if asked > self._options.longest_wait:
+            return _RefusedError(
+                f"{self._url}: asks to wait {asked:,.0f} s (status {status}); give the same "
+                "command again after that",
+                again=False,
+                fatal=True,
+                free=True,
+            )
+        if asked:
+            pace.hold(asked)
+        said = self._clean(error.message)
+        return _RefusedError(f"status {status}: {said}", again=again, free=status < 500)
+
+    def _clean(self, text: str) -> str:
+        """A server's message, on one line, short, and without the key."""
+        line = " ".join(text.split())
+        if self._key:
+            line = line.replace(self._key, "***")
+        return line[:_LONGEST_MESSAGE]
+
+
+class _RefusedError(Exception):
+    """A call was not answered.
+
+    Attributes:
+        again: asking again may help.
+        fatal: if asking again does not help, no other call can be answered either.
+        free: it was certainly not charged.
+    """
+
+    def __init__(
+        self, message: str, *, again: bool, fatal: bool = False, free: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.again = again
+        self.fatal = fatal
+        self.free = free
+
+
+class _Batch:
+    """The calls of one :meth:`Server.complete`, among workers."""
+
+    def __init__(
+        self, server: Server, requests: Sequence[Request], keep: Keep | None, pace: Pace
+    ) -> None:
+        self._server = server
+        self._requests = requests
+        self._keep = keep
+        self._pace = pace
+        self._lock = threading.Lock()
+        self._fatal: Exception | None = None
+        self._found: list[dict[int, Response]] = [{} for _ in requests]
+
+    def run(self) -> list[list[Response]]:
+        """Answer them.
+
+        Raises:
+            BackendError: none can be answered any more.
+            KeyboardInterrupt: replies that were under way have been kept.
+        """
+        workers = self._server._options.concurrency
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="judge")
+        try:
+            futures = [pool.submit(self._work, call) for call in self._server.calls(self._requests)]
+            wait(futures)
+        except BaseException:
+            self._pace.stop()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+        if self._fatal is not None:
+            raise self._fatal
+        return [
+            [found[index] for index in request.indices]
+            for request, found in zip(self._requests, self._found, strict=True)
+        ]
+
+    def _work(self, call: _Call) -> None:
+        if self._pace.stopped:
+            return
+        try:
+            self._server.ask(call, self._pace, partial(self._take, call))
+        except Exception as error:
+            with self._lock:
+                self._fatal = self._fatal or error
+            self._pace.stop()
+
+    def _take(self, call: _Call, responses: list[Response]) -> None:
+        with self._lock:
+            for response in responses:
+                self._found[call.place][response.index] = response
+                if self._keep is not None and response.error is None:
+                    self._keep(self._requests[call.place], response)
+
+
+def open_backend(target: str, options: BackendOptions) -> Server:
+    """Open a model of an OpenAI-compatible server by its name there."""
+    return Server(target, options)
+
+
+def _usual_pace() -> Pace:
+    jitter = random.Random()  # noqa: S311 - it is no secret
+    return Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
+
+
+def _address(url: str | None) -> str:
+    """The server's address without credentials, query and fragment."""
+    parts = urlsplit(url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigurationError(
+            "--base-url must look like http://127.0.0.1:8000/v1 or https://host/v1"
+        )
+    if parts.username or parts.password or parts.query:
+        raise ConfigurationError(
+            "--base-url must hold no credentials and no query; the key comes from the environment"
+        )
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _key(variable: str, url: str) -> str:
+    key = os.environ.get(variable, "")
+    if not key and urlsplit(url).hostname not in _LOOPBACK:
+        raise ConfigurationError(f"{url} needs a key: set the environment variable {variable}")
+    return key
+
+
+def _client(url: str, key: str, options: BackendOptions) -> Any:
+    try:
+        import openai
+    except ImportError as error:
+        raise MissingDependencyError(
+            "a server is asked through the openai client: pip install 'prevalence[judges]'"
+        ) from error
+    return openai.OpenAI(
+        base_url=url, api_key=key or "none", timeout=options.timeout, max_retries=0
+    )

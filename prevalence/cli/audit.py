@@ -1,0 +1,149 @@
+"""`prevalence audit`: how far can a judge be trusted?"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import click
+
+from prevalence.cli.options import GroupedCommand, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from prevalence.meta.coefficients import Kind
+
+__all__ = ["audit"]
+
+_EPILOG = """\b
+Examples:
+  prevalence audit examples/ratings.jsonl
+  prevalence audit examples/ratings.jsonl examples/duels.jsonl --json
+
+\b
+INPUTs are score rows of judges (with human ratings, for the offset), pair rows
+of head-to-head judges, or both. LABEL=FILE calls a file's metrics LABEL:METRIC,
+so that two runs of one method, such as two wordings, can be told apart.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@option(
+    "Figures",
+    "--maximum",
+    metavar="X",
+    type=float,
+    default=5.0,
+    show_default=True,
+    help="Top of the scale.",
+)
+@option(
+    "Figures",
+    "--coefficient",
+    metavar="NAME",
+    type=click.Choice(["spearman", "pearson", "kendall"]),
+    default="spearman",
+    show_default=True,
+    help="Of R, the agreement of two methods on a system's summaries.",
+)
+@option(
+    "Figures",
+    "--tolerance",
+    metavar="R",
+    type=click.FloatRange(-1, 1),
+    default=0.5,
+    show_default=True,
+    help="A system with a lower R, or with none, is listed as unreliable.",
+)
+@option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
+def audit(
+    *,
+    inputs: tuple[str, ...],
+    maximum: float,
+    coefficient: Kind,
+    tolerance: float,
+    as_json: bool,
+) -> None:
+    """How far can a judge be trusted? Use of the scale, consistency, order, attacks."""
+    from prevalence.baselines.judges import audit as found
+    from prevalence.meta.sources import read_table
+    from prevalence.report.audit import Audit, audit_json, audit_tables
+    from prevalence.report.console import make_console
+
+    pairs = [path for path in inputs if _holds_pairs(path)]
+    scores = [path for path in inputs if path not in pairs]
+    table = read_table(scores) if scores else None
+    whole = Audit(
+        metrics=[] if table is None else found.audit_metrics(table, maximum=maximum),
+        replies=_replies(scores),
+        contrasts=[]
+        if table is None
+        else found.audit_contrasts(table, kind=coefficient, tolerance=tolerance),
+        attacks=[] if table is None else found.audit_attacks(table, maximum=maximum),
+        orders=found.audit_orders(_verdicts(pairs)),
+    )
+    if as_json:
+        click.echo(json.dumps(audit_json(whole), indent=2, ensure_ascii=False))
+        return
+    console = make_console()
+    for each in audit_tables(whole):
+        console.print(each)
+        console.print()
+
+
+def _rows(path: str) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The objects of a JSON Lines file, with the file's label; nothing of other files."""
+    from pathlib import Path
+
+    from prevalence.errors import InputError
+
+    label, mark, rest = path.partition("=")
+    file = Path(rest if mark and not Path(path).exists() else path)
+    prefix = f"{label}:" if mark and str(file) == rest else ""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from error
+    for line in lines:
+        try:
+            row = json.loads(line) if line.strip() else None
+        except ValueError:
+            return
+        if isinstance(row, dict):
+            yield prefix, row
+
+
+def _holds_pairs(path: str) -> bool:
+    first = next(_rows(path), None)
+    return first is not None and "verdict_ab" in first[1]
+
+
+def _replies(paths: list[str]) -> dict[str, Counter[str]]:
+    """What became of replies, by metric, as rows of judges tell."""
+    counts: dict[str, Counter[str]] = {}
+    for path in paths:
+        for prefix, row in _rows(path):
+            report = row.get("judge")
+            for metric, found in report.items() if isinstance(report, dict) else ():
+                if isinstance(found, dict):
+                    whole = {k: v for k, v in found.items() if isinstance(v, int)}
+                    counts.setdefault(prefix + str(metric), Counter()).update(whole)
+    return counts
+
+
+def _verdicts(paths: list[str]) -> dict[str, list[tuple[float, float]]]:
+    verdicts: dict[str, list[tuple[float, float]]] = {}
+    for path in paths:
+        for prefix, row in _rows(path):
+            both = (_number(row.get("verdict_ab")), _number(row.get("verdict_ba")))
+            if row.get("dimension") is not None:
+                verdicts.setdefault(f"{prefix}{row['dimension']}", []).append(both)
+    return verdicts
+
+
+def _number(verdict: object) -> float:
+    return float(verdict) if isinstance(verdict, int) else math.nan

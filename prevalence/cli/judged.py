@@ -1,0 +1,354 @@
+"""A judging run: input records → score rows or pair rows, a table, and notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack
+from itertools import groupby, islice
+from operator import attrgetter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from prevalence.baselines.judges.attacks import attacked
+from prevalence.baselines.judges.backends import open_backend
+from prevalence.baselines.judges.duels import (
+    DuelRun,
+    PairRow,
+    every_pair,
+    neighbours,
+    read_pairs,
+)
+from prevalence.baselines.judges.packs import load_method
+from prevalence.baselines.judges.prompts import choose_dimensions
+from prevalence.baselines.judges.replay import Recorder
+from prevalence.baselines.judges.run import JudgeRun, material_digest, write_steps
+from prevalence.baselines.judges.scoring import make_plan
+from prevalence.baselines.rows import ScoreRow
+from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.progress import ReadingProgress
+from prevalence.errors import ConfigurationError, InputError, PrevalenceError
+from prevalence.readers import read_products
+from prevalence.readers.streams import check_readable
+from prevalence.records import BadRecord, Product
+from prevalence.report.baselines import SystemMeans
+from prevalence.report.console import make_console, plain
+from prevalence.writers import finished_rows, skip_finished
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from prevalence.baselines.judges.packs import Dimension
+    from prevalence.baselines.judges.protocol import Backend
+    from prevalence.baselines.judges.scoring import Plan
+    from prevalence.cli.judge import JudgeOptions
+
+__all__ = ["run"]
+
+_SHOWN_ERRORS = 20
+_COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
+
+
+def run(options: JudgeOptions) -> tuple[int, int]:
+    """Judge the selected records, and write and print what is asked for.
+
+    Returns:
+        Rows without and with an error, those of an earlier run of the same output included.
+
+    Raises:
+        PrevalenceError: nothing could be judged.
+        Incomplete: something ended the run after a part of it; its cause says what.
+        KeyboardInterrupt: with a message that says what is kept.
+    """
+    method = load_method(str(options.method))
+    dimensions = choose_dimensions(method, options.dimensions or ("all",))
+    plan = _plan(options)
+    if options.pairs is not None and not method.compares:
+        raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
+    if options.attacks and method.compares:
+        raise ConfigurationError("--attacks goes with methods that score one summary")
+    for path in options.inputs:
+        check_readable(path)
+    backend = open_backend(str(options.backend), options.told)
+    if options.dry_run:
+        return _dry_run(options, plan, dimensions, backend)
+    rows = _Rows(options)
+    with ExitStack() as stack:
+        record = _recorder(options, stack)
+        work: _Scores | _Duels = (
+            _Duels(options, plan, dimensions, backend, record)
+            if method.compares
+            else _Scores(options, plan, dimensions, backend, record)
+        )
+        if plan.note is not None and not options.quiet:
+            note(plan.note)
+        _write(options, work, rows)
+    rows.show(work.signature, backend)
+    if rows.failure is not None:
+        raise Incomplete from rows.failure
+    return rows.scored, rows.failed
+
+
+def _plan(options: JudgeOptions) -> Plan:
+    return make_plan(
+        load_method(str(options.method)),
+        form=options.form,  # type: ignore[arg-type]
+        samples=options.samples,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        top_k=options.top_k,
+        max_tokens=options.max_tokens,
+        seed=options.seed,
+        rules=options.parser,
+    )
+
+
+def _write(options: JudgeOptions, work: _Scores | _Duels, rows: _Rows) -> None:
+    try:
+        with ExitStack() as stack:
+            bar = stack.enter_context(ReadingProgress(options.inputs, quiet=options.quiet))
+            fresh = work.rows(bar, rows.keep)
+            file: IO[str] | None = None
+            for row in fresh:
+                bar.row()
+                # Not before: a continuation that is refused leaves the file as it is.
+                if options.output is not None and file is None:
+                    mode = "a" if options.continues else "w"
+                    file = stack.enter_context(
+                        options.output.open(mode, encoding="utf-8", newline="")
+                    )
+                if file is not None:
+                    file.write(row.to_json_line() + "\n")
+                    file.flush()
+                rows.take(row)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted: {rows.kept_words()}") from None
+    except PrevalenceError as error:
+        if not rows.scored:
+            raise
+        rows.failure = error
+
+
+class _Selection:
+    """The input's records, the wanted systems only, up to the limit; read as often as asked."""
+
+    def __init__(self, options: JudgeOptions) -> None:
+        self._options = options
+
+    def items(self, bar: ReadingProgress | None = None) -> Iterator[Product | BadRecord]:
+        options = self._options
+        every = (
+            item
+            for path in options.inputs
+            for item in read_products(
+                path,
+                format=options.input_format,
+                progress=None if bar is None else bar.reader(),
+            )
+        )
+        # A product and its faulty summaries are one record, and share their source.
+        records = groupby(every, key=attrgetter("source"))
+        for _, parts in islice(records, options.limit):
+            for item in parts:
+                kept = _only(item, frozenset(options.systems))
+                if kept is not None:
+                    yield from attacked(kept) if options.attacks else (kept,)
+
+    def check_repeatable(self, why: str) -> None:
+        """Refuse to read standard input twice."""
+        if "-" in self._options.inputs:
+            raise InputError(f"standard input is read once, and {why} reads it twice")
+
+
+def _only(item: Product | BadRecord, wanted: frozenset[str]) -> Product | BadRecord | None:
+    """The item with the wanted systems only; None when nothing of it is left."""
+    if not wanted:
+        return item
+    if isinstance(item, BadRecord):
+        return item if item.system is None or item.system in wanted else None
+    chosen = [summary for summary in item.summaries if summary.system in wanted]
+    return item.with_summaries(chosen) if chosen else None
+
+
+class _Scores:
+    """Score rows, continued where an earlier run stopped."""
+
+    def __init__(
+        self,
+        options: JudgeOptions,
+        plan: Plan,
+        dimensions: Sequence[Dimension],
+        backend: Backend,
+        record: Any,
+    ) -> None:
+        self._options = options
+        self._selection = _Selection(options)
+        steps = write_steps(plan.method, dimensions, backend, record=record)
+        self._run = JudgeRun(plan, dimensions, backend, steps=steps, record=record)
+        self.signature = self._run.signature
+
+    def rows(self, bar: ReadingProgress, keep: Callable[[ScoreRow], None]) -> Iterator[ScoreRow]:
+        items = self._selection.items(bar)
+        if self._options.continues and self._options.output is not None:
+            items = skip_finished(
+                items,
+                finished_rows(self._options.output, ScoreRow.from_json),
+                path=self._options.output,
+                signature=lambda _: self.signature,
+                keep=keep,
+                digest=material_digest,
+            )
+        return self._run.rows(items, progress=bar.computed)
+
+
+class _Duels:
+    """Pair rows, continued where an earlier run stopped."""
+
+    def __init__(
+        self,
+        options: JudgeOptions,
+        plan: Plan,
+        dimensions: Sequence[Dimension],
+        backend: Backend,
+        record: Any,
+    ) -> None:
+        self._options = options
+        self._selection = _Selection(options)
+        pairs = _pairs(options, self._selection)
+        self._run = DuelRun(plan, dimensions, backend, pairs=pairs, record=record)
+        self.signature = self._run.signature
+
+    def rows(self, bar: ReadingProgress, keep: Callable[[PairRow], None]) -> Iterator[PairRow]:
+        done = self._kept(keep)
+        return self._run.rows(self._selection.items(bar), done=done, progress=bar.computed)
+
+    def _kept(self, keep: Callable[[PairRow], None]) -> int:
+        """Check the rows of an earlier run against this input, and count them."""
+        output = self._options.output
+        if output is None or not self._options.continues:
+            return 0
+        self._selection.check_repeatable("continuing --output")
+        expected = self._run.expected(self._selection.items())
+        done = 0
+        for row in finished_rows(output, PairRow.from_json):
+            if _identity(row) != _identity(next(expected, None)):
+                raise InputError(
+                    f"{output}: row {done + 1} is of other input or other settings; choose "
+                    "another --output, or --overwrite"
+                )
+            keep(row)
+            done += 1
+        return done
+
+
+def _identity(row: PairRow | None) -> object:
+    """What a row of an earlier run has in common with the one that this run would write."""
+    return row and (row.id, row.a, row.b, row.dimension, row.signature, row.input_digest)
+
+
+class _Rows:
+    """What becomes of rows: means, error lines and notes."""
+
+    def __init__(self, options: JudgeOptions) -> None:
+        self.failure: PrevalenceError | None = None
+        self.scored = self.failed = 0
+        self._options = options
+        self._means: SystemMeans | None = None
+        self._verdicts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._earlier = 0
+
+    def keep(self, row: ScoreRow | PairRow) -> None:
+        """Take a row that an earlier run has written."""
+        self._earlier += 1
+        self.take(row)
+
+    def take(self, row: ScoreRow | PairRow) -> None:
+        """Take a row."""
+        self.scored += row.error is None
+        self.failed += row.error is not None
+        if row.error is not None and self.failed <= _SHOWN_ERRORS:
+            note(f"error: {row.error}")
+        if isinstance(row, PairRow):
+            self._verdicts[_outcome(row)] += row.error is None
+            return
+        self._means = self._means or SystemMeans(list(row.metrics))
+        self._means.add(row)
+        for report in (row.judge or {}).values():
+            if isinstance(report, dict):
+                self._counts.update({name: report.get(name, 0) for name in ("asked", *_COUNTED)})
+
+    def kept_words(self) -> str:
+        """What an interrupted run leaves behind."""
+        if self._options.output is None:
+            return "nothing is kept (--output FILE.jsonl would)"
+        done = self.scored + self.failed
+        return f"{done:,} rows are in {self._options.output}; the same command goes on from there"
+
+    def show(self, signature: str, backend: Backend) -> None:
+        """Print the table and the notes."""
+        console = make_console()
+        if self._means is not None:
+            console.print(self._means.table())
+        for outcome, count in self._verdicts.items():
+            console.print(f"{count:,} {outcome}")
+        console.print()
+        console.print(plain(signature), style="dim", soft_wrap=True)
+        if self._options.quiet:
+            return
+        if self._earlier:
+            note(f"{self._earlier:,} rows were in {self._options.output} already")
+        note(f"{self.scored:,} rows without and {self.failed:,} with an error")
+        if self.failed > _SHOWN_ERRORS:
+            note(f'{self.failed - _SHOWN_ERRORS:,} more errors are in the "error" fields')
+        found = [f"{count:,} {name.replace('_', ' ')}" for name in _COUNTED
+                 if (count := self._counts[name])]  # fmt: skip
+        if found:
+            note(f"of {self._counts['asked']:,} replies: {', '.join(found)}")
+        describe = getattr(backend, "describe", None)
+        if describe is not None:
+            note(describe())
+
+
+def _outcome(row: PairRow) -> str:
+    if row.verdict_ab == row.verdict_ba:
+        return "verdicts that both orders agree on"
+    return "verdicts that depend on the order"
+
+
+def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
+    if options.record is None:
+        return None
+    mode = "a" if options.continues else "w"
+    return Recorder(stack.enter_context(options.record.open(mode, encoding="utf-8"))).write
+
+
+def _dry_run(
+    options: JudgeOptions, plan: Plan, dimensions: Sequence[Dimension], backend: Backend
+) -> tuple[int, int]:
+    from prevalence.baselines.judges.spending import DryRun, Prices
+
+    counter = DryRun(backend, store=getattr(backend, "store", None))
+    steps = {one.key: "" for one in dimensions} if plan.method.writer is not None else {}
+    selection = _Selection(options)
+    if plan.method.compares:
+        duels = DuelRun(plan, dimensions, counter, pairs=_pairs(options, selection))
+        count = sum(1 for _ in duels.rows(selection.items()))
+    else:
+        run = JudgeRun(plan, dimensions, counter, steps=steps)
+        count = sum(1 for _ in run.rows(selection.items()))
+    prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
+    note(f"{count:,} rows; {counter.describe(prices)}")
+    if steps:
+        note(f"and {len(steps):,} replies first, in which the judge writes its evaluation steps")
+    return count, 0
+
+
+def _pairs(
+    options: JudgeOptions, selection: _Selection
+) -> Callable[[Product], Sequence[tuple[str, str]]]:
+    """The systems of a product that --pairs has compared."""
+    choice = options.pairs or "all"
+    if choice == "neighbours":
+        selection.check_repeatable("--pairs neighbours")
+        return neighbours(selection.items())
+    return every_pair if choice == "all" else read_pairs(Path(choice))

@@ -1,0 +1,148 @@
+"""What `prevalence summarize --method llm` is told beside the other methods' options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from prevalence.cli.judge_backends import (
+    backend_choice,
+    drop_language_model_options,
+    language_model_options,
+)
+from prevalence.cli.options import option
+
+if TYPE_CHECKING:
+    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.cli.summarize import SummarizeOptions
+
+__all__ = ["LANGUAGE_MODEL", "WritingOptions", "check_writing", "take_writing", "writing_options"]
+
+LANGUAGE_MODEL = "llm"
+"""The method that writes summaries anew."""
+
+_PROMPTS = ("reviews", "multi-source")
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingOptions:
+    """How a language model writes summaries; None takes the prompt's own value.
+
+    Attributes:
+        prompt: what it is shown and told.
+        temperature, top_p, top_k, max_tokens: how replies are drawn.
+        dry_run: ask nothing and count.
+        backend: which model.
+        told: what backends are told.
+    """
+
+    prompt: str | None
+    temperature: float | None
+    top_p: float | None
+    top_k: int | None
+    max_tokens: int | None
+    dry_run: bool
+    backend: str | None
+    told: BackendOptions
+
+
+_OPTIONS = (
+    option(
+        "Language model",
+        "--prompt",
+        metavar="NAME",
+        type=click.Choice(_PROMPTS),
+        help="reviews (one paragraph of 60-90 words, from reviews alone) or multi-source (225-250 "
+        "words, also from title, description, key features, specifications and average rating) "
+        "[default: reviews].",
+    ),
+    option(
+        "Language model",
+        "--temperature",
+        metavar="T",
+        type=click.FloatRange(0, 2),
+        help="0 takes the most probable words [default: the prompt's, 0.2].",
+    ),
+    option(
+        "Language model",
+        "--top-p",
+        metavar="P",
+        type=click.FloatRange(0, 1, min_open=True),
+        help="Nucleus [default: the prompt's, 0.95].",
+    ),
+    option(
+        "Language model",
+        "--top-k",
+        metavar="K",
+        type=click.IntRange(0),
+        help="Most tokens to draw from; 0 for all, which servers that know no top-k need "
+        "[default: the prompt's, 25].",
+    ),
+    option(
+        "Language model",
+        "--max-tokens",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Longest reply [default: the prompt's, 512 or 1024].",
+    ),
+    option(
+        "Language model",
+        "--dry-run",
+        is_flag=True,
+        help="Ask nothing: count replies, tokens and cost.",
+    ),
+)
+
+
+def writing_options(command: Command) -> Command:
+    """Add the options of the method llm."""
+    command = language_model_options(command)
+    for add in reversed(_OPTIONS):
+        command = add(command)
+    return command
+
+
+def take_writing(parameters: dict[str, Any]) -> WritingOptions:
+    """Take the options of :func:`writing_options` out of a command's parameters."""
+    own = {
+        name: parameters.pop(name)
+        for name in ("prompt", "temperature", "top_p", "top_k", "max_tokens", "dry_run")
+    }
+    backend, told = backend_choice(dict(parameters))
+    drop_language_model_options(parameters)
+    return WritingOptions(**own, backend=backend, told=told)
+
+
+def check_writing(writing: WritingOptions, options: SummarizeOptions) -> None:
+    """Whether the options go with the method.
+
+    Raises:
+        click.UsageError: they do not.
+    """
+    if options.method == LANGUAGE_MODEL:
+        if writing.backend is None:
+            raise click.UsageError("--method llm needs a model, for example --backend hf:PATH")
+        lengths = (options.length, options.like, options.sentences)
+        if any(value is not None for value in lengths):
+            raise click.UsageError(
+                "--length, --like and --sentences choose sentences; with --method llm the prompt "
+                "says how long the summary is"
+            )
+        return
+    given = {
+        "--backend": writing.backend,
+        "--prompt": writing.prompt,
+        "--temperature": writing.temperature,
+        "--top-p": writing.top_p,
+        "--top-k": writing.top_k,
+        "--max-tokens": writing.max_tokens,
+        "--dry-run": writing.dry_run or None,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise click.UsageError(f"{name} goes with --method llm")

@@ -1,0 +1,234 @@
+"""A run of `prevalence summarize --method llm`: products in, the same with one more summary out."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+
+from prevalence.baselines.judges.backends import open_backend
+from prevalence.baselines.judges.spending import DryRun, Prices
+from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
+from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.progress import ReadingProgress
+from prevalence.errors import InputError, PrevalenceError
+from prevalence.extractive.products import Target, skip_summarized
+from prevalence.readers import read_product_names, read_products
+from prevalence.records import BadRecord, Product
+from prevalence.writers import finished_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from prevalence.baselines.judges.protocol import Sampling
+    from prevalence.baselines.judges.writing import SummaryPrompt, Written
+    from prevalence.cli.summarize import SummarizeOptions
+    from prevalence.cli.writing_options import WritingOptions
+
+__all__ = ["GENERATION_KEY", "WritingReport", "run"]
+
+GENERATION_KEY = "generation"
+"""Key of a summary that says which model wrote it, how; scores pass it through."""
+
+_AT_ONCE = 64
+"""Most products in one call, so that a run that is ended has written most of what it made."""
+
+
+@dataclass(slots=True)
+class WritingReport:
+    """What a run has done.
+
+    Attributes:
+        kept: products that were in the output already.
+        made: products written.
+        failed: records without a summary.
+        cut: summaries that end at the most tokens of a reply.
+        prompt_tokens, completion_tokens: of the replies, stored ones included.
+    """
+
+    kept: int = 0
+    made: int = 0
+    failed: int = 0
+    cut: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def there(self) -> int:
+        """Products in the output."""
+        return self.kept + self.made
+
+    def add(self, written: Written) -> None:
+        """Count a summary."""
+        self.made += 1
+        self.cut += written.cut
+        self.prompt_tokens += written.prompt_tokens
+        self.completion_tokens += written.completion_tokens
+
+    def fail(self, error: str) -> None:
+        """Count a record without a summary, and say why."""
+        self.failed += 1
+        note(f"error: {error}")
+
+
+def run(options: SummarizeOptions, writing: WritingOptions) -> WritingReport:
+    """Have the summaries written, and write them to the output.
+
+    Raises:
+        PrevalenceError: nothing could be made.
+        Incomplete: something ended the run after a part of it; its cause says what.
+        KeyboardInterrupt: with a message that says what is kept.
+    """
+    names = read_product_names(options.product_names) if options.product_names else None
+    read = read_products(options.input, format=options.input_format, names=names, summaries=False)
+    items = islice(read, options.limit)
+    prompt = load_summary_prompt(writing.prompt or "reviews")
+    backend = open_backend(str(writing.backend), writing.told)
+    counter = DryRun(backend, store=getattr(backend, "store", None)) if writing.dry_run else None
+    writer = SummaryWriter(
+        counter or backend,
+        prompt,
+        sampling=_sampling(prompt, options, writing),
+        simplified=options.simplified,
+    )
+    work = _Work(options, writer)
+    if counter is not None:
+        return _estimate(work, items, counter, writing)
+    try:
+        work.write(work.unfinished(items))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted: {work.report.there:,} products are in {options.output}; the same "
+            "command goes on from there"
+        ) from None
+    except PrevalenceError as error:
+        if not work.report.made:
+            raise
+        raise Incomplete from error
+    if not options.quiet:
+        _print(work.report, options, backend)
+    return work.report
+
+
+def _sampling(
+    prompt: SummaryPrompt, options: SummarizeOptions, writing: WritingOptions
+) -> Sampling:
+    changed: dict[str, Any] = {
+        name: value
+        for name in ("temperature", "top_p", "top_k", "max_tokens")
+        if (value := getattr(writing, name)) is not None
+    }
+    if writing.top_k == 0:
+        changed["top_k"] = None
+    return replace(prompt.sampling, **changed, seed=options.seed)
+
+
+class _Work:
+    """Products on their way from the input through the model to the output."""
+
+    def __init__(self, options: SummarizeOptions, writer: SummaryWriter) -> None:
+        self._options = options
+        self._writer = writer
+        self._target = Target(system=options.system or options.method, key=GENERATION_KEY)
+        self.report = WritingReport()
+
+    def unfinished(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
+        """What the output does not hold yet."""
+        options = self._options
+        if not options.continues:
+            yield from items
+            return
+        yield from skip_summarized(
+            items,
+            self._kept(),
+            path=options.output,
+            system=self._target.system,
+            signature=self._signature,
+            key=GENERATION_KEY,
+        )
+
+    def usable(self, items: Iterable[Product | BadRecord]) -> Iterator[Product]:
+        """The products that can be shown to the model; the others are reported."""
+        for item in items:
+            if isinstance(item, BadRecord):
+                self.report.fail(item.error)
+                continue
+            try:
+                self._signature(item)
+            except InputError as error:
+                self.report.fail(str(error))
+            else:
+                yield item
+
+    def batches(self, items: Iterable[Product | BadRecord]) -> Iterator[list[Product]]:
+        """The same, as many at once as are worth a call."""
+        products = self.usable(items)
+        while batch := list(islice(products, min(self._writer.work_unit, _AT_ONCE))):
+            yield batch
+
+    def ask(self, batch: list[Product]) -> list[Written]:
+        """The summaries of a batch."""
+        return self._writer.write(batch)
+
+    def write(self, items: Iterable[Product | BadRecord]) -> None:
+        """Summarise products and write them."""
+        options = self._options
+        with ExitStack() as stack:
+            bar = stack.enter_context(ReadingProgress([options.input], quiet=options.quiet))
+            file: IO[str] | None = None
+            for batch in self.batches(items):
+                written = self.ask(batch)
+                # Not before: a continuation that is refused leaves the file as it is.
+                file = file or stack.enter_context(
+                    options.output.open(
+                        "a" if options.continues else "w", encoding="utf-8", newline=""
+                    )
+                )
+                for product, summary in zip(batch, written, strict=True):
+                    self._put(file, product, summary)
+                    bar.row()
+
+    def _put(self, file: IO[str], product: Product, written: Written) -> None:
+        if written.error is not None:
+            self.report.fail(f"{product.source or product.id}: {written.error}")
+            return
+        made = self._target.added_to(product, written.text, written.to_json())
+        file.write(json.dumps(made.to_json(), ensure_ascii=False) + "\n")
+        file.flush()
+        self.report.add(written)
+
+    def _kept(self) -> Iterator[dict[str, object]]:
+        for row in finished_records(self._options.output):
+            self.report.kept += 1
+            yield row
+
+    def _signature(self, product: Product) -> str:
+        self._target.check(product)
+        self._writer.check(product)
+        return self._writer.signature
+
+
+def _estimate(
+    work: _Work, items: Iterable[Product | BadRecord], counter: DryRun, writing: WritingOptions
+) -> WritingReport:
+    for batch in work.batches(items):
+        work.ask(batch)
+    prices = Prices(prompt=writing.told.price_in, completion=writing.told.price_out)
+    note(counter.describe(prices))
+    work.report.kept = counter.replies + counter.stored
+    return work.report
+
+
+def _print(report: WritingReport, options: SummarizeOptions, backend: Any) -> None:
+    if report.kept:
+        note(f"{report.kept:,} products were in {options.output} already")
+    note(f"{report.made:,} summaries made, {report.failed:,} records failed")
+    if report.prompt_tokens or report.completion_tokens:
+        note(
+            f"{report.prompt_tokens:,} prompt tokens, {report.completion_tokens:,} tokens written; "
+            f"{getattr(backend, 'hits', 0):,} replies came from the store"
+        )
+    if report.cut:
+        note(f"{report.cut:,} summaries end at the longest reply; raise --max-tokens")

@@ -1,0 +1,196 @@
+"""Audits of judges → tables and JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from prevalence.report.console import plain
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from prevalence.baselines.judges.audit import AttackAudit, MethodContrast, MetricAudit
+    from prevalence.meta.preferences import OrderBias
+
+__all__ = ["Audit", "audit_json", "audit_tables"]
+
+_COUNTED = ("asked", "unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Everything that was found.
+
+    Attributes:
+        metrics: how each metric uses the scale.
+        replies: what became of the replies behind it, by metric; empty without judge's rows.
+        contrasts: methods or wordings against each other.
+        attacks: what attacks gain.
+        orders: by dimension, how often the order decided; None without pair rows.
+    """
+
+    metrics: Sequence[MetricAudit]
+    replies: Mapping[str, Counter[str]]
+    contrasts: Sequence[MethodContrast]
+    attacks: Sequence[AttackAudit]
+    orders: Mapping[str, OrderBias]
+
+
+def audit_tables(audit: Audit) -> Iterator[Table]:
+    """One table for each thing that was found."""
+    if audit.metrics:
+        yield _metrics(audit)
+    if audit.replies:
+        yield _table(
+            "replies",
+            ("metric", *(name.replace("_", " ") for name in _COUNTED)),
+            [
+                (metric, *(f"{counts[name]:,}" for name in _COUNTED))
+                for metric, counts in audit.replies.items()
+            ],
+        )
+    if audit.contrasts:
+        yield _contrasts(audit.contrasts)
+    if audit.attacks:
+        yield _table(
+            "attacks",
+            ("metric", "attack", "n", "lost", "shift", "raised", "to maximum"),
+            [
+                (a.metric, a.attack, f"{a.summaries:,}", f"{a.lost:,}", _signed(a.shift),
+                 _share(a.raised), _share(a.to_maximum))
+                for a in audit.attacks
+            ],
+        )  # fmt: skip
+    if audit.orders:
+        yield _table(
+            "order of two summaries",
+            ("dimension", "pairs", "same", "first shown", "second shown", "p"),
+            [
+                (name, f"{bias.asked:,}", _of(bias.same, bias.asked), _of(bias.first, bias.asked),
+                 _of(bias.second, bias.asked), _figure(_sign_test(bias)))
+                for name, bias in audit.orders.items()
+            ],
+        )  # fmt: skip
+
+
+def audit_json(audit: Audit) -> dict[str, Any]:
+    """The same as JSON; undefined numbers are null."""
+    return {
+        "metrics": [
+            {
+                "metric": one.metric,
+                "summaries": one.summaries,
+                "mean": _null(one.mean),
+                "offset": _null(one.offset),
+                "at_maximum": _null(one.at_maximum),
+                "constant": list(one.constant),
+                "consistency": None if one.consistency is None else one.consistency._asdict(),
+            }
+            for one in audit.metrics
+        ],
+        "replies": {metric: dict(counts) for metric, counts in audit.replies.items()},
+        "contrasts": [
+            {
+                "first": one.first,
+                "second": one.second,
+                "summaries": one.summaries,
+                "difference": _null(one.difference),
+                "distance": _null(one.distance),
+                "agreement": {system: _null(r) for system, r in one.agreement.items()},
+                "unreliable": list(one.unreliable),
+            }
+            for one in audit.contrasts
+        ],
+        "attacks": [
+            {key: _null(v) if isinstance(v, float) else v for key, v in one._asdict().items()}
+            for one in audit.attacks
+        ],
+        "orders": {
+            name: {"asked": bias.asked, "same": bias.same, "first": bias.first,
+                   "second": bias.second, "p": _sign_test(bias)}
+            for name, bias in audit.orders.items()
+        },
+    }  # fmt: skip
+
+
+def _metrics(audit: Audit) -> Table:
+    rows = []
+    for one in audit.metrics:
+        again = one.consistency
+        rows.append(
+            (
+                one.metric,
+                f"{one.summaries:,}",
+                _figure(one.mean),
+                _signed(one.offset),
+                _share(one.at_maximum),
+                ", ".join(one.constant) or "–",
+                "–" if again is None else _figure(again.spread),
+                "–" if again is None else _share(again.modal),
+            )
+        )
+    headers = ("metric", "n", "mean", "offset", "at maximum", "constant", "SD", "same answer")
+    return _table("use of the scale", headers, rows)
+
+
+def _contrasts(contrasts: Sequence[MethodContrast]) -> Table:
+    rows = []
+    for one in contrasts:
+        values = [value for value in one.agreement.values() if not math.isnan(value)]
+        rows.append(
+            (
+                one.first,
+                one.second,
+                f"{one.summaries:,}",
+                _signed(one.difference),
+                _figure(one.distance),
+                _figure(math.fsum(values) / len(values) if values else math.nan),
+                _figure(min(values, default=math.nan)),
+                ", ".join(one.unreliable) or "–",
+            )
+        )
+    headers = ("first", "second", "n", "difference", "distance", "mean R", "least R", "unreliable")
+    return _table("two ways of asking", headers, rows)
+
+
+def _table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for place, header in enumerate(headers):
+        number = place > 0 and header not in ("second", "attack", "constant", "unreliable")
+        table.add_column(header, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*map(plain, row))
+    return table
+
+
+def _sign_test(bias: OrderBias) -> float | None:
+    """Two-sided exact p-value of first against second; None where the order never decided."""
+    from scipy.stats import binomtest
+
+    decided = bias.first + bias.second
+    return float(binomtest(bias.first, decided).pvalue) if decided else None
+
+
+def _of(count: int, whole: int) -> str:
+    return f"{count:,} ({count / whole:.0%})" if whole else "–"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def _signed(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:+.3f}"
+
+
+def _share(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.1%}"
+
+
+def _null(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,160 @@
+"""`prevalence judge` and `prevalence audit` through the entry point."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from prevalence.cli import main
+
+EXAMPLE = ("--method", "rts", "--dimensions", "fluency", "--systems", "balanced,trivial")
+
+
+@pytest.fixture
+def judge(repository, cache_folder):
+    def call(*arguments):
+        files = {"SUMMARIES": "examples/summaries.jsonl", "REPLIES": "examples/replies.jsonl"}
+        words = [str(one) for one in arguments]
+        for name, path in files.items():
+            words = [word.replace(name, str(repository / path)) for word in words]
+        return CliRunner().invoke(main, words)
+
+    return call
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_list_names_every_method(judge):
+    listed = json.loads(judge("judge", "--list", "--json").stdout)
+    names = {method["name"] for method in listed["methods"]}
+    assert {"op-i", "op-prompts", "g-eval", "omni", "spectra", "rts", "rts2", "mcq", "mcq2", "h2h",
+            "star", "chatgpt-4d"} == names  # fmt: skip
+    assert all(method["citation"] for method in listed["methods"])
+    assert "op-prompts" in judge("judge", "--list").stdout
+
+
+def test_replay_record_and_continue(judge, tmp_path):
+    output, record = tmp_path / "rows.jsonl", tmp_path / "replies.jsonl"
+    command = ("judge", "SUMMARIES", *EXAMPLE, "--output", output, "--record", record)
+    first = judge(*command, "--backend", "replay:REPLIES")
+    assert first.exit_code == 0, first.output
+    whole = output.read_bytes()
+    assert rows(output)[0]["metrics"] == {"rts.fluency": 5.0}
+    assert len(rows(output)) == len(rows(record)) == 12
+    lines = whole.splitlines(keepends=True)
+    output.write_bytes(b"".join(lines[:5]) + lines[5][:20])
+    again = judge(*command, "--backend", "replay:REPLIES")
+    assert again.exit_code == 0, again.output
+    assert "5 rows were in" in again.stderr
+    assert output.read_bytes() == whole
+    replayed = judge("judge", "SUMMARIES", *EXAMPLE, "--backend", f"replay:{record}", "-q")
+    assert "5.0000" in replayed.stdout
+    other = judge(*command, "--backend", "replay:REPLIES", "--seed", "1", "--temperature", "1")
+    assert other.exit_code == 2
+    assert "scores of other settings" in other.stderr
+
+
+def test_what_is_not_recorded_is_an_error_of_its_row(judge):
+    found = judge("judge", "SUMMARIES", "-m", "rts", "-d", "fluency", "--limit", "1",
+                  "--backend", "replay:REPLIES")  # fmt: skip
+    assert found.exit_code == 1
+    assert "the recording has 0 replies" in found.stderr
+
+
+def test_head_to_head(judge, tmp_path):
+    replies = tmp_path / "h2h.jsonl"
+    orders = [("balanced", "trivial", "A"), ("trivial", "balanced", "B")]
+    replies.write_text(
+        "".join(
+            json.dumps({"id": "ex-boots", "system": a, "other": b, "dimension": "fluency",
+                        "replies": [reply]}) + "\n"
+            for a, b, reply in orders
+        )
+    )  # fmt: skip
+    output = tmp_path / "pairs.jsonl"
+    command = ("judge", "SUMMARIES", "-m", "h2h", "-d", "fluency", "--systems", "balanced,trivial",
+               "--limit", "1", "--backend", f"replay:{replies}", "--output", output)  # fmt: skip
+    assert judge(*command).exit_code == 0
+    (row,) = rows(output)
+    assert (row["a"], row["b"], row["verdict_ab"], row["verdict_ba"]) == (
+        "balanced", "trivial", 1, 1,
+    )  # fmt: skip
+    whole = output.read_bytes()
+    assert judge(*command).exit_code == 0
+    assert output.read_bytes() == whole
+    table = judge("audit", output)
+    assert table.exit_code == 0
+    assert "order of two summaries" in table.stdout
+
+
+def test_attacks_are_judged_beside_the_record(judge):
+    found = judge("judge", "SUMMARIES", *EXAMPLE, "--attacks", "--limit", "1", "--backend",
+                  "replay:REPLIES", "--dry-run")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    assert "32 rows; 32 replies" in found.stderr
+
+
+def test_released_replies_give_the_released_scores(judge, shared_data, tmp_path):
+    released = rows(shared_data / "llm_summeval" / "M8.jsonl")
+    articles = {row["id"]: row["article"] for row in
+                rows(shared_data / "llm_summeval" / "articles.jsonl")}  # fmt: skip
+    products, expected = tmp_path / "products.jsonl", {}
+    folder = tmp_path / "gpt" / "eval_M8_generations"
+    folder.mkdir(parents=True)
+    with products.open("w", encoding="utf-8") as file:
+        for row in released:
+            item = {"id": row["id"], "reviews": [articles[row["id"]]],
+                    "summaries": {"M8": row["summary"]}}  # fmt: skip
+            file.write(json.dumps(item) + "\n")
+    for method in ("rts", "mcq"):
+        for dimension in ("coherence", "consistency", "fluency", "relevance"):
+            path = folder / f"{dimension[:3]}_{method.upper()}.txt"
+            with path.open("w", encoding="utf-8") as file:
+                for row in released:
+                    (evaluator,) = row["eval"].values()
+                    answer = evaluator[method][dimension]
+                    expected[method, dimension, row["id"]] = answer["score"]
+                    file.write(json.dumps({"id": row["id"], "resp": answer["resp"]}) + "\n")
+    for method in ("rts", "mcq"):
+        output = tmp_path / f"{method}.jsonl"
+        found = judge("judge", products, "-m", method, "-d", "summeval", "--parser", "llm-summeval",
+                      "--backend", f"replay:{tmp_path / 'gpt'}", "-o", output)  # fmt: skip
+        assert found.exit_code == 0, found.output
+        for row in rows(output):
+            for metric, value in row["metrics"].items():
+                assert value == expected[method, metric.partition(".")[2], row["id"]]
+        assert len(rows(output)) == len(released)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["judge"], "no INPUT"),
+        (["judge", "SUMMARIES"], "no --method"),
+        (["judge", "SUMMARIES", "-m", "rts"], "no --backend"),
+        (["judge", "SUMMARIES", "-m", "none", "--backend", "replay:REPLIES"], "no judging method"),
+        (["judge", "SUMMARIES", "-m", "rts", "--backend", "magic:x"], "is none of"),
+        (["judge", "SUMMARIES", "-m", "rts", "--backend", "replay:/none"], "no such recording"),
+        (["judge", "SUMMARIES", "-m", "rts", "--pairs", "all", "--backend", "replay:REPLIES"],
+         "--pairs goes with"),
+        (["judge", "SUMMARIES", "-m", "h2h", "--pairs", "neighbours", "--backend",
+          "replay:REPLIES"], "needs human ratings"),
+        (["judge", "--json"], "--json goes with --list"),
+    ],
+)  # fmt: skip
+def test_faults_are_one_line(judge, arguments, message):
+    found = judge(*arguments)
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_audit_as_json(judge, repository):
+    found = judge("audit", repository / "examples/ratings.jsonl", "--json")
+    audit = json.loads(found.stdout)
+    assert [one["metric"] for one in audit["metrics"]] == ["judge.faithfulness", "judge.coverage"]
+    assert audit["metrics"][0]["consistency"]["items"] == 30

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+
+class ChatServer:
+    """A small OpenAI-compatible server on the loopback, which can be told to misbehave.
+
+    ``faults`` holds, for a call's number (0, 1, ...), the fault that it suffers; a callable decides
+    by itself. A reply is a function of the last message and the seed, so that a mix-up shows.
+    """
+
+    def __init__(self):
+        self.faults = {}
+        self.bodies = []
+        self.keys = []
+        self.delivered = Counter()
+        self.open = self.most_open = 0
+        self.seconds = 0.0
+        self.headers = {"Content-Type": "application/json"}
+        self.most_choices = 99
+        self.lock = threading.Lock()
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                data = self.rfile.read(int(self.headers["Content-Length"]))
+                server.answer(self, json.loads(data))
+
+            def log_message(self, *_):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.thread = threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+
+    @staticmethod
+    def text(prompt, seed):
+        return f"{prompt} / {seed}"
+
+    def answer(self, handler, body):
+        with self.lock:
+            number = len(self.bodies)
+            self.bodies.append(body)
+            self.keys.append(handler.headers["Authorization"])
+            self.open += 1
+            self.most_open = max(self.open, self.most_open)
+            fault = self.faults(body) if callable(self.faults) else self.faults.get(number)
+        try:
+            time.sleep(self.seconds)
+            self.respond(handler, body, fault)
+        finally:
+            with self.lock:
+                self.open -= 1
+
+    def respond(self, handler, body, fault):
+        reply, delivered = self.completion(body)
+        status, headers, data = 200, dict(self.headers), json.dumps(reply).encode()
+        declared = len(data)
+        if fault is None:
+            with self.lock:
+                self.delivered.update(delivered)
+        elif fault == "hang up":
+            handler.close_connection = True
+            return
+        elif fault == "slow":
+            time.sleep(0.8)
+        elif fault == "cut":
+            data, handler.close_connection = data[: len(data) // 2], True
+        else:
+            status, headers, data = self.spoilt(reply, fault)
+            declared = len(data)
+        handler.send_response(status)
+        for name, value in {**headers, "Content-Length": str(declared)}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        with suppress(OSError):
+            handler.wfile.write(data)
+            handler.wfile.flush()
+
+    def completion(self, body):
+        """A reply, and the (prompt, seed) pairs that it delivers."""
+        prompt, seed = body["messages"][-1]["content"], body.get("seed", 0)
+        delivered = [(prompt, seed + k) for k in range(min(body.get("n", 1), self.most_choices))]
+        choices = [
+            {"index": k, "finish_reason": "stop", "message": {"content": self.text(*pair)}}
+            for k, pair in enumerate(delivered)
+        ]
+        if body.get("logprobs"):
+            top = [("4", -0.5), (" 4", -1.5), ("5", -2.0), ("great", -3.0)]
+            entries = [{"token": token, "logprob": value} for token, value in top]
+            choices[0]["logprobs"] = {"content": [{**entries[0], "top_logprobs": entries}]}
+        usage = {"prompt_tokens": 10, "completion_tokens": 3 * len(choices)}
+        return {"id": "x", "choices": choices, "usage": usage}, delivered
+
+    def spoilt(self, reply, fault):
+        """Status, headers and data of a reply that is not what it should be."""
+        if isinstance(fault, tuple):
+            status, headers, error = fault
+            return status, headers, json.dumps({"error": error}).encode()
+        if fault == "null":
+            reply["choices"][0]["message"]["content"] = None
+        elif fault == "filter":
+            reply["choices"][0]["finish_reason"] = "content_filter"
+        elif fault == "no choices":
+            reply["choices"] = []
+        data = json.dumps(reply).encode()
+        spoilt = {"malformed": data[:-20], "html": b"<html>Bad gateway</html>"}
+        return 200, {"Content-Type": "application/json"}, spoilt.get(fault, data)
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def chat_server():
+    server = ChatServer()
+    yield server
+    server.close()
+
+
+WORDS = (
+    "The reviews praise the warm coat but the zip breaks . Score 1 2 3 4 5 assistant user system"
+)
+TEMPLATE = (
+    "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}[assistant] {% endif %}"
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory):
+    """Checkpoint folder: an untrained Llama of two layers with a byte-level tokenizer."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("tiny-llama")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<s>", "</s>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator([WORDS] * 3, trainer)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", chat_template=TEMPLATE,
+        model_input_names=["input_ids", "attention_mask"],
+    ).save_pretrained(folder)  # fmt: skip
+    torch.manual_seed(7)
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=tokenizer.get_vocab_size(), hidden_size=32, intermediate_size=48,
+            num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            max_position_embeddings=256, bos_token_id=0, eos_token_id=1, initializer_range=0.4,
+        )
+    )  # fmt: skip
+    model.save_pretrained(folder)
+    return folder

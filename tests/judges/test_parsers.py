@@ -1,0 +1,110 @@
+"""Replies are read for what they say plainly, and for nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prevalence.baselines.judges.parsers import (
+    contradicts_percentage,
+    parser_for,
+    read_choice,
+    read_plain,
+    read_star_count,
+    read_table,
+    read_tag,
+    read_verdict,
+)
+from prevalence.errors import ConfigurationError
+from prevalence.replies import read_letter, reason_then_score_rule
+
+
+@pytest.mark.parametrize(
+    ("reply", "value", "fault"),
+    [
+        ("Good. Score- <score>4</score>", 4.0, ""),
+        ("<SCORE> 4.5 </SCORE>", 4.5, ""),
+        ("<score>3</score> ... so <score>3</score>", 3.0, ""),
+        ("<score>3</score> no, <score>4</score>", None, "several"),
+        ("<score>0</score>", None, "out_of_range"),
+        ("<score>6</score>", None, "out_of_range"),
+        ("<score>-1</score>", None, "out_of_range"),
+        ("<score>K</score>", None, "unparsable"),
+        ("as asked <score>X</score>: <score>2</score>", 2.0, ""),
+        ("Score: 4", None, "unparsable"),
+        ("<score>4", None, "unparsable"),
+        ("", None, "unparsable"),
+        ("<think>maybe <score>5</score></think> <score>2</score>", 2.0, ""),
+    ],
+)
+def test_tags(reply, value, fault):
+    assert read_tag(reply) == (value, fault)
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("Thin. Score: 3", 3.0),
+        ("Thin. Score: 3/5.", 3.0),
+        ("It lacks detail; 3 out of 5.", 3.0),
+        ("Resulting in a score of 3.5.", 3.5),
+        ("Scoring a one out of five for fluency.", 1.0),
+        ("I would rate it 2", 2.0),
+        ("Beside the point (1).", 1.0),
+        ("4", 4.0),
+        ("It has 3 errors in 2 sentences.", None),
+        ("Score: 8/10", None),
+        ("A score of 2 or a score of 4.", None),
+        ("Score: 10", None),
+    ],
+)
+def test_sentences(reply, value):
+    assert read_plain(reply).value == value
+
+
+def test_letters_stars_verdicts_and_tables():
+    assert [read_choice(r).value for r in ("D", "(b)", "E. All of it", "**C**")] == [4, None, 5, 3]
+    assert read_choice("A summary that is fine").fault == "unparsable"
+    assert read_choice("Answer: A. Or Answer: B").fault == "several"
+    assert [read_verdict(r).value for r in ("A", "B.", "C")] == [1.0, 2.0, 0.0]
+    assert read_star_count("four stars").value == 4.0
+    assert read_star_count("2 stars for order, 3 stars for style").fault == "several"
+    titles = ["Aspect relevance", "Readability"]
+    read = read_table("aspect relevance: 2\n- Readability: 9", titles)
+    assert [(one.value, one.fault) for one in read] == [(2.0, ""), (None, "out_of_range")]
+    assert [one.value for one in read_table("Readability: 3", titles)] == [None, 3.0]
+
+
+def test_a_percentage_must_lie_in_the_band_of_its_score():
+    bands = {1: 20, 2: 50, 3: 75, 4: 94, 5: 95}
+    assert not any(contradicts_percentage(f"Estimate: {p}%", k) for k, p in bands.items())
+    assert [contradicts_percentage("Estimate: 94.5%", k) for k in (3, 4, 5)] == [True, False, False]
+    assert contradicts_percentage("Estimate: 21%", 1)
+    assert contradicts_percentage("none", 1) is None
+
+
+def test_compatibility_rules_exist_only_where_they_were_used():
+    assert parser_for("plain", "llm-summeval", method="rts")("3 out of 5").value == 5.0
+    assert parser_for("letter", "llm-summeval", method="mcq")("Z").fault == "unparsable"
+    with pytest.raises(ConfigurationError, match="need strict"):
+        parser_for("tag", "llm-summeval", method="op-i")
+    with pytest.raises(ConfigurationError, match="no parser"):
+        parser_for("tag", "lenient")
+
+
+@pytest.mark.parity
+def test_released_replies_rule_by_rule(shared_data):
+    differing = {}
+    for path in sorted((shared_data / "llm_summeval").glob("M*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            (methods,) = json.loads(line)["eval"].values()
+            for answer in methods["rts"].values():
+                assert reason_then_score_rule(answer["resp"]) == (answer["score"], answer["rule"])
+                if read_plain(answer["resp"]).value != answer["score"]:
+                    differing.setdefault(answer["rule"], []).append(answer["score"])
+            for answer in methods["mcq"].values():
+                assert read_letter(answer["resp"]) == answer["score"]
+                assert read_choice(answer["resp"]).value == answer["score"]
+    # Six of the eight replies that fall to the last rule are of the kind "3 out of 5", read as 5.
+    assert differing == {6: [5.0] * 6}

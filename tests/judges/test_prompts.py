@@ -1,0 +1,182 @@
+"""Every method with every dimension makes a prompt in which foreign text stays where it belongs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from prevalence.baselines.judges.attacks import MARK, attacked, load_attacks
+from prevalence.baselines.judges.packs import (
+    dimension_set_names,
+    load_dimensions,
+    load_method,
+    method_names,
+)
+from prevalence.baselines.judges.prompts import (
+    Prompter,
+    choose_dimensions,
+    harmless,
+    missing_inputs,
+    steps_prompt,
+)
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.records import Product, Review, Summary
+
+CASES = [(name, one) for name in method_names() for one in load_method(name).sets]
+REVIEWS = ("Warm boots, and dry.", "They pinch.")
+
+
+def product(*reviews, **metadata):
+    texts = tuple(Review(text) for text in reviews or REVIEWS)
+    return Product("p", texts, (Summary("s", "Warm."),), name="Boots", metadata=metadata)
+
+
+def prompts(name, spec, item=None, texts=("Warm.",)):
+    method = load_method(name)
+    dimensions = choose_dimensions(method, [spec])
+    prompter = Prompter(method, dimensions, steps={one.key: "1. Look." for one in dimensions})
+    texts = (*texts, "Other.") if method.compares else texts
+    return {one.key: prompter.messages(one, item or product(), *texts) for one in dimensions}
+
+
+@pytest.mark.parametrize(("name", "spec"), CASES)
+def test_every_text_is_there(name, spec):
+    method = load_method(name)
+    for key, messages in prompts(name, spec).items():
+        text = messages[-1].content
+        dimension = load_dimensions(spec).dimensions[key]
+        assert messages[-1].role == "user"
+        assert dimension.title.casefold() in text.casefold()
+        assert not re.search(r"\{[a-z_]+\}", "".join(one.content for one in messages))
+        assert "Warm." in text
+        assert "They pinch." in text
+        assert (len(messages) == 2) == ("system" in method.sections)
+
+
+def test_the_published_methods_cover_the_published_dimensions():
+    sizes = {name: len(load_dimensions(name).dimensions) for name in dimension_set_names()}
+    assert sizes == {
+        "m-os": 7, "opinsummeval": 4, "summeval": 4, "summeval-op": 7, "summeval-op-reworded": 7,
+    }  # fmt: skip
+    sets = {name: load_method(name).sets for name in method_names()}
+    for name in ("op-i", "op-prompts", "g-eval"):
+        assert {"summeval-op", "opinsummeval"} <= set(sets[name])
+    for name in ("rts", "rts2", "mcq", "mcq2", "h2h", "star"):
+        assert {"summeval-op", "summeval"} <= set(sets[name])
+    assert sets["omni"] == sets["spectra"] == ("m-os",)
+    assert sets["chatgpt-4d"] == ("opinsummeval",)
+
+
+def test_only_the_metric_block_differs_between_dimensions_of_op_i():
+    found = [messages[0].content for messages in prompts("op-i", "all").values()]
+    rests = {re.sub(r"Metric\n.*?\n\nMaterial", "", text, flags=re.DOTALL) for text in found}
+    assert len(found) == 7
+    assert len(rests) == 1
+
+
+def test_reviews_first_is_a_variant_of_its_own():
+    usual = prompts("op-i", "fluency")["fluency"][0].content
+    other = prompts("op-i:reviews-first", "fluency")["fluency"][0].content
+    assert usual.startswith("Task")
+    assert other.startswith("Material")
+    assert sorted(usual.split()) == sorted(other.split())
+    assert load_method("op-i:reviews-first").digest != load_method("op-i").digest
+
+
+def test_the_judge_is_asked_to_write_steps_only_by_g_eval():
+    (one,) = choose_dimensions(load_method("g-eval"), ["fluency"])
+    assert "Fluency (1 to 5)" in steps_prompt(load_method("g-eval"), one)[0].content
+    assert steps_prompt(load_method("op-i"), one) is None
+
+
+def test_missing_inputs_are_said():
+    item = product(description="Boots of felt.", specifications={"height": "20 cm"})
+    text = prompts("omni", "fluency", item)["fluency"][-1].content
+    assert "- height: 20 cm" in text
+    assert "<average_rating>\n(not given)\n</average_rating>" in text
+    assert missing_inputs(load_method("omni"), item) == ["key_features", "average_rating"]
+
+
+@pytest.mark.parametrize(("name", "spec"), CASES)
+def test_no_attack_leaves_its_place(name, spec):
+    tags = re.compile(r"<[^<>\n]*>")
+    items = {item.summaries[0].system: item for item in attacked(product())}
+    (key, *_), article = load_dimensions(spec).dimensions, spec == "summeval"
+    dimension = f"{spec}/{key}" if name != "chatgpt-4d" else "all"
+    clean = tags.findall(prompts(name, dimension)[key][-1].content)
+    for attack in load_attacks():
+        item = items[f"s{MARK}{attack.name}"]
+        text = prompts(name, dimension, item, (item.summaries[0].text,))[key][-1].content
+        fenced = attack.place == "review" and not article
+        review = ['<review number="3">', "</review>"] if fenced else []
+        assert sorted(tags.findall(text)) == sorted(clean + review)
+        assert harmless(attack.text) in text
+        assert not re.search(r"<\||\[/?INST\]|<<|<s>|_turn>", text)
+
+
+def test_attacks_stand_beside_the_record_as_it_was():
+    items = list(attacked(product()))
+    assert items[0] == product()
+    assert len(items) == 1 + len(load_attacks())
+    assert {attack.place for attack in load_attacks()} == {"review", "summary"}
+
+
+def test_dimensions_of_the_users_own(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        'name = "own"\nsource = "reviews"\n[humour]\ntitle = "Humour"\ndefinition = "Is it fun?"\n'
+    )
+    assert "Humour: Is it fun?" in prompts("op-i", str(path))["humour"][0].content
+    with pytest.raises(ConfigurationError, match="rts shows brief, low, which own/humour"):
+        choose_dimensions(load_method("rts"), [str(path)])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('name = "x"\nsource = "reviews"', "defines no dimension"),
+        ('name = "x"\nsource = "reviews"\n[a]\ntitle = "A"', "no definition"),
+        ('name = "x"\n[a]\ntitle = "A"', "no source"),
+        ('name = "x"\nsource = "r"\n[a]\ntitle = "A"\nchoices = ["one"]', "list of 5"),
+        ("name = ", "no TOML"),
+    ],
+)
+def test_bad_files_of_dimensions(tmp_path, text, message):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        load_dimensions(str(path))
+
+
+def test_names_that_are_none():
+    method = load_method("op-i")
+    with pytest.raises(ConfigurationError, match="no judging method"):
+        load_method("op-x")
+    with pytest.raises(ConfigurationError, match="reviews-first"):
+        load_method("op-i:backwards")
+    with pytest.raises(ConfigurationError, match="no dimension 'wit'"):
+        choose_dimensions(method, ["wit"])
+    with pytest.raises(ConfigurationError, match="judge them in two runs"):
+        choose_dimensions(method, ["summeval-op", "opinsummeval"])
+    (found,) = choose_dimensions(method, ["opinsummeval/readability"])
+    assert found.set == "opinsummeval"
+
+
+def test_released_folders_load_as_they_are(shared_data):
+    folder = shared_data / "released_layouts" / "summeval_op_prompts"
+    for path in sorted(folder.iterdir()):
+        method = load_method(str(path))
+        (one,) = choose_dimensions(method, ["aspect_coverage"])
+        (message,) = Prompter(method, [one]).messages(one, product(), "Warm {}.")
+        text = (path / "ac.txt").read_text(encoding="utf-8")
+        assert message.content == text.replace("{}", "\n".join(REVIEWS), 1).replace(
+            "{}", "Warm {}.", 1
+        )
+        assert len(choose_dimensions(method, ["all"])) == 7
+
+
+def test_a_folder_without_two_places_is_refused(tmp_path):
+    (tmp_path / "fl.txt").write_text("Only {} here")
+    with pytest.raises(InputError, match="two are needed"):
+        load_method(str(tmp_path))
