@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from prevalence.signature import build_signature, trivial_template, with_parts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from prevalence.consistency.encoder import Encoder
     from prevalence.engine import Engine
     from prevalence.nli.protocol import Progress
     from prevalence.records import Review
@@ -38,7 +38,7 @@ class Summarizer:
         engine: answers pairs, splits and names the product statement as it does in scoring;
             only greedy needs one.
         splitter: cuts reviews into sentences, for methods without an engine.
-        encoder: checkpoint whose encoder the centroid method uses.
+        encoder: checkpoint whose encoder the centroid method uses, loaded when first asked.
         device: where that encoder runs.
 
     Raises:
@@ -65,13 +65,19 @@ class Summarizer:
         self._engine = engine
         self._split_name = splitter if engine is None else engine.options.splitter
         self._splitter = get_splitter(self._split_name)
-        self._encoder = encoder
-        self._device = device
+        self._encoder_options = encoder, device
 
     @property
     def splitter(self) -> Splitter:
         """What cuts reviews into sentences."""
         return self._splitter
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        from prevalence.consistency.encoder import Encoder
+
+        model, device = self._encoder_options
+        return Encoder(model.removeprefix("nli:"), device=device)
 
     def signature(self, options: SummaryOptions, *, named: bool) -> str:
         """What produces a summary of a product with or without a name."""
@@ -79,7 +85,7 @@ class Summarizer:
             return with_parts(self._engine.signature(named=named), options.signature)
         parts = {"split": self._split_name, **options.signature}
         if options.method == "centroid":
-            parts["encoder"] = Path(self._encoder).name
+            parts["encoder"] = self._encoder.name
         return build_signature(parts)
 
     def summarize(
@@ -154,9 +160,9 @@ class Summarizer:
 
             order = np.argsort(-lexrank_scores(candidates.texts), kind="stable")
             return list(firsts[order].tolist())
-        from prevalence.extractive.centroid import centroid_order, embeddings
+        from prevalence.extractive.centroid import centroid_order
 
-        vectors = embeddings(candidates.texts, model=self._encoder, device=self._device)
+        vectors = self._encoder.embed(candidates.texts).vectors
         weights = np.asarray([len(found) for found in candidates.ranks], np.float64)
         return (int(firsts[k]) for k in centroid_order(vectors, weights))
 

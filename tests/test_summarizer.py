@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from prevalence import LengthRule, OpinionPrevalence, SummaryOptions
+from prevalence.consistency.encoder import Encoder
 from prevalence.consistency.rouge import RougeScorer
 from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError, InputError
@@ -94,6 +96,23 @@ def test_rivals_take_sentences_until_the_length(method: str) -> None:
     for sentence in extract.sentences:
         cut = REVIEWS[sentence.review][sentence.start : sentence.end]
         assert sentence.text in {cut, cut + "."}
+
+
+def test_one_encoder_serves_all_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+
+    class Counted(Encoder):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            opened.append(arguments)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr("prevalence.consistency.encoder.Encoder", Counted)
+    options = SummaryOptions(method="centroid", length=LengthRule(sentences=1))
+    summarizer = Summarizer(options, encoder="nli:embedded", device="cpu")
+    made = [summarizer.summarize([Review(text)]) for text in ("Warm.", "They leak. They leak.")]
+    assert [extract.text for extract in made] == ["Warm.", "They leak."]
+    assert opened == [("embedded",)]
+    assert re.search(r"\|encoder:embedded@[0-9a-f]{12}\|", made[0].signature)
 
 
 def test_a_random_draw_does_not_depend_on_other_products() -> None:

@@ -27,6 +27,7 @@ from prevalence.cli.writing_options import (
 from prevalence.extractive.extract import METHODS, SEARCHES, SummaryOptions
 from prevalence.extractive.length import LengthRule
 from prevalence.extractive.products import Target
+from prevalence.nli.registry import EMBEDDED
 from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def _open(options: SummarizeOptions, parameters: dict[str, Any]) -> Summarizer:
         options.choice,
         engine=engine,
         splitter=options.splitter,
-        encoder=parameters["model"],
+        encoder=parameters["model"] or EMBEDDED,
         device=parameters["device"],
     )
 

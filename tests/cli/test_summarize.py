@@ -222,6 +222,17 @@ def test_a_folder_that_is_not_there_is_said(run: Run, write: Write, boots: Any) 
     assert "no folder /nowhere/at" in result.stderr
 
 
+def test_centroid_reads_the_embedded_model_unless_told_otherwise(
+    run: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    result = run("summarize", write(boots), "--method", "centroid", "--output", output)
+    assert (result.exit_code, result.stdout) == (0, "")
+    made = records(output)[0]["summaries"]["centroid"]
+    assert made["text"]
+    assert "encoder:embedded@" in made["extract"]["signature"]
+
+
 def test_limit_and_quiet(
     summarize: Run, write: Write, boots: dict[str, Any], tmp_path: Path
 ) -> None:

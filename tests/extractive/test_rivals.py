@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from prevalence.extractive.candidates import Candidates
-from prevalence.extractive.centroid import centroid_order, embeddings
+from prevalence.extractive.centroid import centroid_order
 from prevalence.extractive.lexrank import lexrank_scores
 from prevalence.extractive.simple import drawn, leading
 from prevalence.sentences import get_splitter
@@ -85,14 +85,3 @@ def test_centroid_takes_what_completes_the_sum() -> None:
     vectors = np.array([[1, 0], [0, 1], [root, root]], np.float32)
     order = list(centroid_order(vectors, np.array([2.0, 1.0, 2**0.5])))
     assert order == [2, 0, 1]
-
-
-def test_embeddings_do_not_depend_on_the_batch() -> None:
-    together = embeddings(SENTENCES, device="cpu")
-    assert np.linalg.norm(together, axis=1) == pytest.approx(1, abs=1e-5)
-    for place in (0, 3):
-        alone = embeddings([SENTENCES[place]], device="cpu")
-        assert together[place] == pytest.approx(alone[0], abs=1e-4)
-    # The two sentences on laces are nearer to each other than to those on soles.
-    cosines = together @ together.T
-    assert cosines[3, 4] > max(cosines[3, 0], cosines[4, 0])
