@@ -6,17 +6,17 @@ A name is a family and, after a colon, what the family wants to know, with comma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.consistency.arguments import Arguments
 from prevalence.errors import ConfigurationError
-from prevalence.nli.registry import EMBEDDED
+from prevalence.nli.registry import EMBEDDED, lookup
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prevalence.nli.protocol import PairScorer
 
 __all__ = ["FAMILIES", "Family", "ScorerOptions", "open_scorer", "open_unit_model"]
@@ -53,6 +53,9 @@ class ScorerOptions:
 
         return CachedScorer(scorer, PairCache(self.cache))
 
+
+_TELLING = 4
+"""Letters that tell a misspelt family from a model's name."""
 
 _NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32")
 
@@ -128,8 +131,21 @@ def _open(model: str, options: ScorerOptions) -> PairScorer:
     name, _, rest = model.partition(":")
     family = FAMILIES.get(name)
     if family is None:
+        _refuse_misspelt(model, name)
         return options.cached(_nli(model.removeprefix("nli:"), options))
     return family.open(Arguments.parse(model, rest), options)
+
+
+def _refuse_misspelt(model: str, name: str) -> None:
+    """Stop a name that begins like a family's before a hub is asked for it."""
+    if "/" in model or lookup(model) is not None or Path(model).exists():
+        return
+    start = re.match("[a-z]*", name)[0]  # type: ignore[index]
+    near = [family for family in FAMILIES if family.startswith(start)]
+    if len(start) >= _TELLING and near:
+        raise ConfigurationError(
+            f"{model}: no such scorer; did you mean {', '.join(near)}? (see prevalence models)"
+        )
 
 
 def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions) -> PairScorer:

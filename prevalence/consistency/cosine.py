@@ -87,6 +87,7 @@ class CosineScorer:
             "gran": mode,
             "pooling": encoder.pooling,
             "trunc": str(encoder.max_length),
+            **({} if encoder.dtype == "float32" else {"dtype": encoder.dtype}),
         }
         described = f"cosine/{mode}/1".encode()
         self.digest = hashlib.blake2b(encoder.digest + described, digest_size=16).digest()

@@ -68,6 +68,7 @@ class Encoder:
         name: for the signature: name and beginning of the digest of the weights.
         pooling: the pooling used.
         max_length: most tokens read.
+        dtype: precision of the network.
         digest: of everything that changes a vector, 16 bytes.
 
     Raises:
@@ -99,7 +100,7 @@ class Encoder:
             )
         self.max_length = _length(folder, real_limit(config, self._tokenizer), max_length, model)
         self._device = open_device(device)
-        dtype = dtype_name(dtype)
+        dtype = self.dtype = dtype_name(dtype)
         self._network = load_network(
             "AutoModel", folder, config, model, dtype=getattr(torch, dtype), optional=("pooler.",)
         ).to(self._device)

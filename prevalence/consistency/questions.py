@@ -124,7 +124,7 @@ class _Checkpoint:
             raise ModelError(f"{model}: its tokenizer has no padding token")
         self.limit = real_limit(config, self.tokenizer)
         self.device = open_device(device)
-        dtype = dtype_name(dtype)
+        dtype = self.dtype = dtype_name(dtype)
         self.network = load_network(
             kind, self.folder, config, model, dtype=getattr(torch, dtype)
         ).to(self.device)

@@ -69,6 +69,13 @@ def test_the_first_token_and_a_limit(tiny, asked):
     assert (scorer.signature["pooling"], scorer.signature["trunc"]) == ("cls", "8")
 
 
+def test_half_precision_stands_in_the_signature(tiny):
+    folder = tiny("encoder")
+    whole, half = (open_scorer(f"cosine:{folder}", dtype=d) for d in ("float32", "bfloat16"))
+    assert "dtype" not in whole.signature
+    assert half.signature == {**whole.signature, "dtype": "bfloat16"}
+
+
 def test_what_is_not_read_is_flagged(tiny, asked):
     scorer = CosineScorer(Encoder(str(tiny("encoder"))), "document")
     assert asked(scorer, (LONG, "dry"), (REVIEW, "dry")).flags.tolist() == [FLAG_TRUNCATED, 0]
