@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.lexical import catalogue as lexical
 from prevalence.baselines.naming import FLAG, Spec, option_names, parse_spec
+from prevalence.baselines.neural import catalogue as neural
 from prevalence.baselines.protocol import Entry, Metric, Runtime
 from prevalence.errors import ConfigurationError, MissingDependencyError
 
@@ -20,7 +21,7 @@ __all__ = ["REGISTRY", "get", "lookup", "missing", "names"]
 REGISTRY: dict[str, Entry] = {
     entry.name: entry
     # One line a family: a catalogue is data, and imports nothing heavy.
-    for entries in (lexical.ENTRIES,)
+    for entries in (lexical.ENTRIES, neural.ENTRIES)
     for entry in entries
 }
 """Entries by name, in the order in which they are listed."""

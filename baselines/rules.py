@@ -52,6 +52,10 @@ Compute = Callable[[Sequence[Comparison]], "ArrayLike"]
 """Values of C comparisons, [C]; NaN where the metric is undefined."""
 
 
+def _never() -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparingMetric:
     """A metric that compares the summary with one text at a time, under the rules of this module.
@@ -60,6 +64,7 @@ class ComparingMetric:
         compute: values of comparisons; equal ones are asked once a call.
         against: what the summary is compared with.
         rule: the rule for several of them.
+        cuts: how many texts were cut at a model's limit so far.
 
     The other attributes are those of :class:`prevalence.baselines.protocol.Metric`.
     """
@@ -71,6 +76,12 @@ class ComparingMetric:
     rule: str
     signature: Mapping[str, str]
     work_unit: int = _WORK_UNIT
+    cuts: Callable[[], int] = _never
+
+    @property
+    def truncated(self) -> int:
+        """How many texts were cut at a model's limit so far."""
+        return self.cuts()
 
     @property
     def needs(self) -> tuple[Input, ...]:
@@ -115,6 +126,7 @@ def comparing(
     joint: bool = False,
     source: str = "joined",
     work_unit: int = _WORK_UNIT,
+    cuts: Callable[[], int] = _never,
 ) -> ComparingMetric:
     """Build a metric from its values and from the options of :data:`AGAINST_OPTIONS`.
 
@@ -127,6 +139,7 @@ def comparing(
         joint: whether ``compute`` takes several references at once.
         source: default rule for reviews.
         work_unit: number of examples that is worth one call.
+        cuts: how many texts were cut at a model's limit so far.
 
     Raises:
         ConfigurationError: an option has a value that it does not know, or does not apply.
@@ -153,6 +166,7 @@ def comparing(
         rule=rule,
         signature={**signature, used: rule},
         work_unit=work_unit,
+        cuts=cuts,
     )
 
 

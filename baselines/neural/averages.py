@@ -1,0 +1,100 @@
+"""Similarity of two texts by their words' vectors, put together in three ways.
+
+With ``static`` the vectors are the encoder's input embeddings, which know no context, as in the
+published metrics (there by word, here by token); otherwise those of a layer. Special tokens are
+left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from prevalence.baselines.neural.runner import ENCODER, open_runner
+from prevalence.baselines.neural.vectors import TokenEncoder, layer_option
+from prevalence.baselines.rules import comparing
+from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.baselines.naming import Spec
+    from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+
+__all__ = ["open_averages"]
+
+_MODEL = "bert-base-uncased"
+
+
+def _average(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    return _cosine(left.mean(0), right.mean(0))
+
+
+def _extrema(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    return _cosine(_extreme(left), _extreme(right))
+
+
+def _greedy(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    cosines = _unit(left) @ _unit(right).T
+    return float(cosines.max(1).mean() + cosines.max(0).mean()) / 2
+
+
+_WAYS: dict[str, Callable[[NDArray[np.float32], NDArray[np.float32]], float]] = {
+    "embedding-average": _average,
+    "vector-extrema": _extrema,
+    "greedy-matching": _greedy,
+}
+
+
+def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open one of the three."""
+    if "static" in spec.options and "layer" in spec.options:
+        raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
+    runner = open_runner(ENCODER, spec.options.get("model", _MODEL), runtime)
+    encoder = TokenEncoder(runner, (layer_option(entry, spec, -1),))
+    static = "static" in spec.options
+    way = _WAYS[entry.name]
+
+    def vectors(texts: list[str]) -> dict[str, NDArray[np.float32]]:
+        if not static:
+            return {text: row.words for text, row in encoder(texts).items()}
+        table = runner.network.get_input_embeddings().weight.detach().float().cpu().numpy()
+        distinct = list(dict.fromkeys(texts))
+        rows = runner.tokens(distinct)
+        encoder.truncated += sum(row.cut for row in rows)
+        return {text: table[row.ids[row.plain]] for text, row in zip(distinct, rows, strict=True)}
+
+    def compute(comparisons: Sequence[Comparison]) -> list[float]:
+        known = vectors([text for pair in comparisons for text in (pair.summary, pair.text)])
+        tables = [(known[pair.summary], known[pair.text]) for pair in comparisons]
+        return [way(a, b) if len(a) and len(b) else math.nan for a, b in tables]
+
+    layer = "static" if static else str(encoder.layers[0])
+    return comparing(
+        entry,
+        spec,
+        compute,
+        signature={**runner.signature, "layer": layer},
+        cuts=lambda: encoder.truncated,
+    )
+
+
+def _extreme(table: NDArray[np.float32]) -> NDArray[np.float32]:
+    """In every dimension the value farthest from 0; the positive one of equals."""
+    high, low = table.max(0), table.min(0)
+    farthest: NDArray[np.float32] = np.where(high >= np.abs(low), high, low)
+    return farthest
+
+
+def _unit(table: NDArray[np.float32]) -> NDArray[np.float32]:
+    norms = np.linalg.norm(table, axis=-1, keepdims=True)
+    unit: NDArray[np.float32] = table / np.maximum(norms, np.finfo(np.float32).tiny)
+    return unit
+
+
+def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
+    return float(_unit(left) @ _unit(right))

@@ -1,0 +1,98 @@
+"""The neural metrics as data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from prevalence.baselines.protocol import REFERENCE, Entry
+from prevalence.baselines.rules import AGAINST_OPTIONS
+
+__all__ = ["ENTRIES"]
+
+_HERE = "prevalence.baselines.neural"
+_MODEL = {
+    "model=PATH": "checkpoint folder, registered name or hub name",
+    "layer=N": "layer of the vectors, 0 for the embeddings, negative from the last",
+}
+
+
+def _bertscore(part: str) -> Entry:
+    return Entry(
+        name=f"bertscore-{part}",
+        about=f"{part} of tokens matched by their vectors",
+        needs=(REFERENCE,),
+        range=(-math.inf, 1.0),
+        citation="Zhang et al. 2020; the numbers of bert-score 0.3.13",
+        factory=f"{_HERE}.bertscore:open_bertscore",
+        options=_MODEL
+        | {
+            "idf": "weigh tokens by inverse document frequency in the input",
+            "baseline=FILE": "rescale by bert-score's file of LAYER,P,R,F",
+        }
+        | AGAINST_OPTIONS,
+        weights="an encoder [roberta-large]",
+        batchable=True,
+    )
+
+
+def _average(name: str, about: str) -> Entry:
+    return Entry(
+        name=name,
+        about=about,
+        needs=(REFERENCE,),
+        range=(-1.0, 1.0),
+        citation="Liu et al. 2016; Rus and Lintean 2012 for the greedy matching",
+        factory=f"{_HERE}.averages:open_averages",
+        options=_MODEL | {"static": "input embeddings, without context"} | AGAINST_OPTIONS,
+        weights="an encoder [bert-base-uncased]",
+        batchable=True,
+    )
+
+
+def _transport(name: str, about: str, citation: str, **more: Any) -> Entry:
+    return Entry(
+        name=name,
+        about=about,
+        needs=(REFERENCE,),
+        citation=citation,
+        factory=f"{_HERE}.transport:open_{name}",
+        packages=("ot",),
+        extra="transport",
+        batchable=True,
+        **more,
+    )
+
+
+ENTRIES: tuple[Entry, ...] = (
+    *map(_bertscore, ("precision", "recall", "f1")),
+    _average("embedding-average", "cosine of mean token vectors"),
+    _average("vector-extrema", "cosine of the farthest values in each dimension"),
+    _average("greedy-matching", "mean cosine of tokens and their most similar ones"),
+    _transport(
+        "sms",
+        "exp(-cost) of moving sentence vectors",
+        "Clark et al. 2019",
+        range=(0.0, 1.0),
+        options=_MODEL | AGAINST_OPTIONS,
+        weights="an encoder [bert-base-uncased]",
+    ),
+    _transport(
+        "moverscore",
+        "1 - cost of moving unit word vectors",
+        "Zhao et al. 2019; the definition of moverscore_v2 with unigrams",
+        range=(-1.0, 1.0),
+        options=_MODEL | {"idf": "weigh by inverse document frequency"} | AGAINST_OPTIONS,
+        weights="an encoder [distilbert-base-uncased]",
+    ),
+    _transport(
+        "baryscore",
+        "squared cost of moving barycentres of the last five layers",
+        "Colombo et al. 2021",
+        range=(0.0, 4.0),
+        higher_is_better=False,
+        options={"model=PATH": _MODEL["model=PATH"]} | AGAINST_OPTIONS,
+        weights="an encoder [bert-base-uncased]",
+    ),
+)
+"""Entries in the order in which they are listed."""

@@ -1,0 +1,194 @@
+"""Metrics of optimal transport: what it costs to move the words of one text to those of another.
+
+Transport is exact, by the network simplex of POT. What is moved differs: whole sentences (SMS),
+words (MoverScore), or words whose layers were first put together as a Wasserstein barycentre
+(BaryScore).
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prevalence.baselines.neural.bertscore import PreparedMetric, Weights
+from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder
+from prevalence.baselines.rules import comparing
+from prevalence.consistency.units import sentences_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.baselines.naming import Spec
+    from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+
+__all__ = ["open_baryscore", "open_moverscore", "open_sms"]
+
+_MODEL = "bert-base-uncased"
+_MOVER_MODEL = "distilbert-base-uncased"
+_BARY_LAYERS = 5
+
+
+def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open sentence mover's similarity.
+
+    Sentences are moved, each the mean of its token vectors, weighted by its number of tokens; the
+    similarity is exp(-cost) with Euclidean distances.
+
+    Source: Clark, Celikyilmaz and Smith 2019, section 3.
+    """
+    model = spec.options.get("model", _MODEL)
+    encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
+
+    def compute(comparisons: Sequence[Comparison]) -> list[float]:
+        texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
+        cut = {text: sentences_of(text) for text in texts}
+        known = encoder(sentence for sentences in cut.values() for sentence in sentences)
+        bags = {text: [known[s].words for s in sentences] for text, sentences in cut.items()}
+        return [
+            math.exp(-_cost(_sentences(bags[pair.summary]), _sentences(bags[pair.text])))
+            for pair in comparisons
+        ]
+
+    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
+    return comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+
+
+def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open MoverScore on unigrams.
+
+    Unit vectors of words are moved, and the score is 1 - cost with Euclidean distances. A word is
+    its first token; punctuation weighs nothing. Special tokens weigh as much as a word, and
+    nothing with idf, as in the authors' code.
+
+    Source: Zhao et al. 2019; the authors' moverscore_v2 with n_gram=1.
+    """
+    model = spec.options.get("model", _MOVER_MODEL)
+    encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
+    idf = "idf" in spec.options
+    weights = Weights(encoder, learns=idf)
+
+    def points(text: str, row: TextVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        mass = weights.of(row) if idf else np.ones(row.tokens.ids.size)
+        mass = np.where(_leads(text, row), mass, 0.0)
+        return mass, _unit(row.layers[0].astype(np.float64))
+
+    def compute(comparisons: Sequence[Comparison]) -> list[float]:
+        known = encoder(text for pair in comparisons for text in (pair.summary, pair.text))
+        return [
+            1.0 - _cost(points(pair.text, known[pair.text]), points(pair.summary, row))
+            if row.tokens.plain.any() and known[pair.text].tokens.plain.any()
+            else math.nan
+            for pair in comparisons
+            for row in (known[pair.summary],)
+        ]
+
+    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
+    if idf:
+        signature["idf"] = "input"
+    metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    return PreparedMetric.of(metric, weights.learn) if idf else metric
+
+
+def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open BaryScore with the Wasserstein distance.
+
+    The last five layers of a text, each a set of unit vectors of equal weight, become one
+    barycentre with as many points as tokens; the value is the cost of moving one text's to the
+    other's, with squared distances. The barycentre's search starts from the mean of the layers.
+
+    Source: Colombo et al. 2021, section 3.
+    """
+    model = spec.options.get("model", _MODEL)
+    encoder = open_encoder(model, tuple(range(-_BARY_LAYERS, 0)), runtime)
+
+    def compute(comparisons: Sequence[Comparison]) -> list[float]:
+        known = encoder(text for pair in comparisons for text in (pair.summary, pair.text))
+        centres = {text: _barycentre(row) for text, row in known.items()}
+        return [_squared(centres[pair.summary], centres[pair.text]) for pair in comparisons]
+
+    signature = {**encoder.runner.signature, "layers": "-".join(map(str, encoder.layers))}
+    return comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+
+
+def _sentences(
+    bags: list[NDArray[np.float32]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights and points of the sentences that hold a token."""
+    kept = [bag for bag in bags if len(bag)]
+    if not kept:
+        return np.zeros(0), np.zeros((0, 1))
+    points = np.stack([bag.mean(0, dtype=np.float64) for bag in kept])
+    return np.array([len(bag) for bag in kept], np.float64), points
+
+
+def _leads(text: str, row: TextVectors) -> NDArray[np.bool_]:
+    """Tokens that count: special ones, and first tokens of words but no punctuation."""
+    words = row.tokens.word
+    first = np.diff(words, prepend=-2) != 0
+    marks = [text[a:b].strip() in string.punctuation and b > a for a, b in row.tokens.span.tolist()]
+    counting: NDArray[np.bool_] = ~row.tokens.plain | (first & ~np.array(marks, np.bool_))
+    return counting
+
+
+def _barycentre(row: TextVectors) -> NDArray[np.float64]:
+    """Points of the barycentre of the layers, [T, H]; none for a text without tokens."""
+    import ot
+
+    if not row.tokens.plain.any():
+        return np.zeros((0, 1))
+    layers = [_unit(layer[row.tokens.plain].astype(np.float64)) for layer in row.layers]
+    weights = [_even(len(layer)) for layer in layers]
+    points: NDArray[np.float64] = ot.lp.free_support_barycenter(
+        layers, weights, np.mean(layers, axis=0), numItermax=1000
+    )
+    return points
+
+
+def _squared(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+    if not len(left) or not len(right):
+        return math.nan
+    return _transport(_even(len(left)), _even(len(right)), _distances(left, right) ** 2)
+
+
+def _cost(
+    left: tuple[NDArray[np.float64], NDArray[np.float64]],
+    right: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> float:
+    """Least cost of moving one set of weighted points to another; NaN where one has no weight."""
+    (mass, points), (other_mass, others) = left, right
+    kept, other_kept = mass > 0, other_mass > 0
+    if not kept.any() or not other_kept.any():
+        return math.nan
+    have, want = mass[kept] / mass.sum(), other_mass[other_kept] / other_mass.sum()
+    return _transport(have, want, _distances(points[kept], others[other_kept]))
+
+
+def _transport(
+    have: NDArray[np.float64], want: NDArray[np.float64], costs: NDArray[np.float64]
+) -> float:
+    import ot
+
+    cost: Any = ot.emd2(have, want, costs)
+    return float(cost)
+
+
+def _distances(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.spatial.distance import cdist
+
+    distances: NDArray[np.float64] = cdist(left, right)
+    return distances
+
+
+def _unit(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    norms = np.linalg.norm(table, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = table / np.maximum(norms, np.finfo(np.float64).tiny)
+    return unit
+
+
+def _even(count: int) -> NDArray[np.float64]:
+    return np.full(count, 1.0 / count)

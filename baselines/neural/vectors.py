@@ -1,0 +1,158 @@
+"""Texts → vectors of their tokens, from any layers of an encoder, each text once."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prevalence.baselines.neural.runner import ENCODER, Runner, Tokens, open_runner
+from prevalence.errors import ConfigurationError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from prevalence.baselines.naming import Spec
+    from prevalence.baselines.protocol import Entry, Runtime
+
+__all__ = ["TextVectors", "TokenEncoder", "layer_option", "open_encoder"]
+
+_KEPT_BYTES = 1 << 28
+
+Layers = tuple[int, ...]
+
+
+class TextVectors(NamedTuple):
+    """A text's tokens and their vectors.
+
+    Attributes:
+        tokens: the text as the encoder reads it.
+        layers: float32 [K, T, H], one table for each layer asked for.
+    """
+
+    tokens: Tokens
+    layers: NDArray[np.float32]
+
+    @property
+    def words(self) -> NDArray[np.float32]:
+        """Vectors of the last layer asked for, without special tokens, float32 [W, H]."""
+        words: NDArray[np.float32] = self.layers[-1][self.tokens.plain]
+        return words
+
+
+class _Memory:
+    """What was computed last, up to a number of bytes, shared by all metrics of a runner."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[tuple[Layers, str], TextVectors] = OrderedDict()
+        self._bytes = 0
+
+    def find(self, layers: Layers, text: str) -> TextVectors | None:
+        found = self._rows.get((layers, text))
+        if found is not None:
+            self._rows.move_to_end((layers, text))
+        return found
+
+    def keep(self, layers: Layers, text: str, row: TextVectors) -> None:
+        self._rows[layers, text] = row
+        self._bytes += row.layers.nbytes
+        while self._bytes > _KEPT_BYTES:
+            self._bytes -= self._rows.popitem(last=False)[1].layers.nbytes
+
+
+_MEMORIES: weakref.WeakKeyDictionary[Runner, _Memory] = weakref.WeakKeyDictionary()
+
+
+class TokenEncoder:
+    """Vectors of tokens from chosen layers.
+
+    Args:
+        runner: an encoder, or an encoder and decoder of which the encoder is used.
+        layers: numbers of layers, ascending, 0 for the embeddings; negative ones count from the
+            last layer, which is -1.
+
+    Attributes:
+        layers: the layers, counted from 0.
+        truncated: texts cut so far, each time they were asked for.
+
+    Raises:
+        ModelError: there is no such layer.
+    """
+
+    def __init__(self, runner: Runner, layers: Iterable[int]) -> None:
+        self.runner = runner
+        network = runner.network
+        self._network = network.get_encoder() if network.config.is_encoder_decoder else network
+        count = int(network.config.num_hidden_layers)
+        asked = tuple(layers)
+        self.layers: Layers = tuple(n + count + 1 if n < 0 else n for n in asked)
+        if not all(0 <= number <= count for number in self.layers):
+            raise ModelError(f"{runner.model}: layers {asked} are outside 0..{count}")
+        self.truncated = 0
+        self._memory = _MEMORIES.setdefault(runner, _Memory())
+
+    def __call__(self, texts: Iterable[str]) -> dict[str, TextVectors]:
+        """Vectors by text; equal texts are read once."""
+        found: dict[str, TextVectors] = {}
+        missing: list[str] = []
+        for text in dict.fromkeys(texts):
+            known = self._memory.find(self.layers, text)
+            if known is None:
+                missing.append(text)
+            else:
+                found[text] = known
+        tokens = self.runner.tokens(missing)
+        tables = self.runner.run(
+            [row.ids.size for row in tokens],
+            lambda rows: self._forward([tokens[row].ids for row in rows]),
+        )
+        for text, row, table in zip(missing, tokens, tables, strict=True):
+            found[text] = TextVectors(row, table)
+            self._memory.keep(self.layers, text, found[text])
+        self.truncated += sum(row.tokens.cut for row in found.values())
+        return found
+
+    def _forward(self, rows: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float32]]:
+        import torch
+
+        hidden = self._hidden(self.runner.padded(rows), self.runner.mask(rows))
+        tables = torch.stack([layer.float() for layer in hidden], 1).cpu().numpy()
+        # A copy lets go of the padding, which would be kept in memory with it.
+        return [tables[place, :, : row.size].copy() for place, row in enumerate(rows)]
+
+    def _hidden(self, ids: Any, mask: Any) -> list[Any]:
+        """The layers asked for, [B, T, H] each; layers above are not computed where known how."""
+        stack = getattr(getattr(self._network, "encoder", None), "layer", None)
+        if len(self.layers) > 1 or stack is None or len(stack) < self.layers[0]:
+            answer = self._network(ids, attention_mask=mask, output_hidden_states=True)
+            return [answer.hidden_states[number] for number in self.layers]
+        self._network.encoder.layer = stack[: self.layers[0]]
+        try:
+            return [self._network(ids, attention_mask=mask).last_hidden_state]
+        finally:
+            self._network.encoder.layer = stack
+
+
+def layer_option(entry: Entry, spec: Spec, usual: int) -> int:
+    """The option ``layer=N``.
+
+    Raises:
+        ConfigurationError: it is no number.
+    """
+    stated = spec.options.get("layer", str(usual))
+    try:
+        return int(stated)
+    except ValueError as error:
+        raise ConfigurationError(f"{entry.name}: layer={stated}: give a whole number") from error
+
+
+def open_encoder(model: str, layers: Iterable[int], runtime: Runtime) -> TokenEncoder:
+    """A token encoder of a checkpoint; see :func:`prevalence.baselines.neural.runner.open_runner`.
+
+    Raises:
+        ModelError: the checkpoint is unusable, or has no such layer.
+    """
+    return TokenEncoder(open_runner(ENCODER, model, runtime), layers)

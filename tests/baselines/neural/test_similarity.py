@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+
+from prevalence.baselines import Example, get
+from prevalence.errors import ConfigurationError, InputError
+
+PARTS = ("precision", "recall", "f1")
+
+
+def scores(name, folder, pairs, **options):
+    metric = get(name, model=str(folder), **options)
+    examples = [Example(summary, references=(other,)) for summary, other in pairs]
+    if hasattr(metric, "prepare"):
+        metric.prepare(iter(examples))
+    return metric.score(examples)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("idf", [False, True])
+def test_bertscore_is_that_of_the_package(tiny, pairs, idf):
+    package = pytest.importorskip("bert_score")
+    wanted = package.score(
+        [summary for summary, _ in pairs], [other for _, other in pairs],
+        model_type=str(tiny("encoder")), num_layers=4, idf=idf, device="cpu", nthreads=0,
+    )  # fmt: skip
+    more = {"idf": ""} if idf else {}
+    for part, expected in zip(PARTS, wanted, strict=True):
+        found = scores(f"bertscore-{part}", tiny("encoder"), pairs, layer="4", **more)
+        np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+
+
+def plain(folder, text):
+    inputs = hf.AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
+    with torch.inference_mode():
+        network = hf.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+        return network(**inputs).last_hidden_state[0].double().numpy()
+
+
+def cosines(left, right):
+    products = left @ right.T
+    return products / np.outer(np.linalg.norm(left, axis=1), np.linalg.norm(right, axis=1))
+
+
+def test_every_similarity_is_that_of_a_plain_computation(tiny, pairs):
+    folder = tiny("encoder")
+    for summary, other in pairs[:2]:
+        left, right = plain(folder, summary), plain(folder, other)
+        all_tokens = cosines(left, right)
+        precision, recall = all_tokens.max(1)[1:-1].mean(), all_tokens.max(0)[1:-1].mean()
+        a, b = left[1:-1], right[1:-1]
+        matched = cosines(a, b)
+        far = [np.array([max(c, key=abs) for c in table.T]) for table in (a, b)]
+        expected = {
+            "bertscore-precision": precision,
+            "bertscore-recall": recall,
+            "bertscore-f1": 2 * precision * recall / (precision + recall),
+            "embedding-average": cosines(a.mean(0)[None], b.mean(0)[None])[0, 0],
+            "vector-extrema": cosines(far[0][None], far[1][None])[0, 0],
+            "greedy-matching": (matched.max(1).mean() + matched.max(0).mean()) / 2,
+        }
+        for name, value in expected.items():
+            found = scores(name, folder, [(summary, other)])
+            assert found[0] == pytest.approx(value, abs=1e-5), name
+
+
+@pytest.mark.parametrize("name", ["bertscore-f1", "embedding-average", "greedy-matching"])
+def test_a_text_is_like_itself_and_an_empty_one_has_no_value(tiny, name):
+    same, empty = scores(name, tiny("encoder"), [("Dry feet.", "Dry feet."), ("", "Dry feet.")])
+    assert same == pytest.approx(1, abs=1e-5)
+    assert np.isnan(empty)
+
+
+def test_static_vectors_know_no_order(tiny):
+    pair = [("thin laces grip", "grip thin laces")]
+    found = scores("embedding-average", tiny("encoder"), pair, static="")
+    assert found[0] == pytest.approx(1, abs=1e-6)
+    assert scores("embedding-average", tiny("encoder"), pair)[0] < 0.9999
+
+
+def test_a_baseline_rescales(tiny, pairs, tmp_path):
+    file = tmp_path / "baseline.tsv"
+    file.write_text("LAYER,P,R,F\n0,.1,.1,.1\n6,.2,.3,.5\n", encoding="utf-8")
+    raw = scores("bertscore-f1", tiny("encoder"), pairs)
+    scaled = scores("bertscore-f1", tiny("encoder"), pairs, baseline=str(file))
+    np.testing.assert_allclose(scaled, (raw - 0.5) / 0.5, atol=1e-9)
+    with pytest.raises(ConfigurationError, match="no line of layer 3"):
+        scores("bertscore-f1", tiny("encoder"), pairs, baseline=str(file), layer="3")
+
+
+def test_wrong_use_is_refused(tiny):
+    with pytest.raises(InputError, match="call prepare"):
+        get("bertscore-f1:idf", model=str(tiny("encoder"))).score(
+            [Example("dry", references=("wet",))]
+        )
+    with pytest.raises(ConfigurationError, match="give a whole number"):
+        get("bertscore-f1", model=str(tiny("encoder")), layer="top")
+    with pytest.raises(ConfigurationError, match="exclude each other"):
+        get("vector-extrema", model=str(tiny("encoder")), layer="1", static="")

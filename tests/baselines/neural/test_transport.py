@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+import torch
+import transformers as hf
+from scipy.optimize import linprog
+
+from prevalence.baselines import Example, get
+
+ot = pytest.importorskip("ot")
+
+
+def value(name, folder, summary, other):
+    return get(name, model=str(folder)).score([Example(summary, references=(other,))])[0]
+
+
+def hidden(folder, text):
+    inputs = hf.AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
+    with torch.inference_mode():
+        network = hf.AutoModel.from_pretrained(folder, dtype=torch.float32).eval()
+        states = network(**inputs, output_hidden_states=True).hidden_states
+    return [state[0].double().numpy() for state in states]
+
+
+def distances(left, right):
+    return np.sqrt(((left[:, None] - right[None]) ** 2).sum(-1))
+
+
+def least_cost(have, want, costs):
+    """The transport problem as a linear program."""
+    rows = np.kron(np.eye(len(have)), np.ones(len(want)))
+    columns = np.kron(np.ones(len(have)), np.eye(len(want)))
+    both = np.vstack([rows, columns])
+    return linprog(costs.ravel(), A_eq=both, b_eq=np.concatenate([have, want])).fun
+
+
+def even(count):
+    return np.full(count, 1 / count)
+
+
+def unit(table):
+    return table / np.linalg.norm(table, axis=1, keepdims=True)
+
+
+def test_moverscore_moves_first_tokens_of_words(tiny):
+    folder = tiny("encoder")
+    # "zed" is three tokens, of which the first counts; the full stop does not.
+    left, right = hidden(folder, "dry zed.")[-1], hidden(folder, "thin laces grip")[-1]
+    left = left[[0, 1, 2, 6]]
+    cost = least_cost(even(4), even(5), distances(unit(left), unit(right)))
+    assert value("moverscore", folder, "dry zed.", "thin laces grip") == pytest.approx(
+        1 - cost, abs=1e-5
+    )
+
+
+def test_sms_moves_sentences_by_their_tokens(tiny):
+    folder = tiny("encoder")
+    sentences = [["Dry feet.", "They grip well on ice!"], ["Thin laces."]]
+    tables = [[hidden(folder, s)[-1][1:-1] for s in part] for part in sentences]
+    left, right = (np.stack([t.mean(0) for t in part]) for part in tables)
+    lengths = np.array([len(t) for t in tables[0]])
+    cost = least_cost(lengths / lengths.sum(), even(1), distances(left, right))
+    found = value("sms", folder, " ".join(sentences[0]), sentences[1][0])
+    assert found == pytest.approx(np.exp(-cost), rel=1e-4)
+
+
+def test_baryscore_of_one_token_is_the_distance_of_mean_layers(tiny):
+    folder = tiny("encoder")
+    # The barycentre of single points is their mean.
+    left, right = (
+        np.mean([unit(layer[1:-1]) for layer in hidden(folder, text)[-5:]], axis=0)
+        for text in ("dry", "thin")
+    )
+    expected = distances(left, right)[0, 0] ** 2
+    assert value("baryscore", folder, "dry", "thin") == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("name", "best"), [("sms", 1), ("moverscore", 1), ("baryscore", 0)])
+def test_equal_texts_cost_nothing_and_empty_ones_have_no_value(tiny, name, best):
+    folder, text = tiny("encoder"), "The boots grip. Dry feet!"
+    assert value(name, folder, text, text) == pytest.approx(best, abs=1e-5)
+    other = value(name, folder, "Thin laces", text)
+    assert other > best if name == "baryscore" else other < best
+    assert np.isnan(value(name, folder, "", text))
