@@ -98,7 +98,5 @@ def test_a_cache_folder_wraps_the_scorer(tmp_path):
 
 @pytest.mark.parametrize("name", ["rouge9-foo", "cosin:x", "summac"])
 def test_a_misspelt_family_is_refused_before_a_hub_is_asked(name):
-    with pytest.raises(
-        ConfigurationError, match="no such scorer; did you mean"
-    ):
+    with pytest.raises(ConfigurationError, match="no such scorer; did you mean"):
         open_scorer(name)
