@@ -122,6 +122,24 @@ def test_batches_without_padding_fill_the_budget() -> None:
     assert max(sum(sizes[i % 5] for i in rows) for rows in batches) <= 100
 
 
+def test_a_base_without_attention_kernels_is_read_premise_first(
+    tiny_base: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoTokenizer, MPNetConfig, MPNetModel
+
+    AutoTokenizer.from_pretrained(tiny_base).save_pretrained(tmp_path)
+    config = MPNetConfig(
+        vocab_size=64, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=64, max_position_embeddings=66, pad_token_id=0,
+    )  # fmt: skip
+    MPNetModel(config).save_pretrained(tmp_path)
+    classifier = load_classifier(tmp_path, settings(tmp_path), seed=1)
+    inputs = classifier.inputs([("red box", "it is red."), ("red box", "it is blue.")])
+    logits = classifier.logits(inputs.batch(range(len(inputs.sizes)), CPU).inputs)
+    assert logits.shape == (2, 3)
+    assert logits.requires_grad
+
+
 def test_bases_that_cannot_be_read_premise_first(tiny_base: Path, tmp_path: Path) -> None:
     from transformers import RobertaConfig
 
