@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prevalence.nli.packing import batches, fit
+from prevalence.nli.packing import batches, cut_longest_first, fit
 
 
 def _fit(premises, hypotheses, **options):
@@ -29,6 +29,28 @@ def test_hypothesis_without_room() -> None:
     assert fitted.too_long.tolist() == [True, False, False, True]
     assert fitted.owner.tolist() == [1, 2]
     assert fitted.truncated.tolist() == [False, False, True, False]
+
+
+def test_the_longer_text_gives_way() -> None:
+    # Room 10: nothing to cut; premise cut to 6; hypothesis cut to 7; halves, the longer one's up.
+    fitted = _fit([5, 20, 3, 9, 30], [5, 4, 40, 9, 7], room=10, longest_first=True)
+    assert fitted.spans[:, [1, 3]].tolist() == [[5, 5], [6, 4], [3, 7], [5, 5], [5, 5]]
+    assert fitted.truncated.tolist() == [False, True, True, True, True]
+    assert not fitted.too_long.any()
+
+
+@settings(deadline=None)
+@given(first=st.integers(0, 60), second=st.integers(0, 60), room=st.integers(2, 50))
+def test_longest_first_is_the_tokenizers_own(first: int, second: int, room: int) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({"w": 0}, unk_token="w"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.enable_truncation(room, strategy="longest_first")
+    encoded = tokenizer.encode("w " * first, "w " * second)
+    theirs = [encoded.sequence_ids.count(side) for side in (0, 1)]
+    ours = cut_longest_first(np.array([first]), np.array([second]), room=room)
+    assert [int(kept[0]) for kept in ours] == theirs
 
 
 def test_windows_cover_the_premise_and_end_flush() -> None:

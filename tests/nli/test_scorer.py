@@ -158,6 +158,36 @@ def test_truncation_is_flagged_exactly(
     assert (flags == FLAG_TRUNCATED).tolist() == expected
 
 
+def test_longest_first_is_what_the_tokenizer_does(
+    checkpoint: Callable[..., Path], family: str, number: Number
+) -> None:
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    folder = checkpoint(family)
+    scorer = NLIScorer(str(folder), device="cpu", at_most=40, truncation="longest-first")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    given_pairs = [(LONG, "dry feet"), ("dry feet", LONG), (LONG, LONG[9:]), ("dry", "feet")]
+    expected = []
+    for premise, hypothesis in given_pairs:
+        inputs = tokenizer(
+            premise, hypothesis, truncation="longest_first", max_length=40, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            expected.append(model(**inputs).logits[0].softmax(0)[2].item())
+    found = scorer.score(*number(given_pairs))
+    np.testing.assert_allclose(found.entailment, expected, rtol=0, atol=1e-5)
+    assert found.flags.tolist() == [FLAG_TRUNCATED] * 3 + [0]
+    assert scorer.signature["trunc"] == "40-longest"
+
+
+def test_a_limit_at_most_leaves_a_shorter_one_alone(checkpoint: Callable[..., Path]) -> None:
+    folder = str(checkpoint("bert"))
+    assert NLIScorer(folder, device="cpu", at_most=500).signature["trunc"] == str(LIMIT)
+    assert NLIScorer(folder, device="cpu", at_most=20).signature["trunc"] == "20"
+
+
 def test_hypothesis_too_long_for_any_premise(
     scorers: Callable[..., NLIScorer],
     number: Number,
@@ -370,6 +400,8 @@ def test_digest_names_what_changes_a_probability(
         ({"batch_tokens": 0}, ConfigurationError, "batch tokens"),
         ({"windows": 0}, ConfigurationError, "window stride"),
         ({"threshold": 1.0}, ConfigurationError, "threshold"),
+        ({"truncation": "both"}, ConfigurationError, "truncation 'both': choose from premise"),
+        ({"truncation": "longest-first", "windows": 3}, ConfigurationError, "no windows"),
         ({"dtype": "float8"}, ConfigurationError, "unknown dtype 'float8': choose from auto"),
         ({"device": "abacus"}, BackendError, "device 'abacus' is not usable here"),
         ({"device": "cuda:99"}, BackendError, "device 'cuda:99' is not usable here"),
