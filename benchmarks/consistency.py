@@ -48,10 +48,12 @@ _WARM_UP = 16
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A scorer in the table: its title, and what gives a score for each pair."""
+    """A scorer in the table: its title, what gives a score for each pair, and what to time."""
 
     title: str
     score: Callable[[JudgedPairs], NDArray[np.float64]]
+    warms_up: bool = True
+    timed: bool = True
 
 
 def setup(data: Path) -> JudgedPairs:
@@ -67,17 +69,15 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
         for mode in ("document", "sentence-max"):
             found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
     if (stored := _held_out(model, data / PAIRS)) is not None:
-        found.append(Provider(f"{model}, held out", stored))
+        found.append(Provider(f"{model}, held out", stored, timed=False))
     zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
     found.append(_named(model, title=model + SEEN))
     found += [
         _named(f"summac-zs:{options},model={model}", title=f"SummaC-ZS {options} on {model}" + SEEN)
         for options in zero_shot
     ]
-    return [
-        *found,
-        Provider(f"SummaC-Conv trained here, on {model}" + SEEN, _conv(model, settings)),
-    ]
+    title = f"SummaC-Conv trained here, on {model}" + SEEN
+    return [*found, Provider(title, _conv(model, settings), warms_up=False)]
 
 
 def _named(name: str, *, title: str = "") -> Provider:
@@ -134,18 +134,25 @@ def _conv(model: str, settings: Settings) -> Callable[[JudgedPairs], NDArray[np.
     return score
 
 
-def measure(provider: Provider, pairs: JudgedPairs) -> tuple[ScoredPairs, float]:
-    """Scores of all pairs and pairs a second; what is loaded once is loaded before the clock."""
-    warm = np.arange(len(pairs)) < _WARM_UP
-    if len(set(pairs.take(warm).labels.tolist())) > 1 and "Conv" not in provider.title:
-        provider.score(pairs.take(warm))
+def measure(provider: Provider, pairs: JudgedPairs) -> tuple[ScoredPairs, float | None]:
+    """Scores of all pairs and pairs a second; stored answers have no speed.
+
+    What is loaded once is loaded before the clock starts.
+    """
+    if provider.timed and provider.warms_up:
+        provider.score(pairs.take(np.arange(len(pairs)) < _WARM_UP))
     start = time.perf_counter()
     scores = provider.score(pairs)
     rate = len(pairs) / (time.perf_counter() - start)
-    return ScoredPairs(provider.title, b"", {}, scores), rate
+    return ScoredPairs(provider.title, b"", {}, scores), rate if provider.timed else None
 
 
-def table(rows: Sequence[Row], rates: Sequence[float]) -> Table:
+def shown_rate(rate: float | None) -> str:
+    """Pairs a second, or a dash where nothing was computed."""
+    return "–" if rate is None else f"{rate:,.0f}"
+
+
+def table(rows: Sequence[Row], rates: Sequence[float | None]) -> Table:
     """One line a scorer."""
     shown = Table(title="ReviewNLI dev, cross-validated by product", header_style="bold")
     shown.add_column("scorer")
@@ -167,12 +174,14 @@ def table(rows: Sequence[Row], rates: Sequence[float]) -> Table:
             "–".join(f"{bound:.3f}" for bound in pooled["intervals"]["balanced_accuracy"]),
             f"{pooled['ece']:.3f}",
             "best" if row is best else f"{versus:.3f}",
-            f"{rate:,.0f}",
+            shown_rate(rate),
         )  # fmt: skip
     return shown
 
 
-def record(rows: Sequence[Row], rates: Sequence[float], settings: Settings) -> dict[str, Any]:
+def record(
+    rows: Sequence[Row], rates: Sequence[float | None], settings: Settings
+) -> dict[str, Any]:
     """What is kept of a measurement."""
     return {
         "environment": environment(),
@@ -205,7 +214,7 @@ def main() -> None:
     scored, rates = [], []
     for provider in chosen:
         answers, rate = measure(provider, pairs)
-        console.print(f"{provider.title}: {rate:,.0f} pairs/s")
+        console.print(f"{provider.title}: {shown_rate(rate)} pairs/s")
         scored.append([answers])
         rates.append(rate)
     rows = study(pairs, None, scored, settings)

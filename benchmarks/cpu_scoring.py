@@ -6,7 +6,8 @@
 The naive loop is the equations as they stand: every pair on its own through tokenizer and model,
 no batches, no cache, no pair left out. Both sides run in one process. Their decisions must be
 equal, and their probabilities within 1e-5, before any time is printed. The same pairs are then
-scored without the engine in each precision, with the share of decisions that it changes.
+scored without the engine in each precision, and with matrices in int8, with the share of decisions
+that it changes.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from rich.console import Console
 from rich.table import Table
 
@@ -38,8 +41,11 @@ from prevalence.texts import TextTable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prevalence.nli.scorer import NLIScorer
+
 TOLERANCE = 1e-5
-PRECISIONS = ("float32", "bfloat16")
+INT8 = "int8"
+FORMS = ("float32", "bfloat16", INT8)
 
 Row = dict[str, Any]
 
@@ -227,13 +233,31 @@ def largest_difference(
     return largest
 
 
+def open_form(model: str, form: str) -> NLIScorer:
+    """A scorer in a precision, or with the encoder's matrices in ``int8``.
+
+    The latter is torch's dynamic quantisation: weights by output channel, activations by call. It
+    is measured here only; the package does not offer it.
+    """
+    from prevalence.nli.scorer import NLIScorer
+
+    if form != INT8:
+        return NLIScorer(model, device="cpu", dtype=form)
+    scorer = NLIScorer(model, device="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # The module announces that it will move elsewhere.
+        from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+
+        scheme = {torch.nn.Linear: per_channel_dynamic_qconfig}
+        quantize_dynamic(scorer.checkpoint.model.base_model, scheme, inplace=True)
+    return scorer
+
+
 def measure_precision(
     given: Setup, dtype: str, answers: dict[tuple[str, str], float], repeats: int
 ) -> Row:
     """Score distinct pairs in one precision, against the naive loop's answers in float32."""
-    from prevalence.nli.scorer import NLIScorer
-
-    scorer = NLIScorer(given.model, device="cpu", dtype=dtype)
+    scorer = open_form(given.model, dtype)
     table = TextTable()
     pairs = np.array([(table.add(a), table.add(b)) for a, b in answers], np.int64)
     scorer.score(table, pairs[:64])
@@ -291,7 +315,7 @@ def measure(given: Setup, repeats: int) -> Row:
         "engine_seconds": {"p20": low, "p50": middle, "p80": high},
         "cached_seconds": again.seconds,
         "precisions": {
-            dtype: measure_precision(given, dtype, naive.answers, repeats) for dtype in PRECISIONS
+            dtype: measure_precision(given, dtype, naive.answers, repeats) for dtype in FORMS
         },
         "repeats": repeats,
     }
