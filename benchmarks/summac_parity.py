@@ -107,7 +107,7 @@ def build_tiny(folder: Path, *, seed: int, labels: Sequence[str]) -> Path:
     random = np.random.default_rng(seed)
     state = BertForSequenceClassification(config).state_dict()
     weights = {
-        name: random.normal(scale=0.5, size=tuple(state[name].shape)).astype(np.float32)
+        name: random.normal(scale=0.3, size=tuple(state[name].shape)).astype(np.float32)
         + (1.0 if name.endswith("LayerNorm.weight") else 0.0)
         for name in sorted(state)
         if state[name].is_floating_point()
