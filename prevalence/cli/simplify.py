@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prevalence.records import BadRecord, Product
-    from prevalence.simplify.rewriting import RewriteCounts, Simplifier
+    from prevalence.simplify.rewriting import RewriteCounts
 
 __all__ = ["simplify"]
 
@@ -135,9 +135,11 @@ def simplify(
     from the rewritten reviews are scored against the original ones.
     """
     from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, Incomplete, note
+    from prevalence.cli.outputs import LineFile
     from prevalence.errors import PrevalenceError
     from prevalence.readers import read_products
     from prevalence.simplify.checkpoint import load_seq_to_seq
+    from prevalence.simplify.products import simplified_products, skip_simplified
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
 
     _check(input, output)
@@ -145,13 +147,16 @@ def simplify(
     items = read_products(input, summaries=False)
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
     report = _Report()
+    lines = LineFile(output, overwrite=overwrite)
+    if lines.continues:
+        items = skip_simplified(items, output, signature=simplifier.signature)
     try:
-        with _bar(quiet) as show:
-            _run(items, simplifier, output, overwrite=overwrite, show=show, report=report)
+        with lines, _bar(quiet) as show:
+            for product in simplified_products(_good(items, report), simplifier, progress=show):
+                lines.line(json.dumps(product.to_json(), ensure_ascii=False))
+                report.written += 1
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted: finished products are in {output}; the same command goes on from there"
-        ) from None
+        raise KeyboardInterrupt(f"interrupted: {lines.kept('products')}") from None
     except PrevalenceError as error:
         if not report.written:
             raise
@@ -167,33 +172,6 @@ def simplify(
 class _Report:
     written: int = 0
     failed: int = 0
-
-
-def _run(
-    items: Iterator[Product | BadRecord],
-    simplifier: Simplifier,
-    output: Path,
-    *,
-    overwrite: bool,
-    show: Callable[[int], None],
-    report: _Report,
-) -> None:
-    """Write what is not there yet."""
-    from prevalence.simplify.products import simplified_products, skip_simplified
-
-    continues = output.is_file() and not overwrite
-    if continues:
-        items = skip_simplified(items, output, signature=simplifier.signature)
-    with ExitStack() as stack:
-        file = None
-        for product in simplified_products(_good(items, report), simplifier, progress=show):
-            # Not before: a continuation that is refused leaves the file as it is.
-            file = file or stack.enter_context(
-                output.open("a" if continues else "w", encoding="utf-8", newline="")
-            )
-            file.write(json.dumps(product.to_json(), ensure_ascii=False) + "\n")
-            file.flush()
-            report.written += 1
 
 
 def _good(items: Iterator[Product | BadRecord], report: _Report) -> Iterator[Product]:
