@@ -212,7 +212,7 @@ def _finished(path: Path, read: Callable[[Any], Line], *, kind: str) -> Iterator
                 break
             try:
                 row = read(json.loads(line))
-            except (ValueError, AttributeError) as error:
+            except (ValueError, AttributeError, RecursionError) as error:
                 raise InputError(
                     f"{path}:{number}: not a {kind} of an earlier run ({error}); "
                     "choose another --output, or --overwrite"

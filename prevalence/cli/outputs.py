@@ -1,16 +1,69 @@
-"""Files that runs write: one line a result, continued or begun anew, counted as they lie there."""
+"""Files that runs write: never over what they read, continued or begun anew, and counted."""
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Self
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import click
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["LineFile", "kept_in", "line_file"]
+__all__ = ["LineFile", "check_output", "keeping_pairs", "kept_in", "line_file"]
 
 _BLOCK = 1 << 20
+_WRITTEN = frozenset({"--output", "--record"})
+"""Options that name what a command writes; whatever other parameters name is read."""
+_AFTER_A_MARK = re.compile(r"[:=,|]")
+"""What stands before the file in ``adapter:FILE``, ``LABEL=FILE`` and lists of such."""
+
+
+def check_output(output: Path, *, option: str = "--output") -> None:
+    """Refuse a file in no folder, and one that the command in progress reads.
+
+    Every parameter of the command counts, so that a calibration, a recipe or a list of names is as
+    safe as the input itself.
+
+    Raises:
+        click.UsageError: the file cannot be written, or should not be.
+    """
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"{option}: no folder {output.absolute().parent}")
+    if not output.is_file():
+        return
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if _WRITTEN.isdisjoint(parameter.opts):
+            given = context.params.get(str(parameter.name))
+            if any(_same_file(path, output) for path in _paths(given)):
+                read = "an input" if isinstance(parameter, click.Argument) else parameter.opts[0]
+                raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
+
+
+def _paths(given: Any) -> Iterator[str]:
+    """What a parameter's value may name as a file; a bare word in a list of names is none."""
+    if isinstance(given, tuple | list):
+        for one in given:
+            yield from _paths(one)
+    elif isinstance(given, Path):
+        yield str(given)
+    elif isinstance(given, str):
+        yield given
+        parts = _AFTER_A_MARK.split(given)[1:]
+        yield from (part for part in parts if "." in part or os.sep in part)
+
+
+def _same_file(first: str, second: Path) -> bool:
+    try:
+        return os.path.samefile(first, second)
+    except (OSError, ValueError):
+        # What a parameter says need not be the name of any file.
+        return False
 
 
 class LineFile:
@@ -91,6 +144,24 @@ def line_file(path: Path | None, *, overwrite: bool) -> LineFile | None:
 def kept_in(lines: LineFile | None, what: str) -> str:
     """What an interrupted run leaves behind, in words; see :meth:`LineFile.kept`."""
     return "nothing is kept (--output FILE.jsonl would)" if lines is None else lines.kept(what)
+
+
+@contextmanager
+def keeping_pairs(cache: Path | str | None) -> Iterator[None]:
+    """Let an interrupt say what becomes of the pairs scored so far.
+
+    Args:
+        cache: folder of the pair cache, or None.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = (
+            "nothing is kept (the cache would)"
+            if cache is None
+            else "pairs scored so far are in the cache; the same command goes on from there"
+        )
+        raise KeyboardInterrupt(f"interrupted: {kept}") from None
 
 
 def _lines(path: Path) -> int:

@@ -227,7 +227,8 @@ def _score(
                 digest=engine.digest_of,
             )
         writer = _writer(options, lines, stack)
-        announced = _Announcement(bar, quiet=options.quiet)
+        cached = hasattr(engine.scorer, "hits")
+        announced = _Announcement(bar, kept=cached, quiet=options.quiet)
         for row in engine.run(items, progress=bar.scored, planned=bar.planned, announced=announced):
             bar.row()
             if writer is not None:
@@ -240,15 +241,17 @@ def _score(
 class _Announcement:
     """Says once, before they are asked, how many pairs ceilings may cost."""
 
-    def __init__(self, bar: ScoringProgress, *, quiet: bool) -> None:
+    def __init__(self, bar: ScoringProgress, *, kept: bool, quiet: bool) -> None:
         self._bar = bar
+        self._kept = kept
         self._silent = quiet
 
     def __call__(self, pairs: int) -> None:
         """The ceilings of a chunk may ask so many pairs."""
         if not self._silent:
             self._bar.pause()
-            note(f"--ceiling: at most {pairs:,} more pairs for the first records, all cached")
+            kept = "; the cache keeps the answers" if self._kept else ""
+            note(f"--ceiling: the first records take at most {pairs:,} more pairs{kept}")
         self._silent = True
 
 
@@ -317,10 +320,15 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
     hits = getattr(engine.scorer, "hits", 0)
     if rows.kept:
         note(f"{rows.kept:,} rows were in {options.output} already")
+    pairs = (
+        f"; of {counts.naive:,} pairs {counts.naive - counts.planned:,} were avoided by early "
+        f"stopping, {counts.planned - counts.unique:,} were duplicates"
+    )
+    # Those of ceilings and of parts of texts among them, which are no pairs of a score.
+    cached = f"; {hits:,} answers were cached"
     note(
-        f"{counts.scored:,} summaries scored, {counts.failed:,} failed; of {counts.naive:,} pairs "
-        f"{counts.naive - counts.planned:,} were avoided by early stopping, "
-        f"{counts.planned - counts.unique:,} were duplicates, {hits:,} were cached"
+        f"{counts.scored:,} summaries scored, {counts.failed:,} failed"
+        + (pairs + cached if counts.naive else "")
     )
     if counts.ceiling_most:
         note(

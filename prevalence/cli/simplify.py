@@ -6,12 +6,13 @@ import json
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, input_options, option, quiet_option
 from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
@@ -32,11 +33,14 @@ Examples:
 OUTPUT holds the records of INPUT with "simplified" beside the "text" of each
 review. Scores are always computed against "text". A killed run continues when
 the same command is given again. Train a model: prevalence train-simplifier.
+Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
+130 after Ctrl-C.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("input", metavar="INPUT")
+@input_options("input_format", "limit")
 @option(
     "Model",
     "--model",
@@ -117,10 +121,12 @@ the same command is given again. Train a model: prevalence train-simplifier.
     help="Records in JSON Lines.",
 )
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
-@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+@quiet_option
 def simplify(
     *,
     input: str,  # noqa: A002 - the argument's name in the help
+    input_format: str,
+    limit: int | None,
     model: Path,
     device: str,
     dtype: str,
@@ -135,16 +141,18 @@ def simplify(
     from the rewritten reviews are scored against the original ones.
     """
     from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, Incomplete, note
-    from prevalence.cli.outputs import LineFile
+    from prevalence.cli.outputs import LineFile, check_output
     from prevalence.errors import PrevalenceError
     from prevalence.readers import read_products
     from prevalence.simplify.checkpoint import load_seq_to_seq
     from prevalence.simplify.products import simplified_products, skip_simplified
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
 
-    _check(input, output)
+    check_output(output)
     options = RewriteOptions(**sampling)
-    items = read_products(input, summaries=False)
+    items: Iterator[Product | BadRecord] = islice(
+        read_products(input, format=input_format, summaries=False), limit
+    )
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
     report = _Report()
     lines = LineFile(output, overwrite=overwrite)
@@ -200,14 +208,6 @@ def _bar(quiet: bool) -> Iterator[Callable[[int], None]]:
                   disable=not shown) as bar:  # fmt: skip
         task = bar.add_task("", total=None)
         yield lambda done: bar.update(task, advance=done)
-
-
-def _check(source: str, output: Path) -> None:
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
-    path = Path(source)
-    if path.exists() and output.is_file() and path.samefile(output):
-        raise click.UsageError(f"--output: {output} is the input, which is not written over")
 
 
 def _summary(written: int, counts: RewriteCounts) -> str:

@@ -1,4 +1,4 @@
-"""What an interrupted run says of its output is what lies there, wherever the signal came."""
+"""Outputs: never over what is read; after an interrupt, what is said of one lies there."""
 
 from __future__ import annotations
 
@@ -129,3 +129,50 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
         assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command goes on")
         lines.line(json.dumps("new"))
     assert path.read_text() == 'old\n"new"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("score IN -o IN", "an input"),
+        ("score IN --calibration FILE -o FILE", "--calibration"),
+        ("score IN --product-names FILE -o FILE", "--product-names"),
+        ("score IN --model adapter:FILE -o FILE", "--model"),
+        ("score IN --reviews FILE -o FILE", "--reviews"),
+        ("summarize IN --calibration FILE -o FILE", "--calibration"),
+        ("baselines IN -m rouge-1 -o IN", "an input"),
+        ("judge IN -m rts --backend replay:FILE -o FILE", "--backend"),
+        ("judge IN -m h2h --pairs FILE --backend hf:x -o FILE", "--pairs"),
+        ("simplify IN --model x -o IN", "an input"),
+        ("calibrate IN --test FILE --output FILE", "--test"),
+        ("distill IN --output IN --overwrite", "an input"),
+        ("distill IN --calibration FILE --output FILE --overwrite", "--calibration"),
+        ("conv train HEAD --output HEAD", "an input"),
+        ("meta correlate LABEL=FILE -o FILE", "an input"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(
+    run: Run, write: Write, boots: dict[str, Any], words: str, what: str
+) -> None:
+    ratings = {"id": "p", "system": "s", "metrics": {"m": 1.0}, "human": {"d": [1.0]}}
+    files = {
+        "IN": write(boots, name="in.jsonl"),
+        "FILE": write(ratings, name="side.json"),
+        "HEAD": write(boots, name="head.safetensors"),
+    }
+    before = {name: path.read_bytes() for name, path in files.items()}
+    for name, path in files.items():
+        words = words.replace(name, str(path))
+    result = run(*words.split())
+    assert result.exit_code == 2
+    assert f" is {what}, which is not written over" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert {name: path.read_bytes() for name, path in files.items()} == before
+
+
+def test_a_name_in_a_list_is_no_file(
+    run: Run, write: Write, boots: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("baselines", write(boots), "-m", "rouge-1:against=reviews", "--output", "reviews")
+    assert [run(*words).exit_code, run(*words).exit_code] == [0, 0]
