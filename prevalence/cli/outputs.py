@@ -40,22 +40,27 @@ def check_output(output: Path, *, option: str = "--output") -> None:
     for parameter in context.command.params:
         if _WRITTEN.isdisjoint(parameter.opts):
             given = context.params.get(str(parameter.name))
-            if any(_same_file(path, output) for path in _paths(given)):
-                read = "an input" if isinstance(parameter, click.Argument) else parameter.opts[0]
+            is_input = isinstance(parameter, click.Argument)
+            if any(_same_file(path, output) for path in _paths(given, bare=is_input)):
+                read = "an input" if is_input else parameter.opts[0]
                 raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
 
 
-def _paths(given: Any) -> Iterator[str]:
-    """What a parameter's value may name as a file; a bare word in a list of names is none."""
+def _paths(given: Any, *, bare: bool) -> Iterator[str]:
+    """What a parameter's value may name as a file.
+
+    Args:
+        given: the value.
+        bare: whether a bare word may, which among options is more often the name of a system.
+    """
     if isinstance(given, tuple | list):
         for one in given:
-            yield from _paths(one)
+            yield from _paths(one, bare=bare)
     elif isinstance(given, Path):
         yield str(given)
     elif isinstance(given, str):
-        yield given
-        parts = _AFTER_A_MARK.split(given)[1:]
-        yield from (part for part in parts if "." in part or os.sep in part)
+        parts = [given, *_AFTER_A_MARK.split(given)[1:]]
+        yield from (part for part in parts if bare or "." in part or os.sep in part)
 
 
 def _same_file(first: str, second: Path) -> bool:
@@ -98,22 +103,20 @@ class LineFile:
         if self._file is not None:
             self._file.close()
 
-    def begin(self) -> None:
+    def begin(self) -> IO[str]:
         """Open the file, though there may be nothing to write."""
         if self._file is None:
             mode = "a" if self.continues else "w"
             self._file = self._path.open(mode, encoding="utf-8", newline="")
+        return self._file
 
     def write(self, text: str) -> None:
         """Write text that ends with a line break."""
-        self.begin()
-        if self._file is not None:
-            self._file.write(text)
+        self.begin().write(text)
 
     def flush(self) -> None:
         """Give what was written to the system, which keeps it when the process is killed."""
-        if self._file is not None:
-            self._file.flush()
+        self.begin().flush()
 
     def line(self, text: str) -> None:
         """Write one line, whole before the next is begun."""

@@ -316,6 +316,8 @@ def _check(options: SummarizeOptions) -> None:
     if options.method in _READ:
         refuse_given(_OF_GREEDY, "goes with --method greedy")
         unread = model_option_names() - _READ[options.method]
+        if options.method == LANGUAGE_MODEL:
+            unread |= {"verbatim", "splitter"}
         refuse_given(unread, f"does nothing with --method {options.method}")
     elif options.search == SEARCHES[0]:
         refuse_given({"confidence"}, "goes with --search racing")

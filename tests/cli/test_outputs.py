@@ -174,5 +174,33 @@ def test_a_name_in_a_list_is_no_file(
     run: Run, write: Write, boots: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ("baselines", write(boots), "-m", "rouge-1:against=reviews", "--output", "reviews")
-    assert [run(*words).exit_code, run(*words).exit_code] == [0, 0]
+    words = ("baselines", write(boots), "-m", "rouge-1:against=reviews", "--systems", "good,double")
+    for name in ("reviews", "good", "double"):
+        codes = [run(*words, "--output", name).exit_code for _ in range(2)]
+        assert codes == [0, 0], name
+
+
+@pytest.mark.parametrize(
+    ("cache", "kept"),
+    [(["--no-cache"], "nothing is kept"), ([], "pairs scored so far are in the cache")],
+)
+def test_an_interrupted_teacher_says_what_is_kept(
+    run: Run,
+    write: Write,
+    boots: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    cache: list[str],
+    kept: str,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prevalence.consistency.rouge.RougeScorer.score", interrupted)
+    words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
+    result = run("distill", write(boots, {**boots, "id": "p2"}), *words)
+    assert result.exit_code == 130
+    assert result.stderr.startswith(f"interrupted: {kept}")
+    assert len(result.stderr.splitlines()) == 1
+    assert not list(tmp_path.glob("*taught*"))

@@ -177,6 +177,11 @@ def test_files_that_are_no_adapter(tmp_path, tiny):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(error, match=said):
             read_adapter(path)
+    for name, deep in (("deep.toml", "x = " + "[" * 100_000), ("deep.json", "[" * 100_000)):
+        (tmp_path / name).write_text(deep, encoding="utf-8")
+        with pytest.raises(InputError, match="not a readable adapter") as caught:
+            read_adapter(tmp_path / name)
+        assert "\n" not in str(caught.value)
     (tmp_path / "adapter.json").write_text("[]", encoding="utf-8")
     with pytest.raises(InputError, match="no fields"):
         read_adapter(tmp_path / "adapter.json")
