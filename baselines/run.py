@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from prevalence.baselines.protocol import REFERENCE, Example, Metric, Progress
 from prevalence.baselines.references import References, references_of
 from prevalence.baselines.rows import ScoreRow
+from prevalence.guarded import Guarded
 from prevalence.records import BadRecord, Product, Summary
 from prevalence.signature import package_version
 
@@ -87,16 +88,8 @@ class BaselineRun:
 
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[Work | BadRecord]]:
         chunk: list[Work | BadRecord] = []
-        failure: Exception | None = None
-        source = iter(items)
-        while failure is None:
-            try:
-                item = next(source)
-            except StopIteration:
-                break
-            except Exception as error:
-                failure = error
-                continue
+        source = Guarded(items)
+        for item in source:
             if isinstance(item, BadRecord):
                 chunk.append(item)
             else:
@@ -106,8 +99,7 @@ class BaselineRun:
                 chunk = []
         if chunk:
             yield chunk
-        if failure is not None:
-            raise failure
+        source.finish()
 
     def _scored(self, work: Sequence[Work], progress: Progress | None) -> list[ScoreRow]:
         examples = [example_of(*entry) for entry in work]

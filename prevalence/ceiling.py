@@ -8,7 +8,7 @@ so a share above 1 is possible and is left as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ __all__ = ["Ceilings"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceilings:
-    """Finds ceilings with the settings that score the summaries.
+    """Finds the ceilings of one chunk of jobs, with the settings that score the summaries.
 
     Attributes:
         ask: answers the requests of a plan.
@@ -48,6 +48,7 @@ class Ceilings:
     threshold: float
     three_way: bool
     statements: Where | None = None
+    _known: dict[int, Candidates] = field(default_factory=dict, repr=False)
 
     def set_on(self, jobs: Iterable[SummaryJob]) -> int:
         """Set the ceiling of every job; one walk a product serves all of its summaries.
@@ -92,6 +93,13 @@ class Ceilings:
         return judge.calls.reviews
 
     def _candidates(self, job: SummaryJob) -> Candidates:
+        """The sentences of a product's reviews, which are cut once: jobs keep products alive."""
+        product = id(job.product)
+        if product not in self._known:
+            self._known[product] = self._cut(job)
+        return self._known[product]
+
+    def _cut(self, job: SummaryJob) -> Candidates:
         every = Candidates.of(_reviews(job), self.splitter)
         where = self.statements
         if where is None:

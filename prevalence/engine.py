@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.ceiling import Ceilings
 from prevalence.errors import ConfigurationError
+from prevalence.guarded import Guarded
 from prevalence.jobs import SummaryJob
 from prevalence.metric import check_threshold, near
 from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
@@ -162,6 +163,9 @@ class Engine:
 
     Attributes:
         counts: work asked for, avoided and done so far.
+
+    Raises:
+        ConfigurationError: soft prevalence of scores that are no probabilities.
     """
 
     def __init__(
@@ -181,6 +185,11 @@ class Engine:
         self._splitter = get_splitter(self.options.splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
+        if self.options.soft and not getattr(scorer, "probability", True):
+            raise ConfigurationError(
+                "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
+                "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
+            )
 
     def signature(self, *, named: bool = True) -> str:
         """The signature of scores of products with (``named``) or without a name."""
@@ -240,35 +249,27 @@ class Engine:
             read before is scored first and the failure raised then.
         """
         for chunk in self._chunks(items):
-            if self.options.ceiling:
-                self._announce_ceilings(chunk, announced)
+            ceilings = self._ceilings(progress, planned) if self.options.ceiling else None
+            if ceilings is not None:
+                self._announce_ceilings(ceilings, chunk, announced)
             self._score_chunk(chunk, progress, planned)
-            if self.options.ceiling:
-                self._find_ceilings(chunk, progress, planned)
+            if ceilings is not None:
+                self._find_ceilings(ceilings, chunk)
             for entry in chunk.entries:
                 yield self._row(entry)
 
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
         limit = _CHUNK_UNITS * self.scorer.work_unit
         chunk = _Chunk(self._new_table())
-        source = iter(items)
-        failure: Exception | None = None
-        while failure is None:
-            try:
-                item = next(source)
-            except StopIteration:
-                break
-            except Exception as error:
-                failure = error
-                continue
+        source = Guarded(items)
+        for item in source:
             self._admit(chunk, item)
             if chunk.is_full(limit):
                 yield chunk
                 chunk = _Chunk(self._new_table())
         if chunk.entries:
             yield chunk
-        if failure is not None:
-            raise failure
+        source.finish()
 
     def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
         if isinstance(item, BadRecord):
@@ -315,7 +316,7 @@ class Engine:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
 
     def _ceilings(
-        self, progress: Progress | None = None, planned: Callable[[int], None] | None = None
+        self, progress: Progress | None, planned: Callable[[int], None] | None
     ) -> Ceilings:
         return Ceilings(
             ask=partial(self.answer, progress=progress, planned=planned),
@@ -326,20 +327,17 @@ class Engine:
             statements=self._restriction.statements,
         )
 
-    def _announce_ceilings(self, chunk: _Chunk, announced: Callable[[int], None] | None) -> None:
-        most = self._ceilings().most_pairs(chunk.jobs)
+    def _announce_ceilings(
+        self, ceilings: Ceilings, chunk: _Chunk, announced: Callable[[int], None] | None
+    ) -> None:
+        most = ceilings.most_pairs(chunk.jobs)
         self.counts.ceiling_most += most
         if announced is not None and most:
             announced(most)
 
-    def _find_ceilings(
-        self,
-        chunk: _Chunk,
-        progress: Progress | None,
-        planned: Callable[[int], None] | None,
-    ) -> None:
+    def _find_ceilings(self, ceilings: Ceilings, chunk: _Chunk) -> None:
         planned_before, unique_before = self.counts.planned, self.counts.unique
-        self.counts.ceiling_asked += self._ceilings(progress, planned).set_on(chunk.jobs)
+        self.counts.ceiling_asked += ceilings.set_on(chunk.jobs)
         # They are no part of the pairs that the equations of a score name.
         self.counts.planned, self.counts.unique = planned_before, unique_before
 

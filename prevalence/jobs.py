@@ -146,7 +146,9 @@ class SummaryJob:
 
     @property
     def naive_pairs(self) -> int:
-        """Pairs that the equations name: statement, earlier sentences, reviews."""
+        """Pairs that the equations name: statement, earlier sentences, reviews; none unscored."""
+        if not self.open:
+            return 0
         n = len(self.sentences)
         return n * (self.statement_id is not None) + n * (n - 1) // 2 + n * self.n_reviews
 

@@ -19,7 +19,14 @@ from prevalence.nli.registry import EMBEDDED, lookup
 if TYPE_CHECKING:
     from prevalence.nli.protocol import PairScorer
 
-__all__ = ["FAMILIES", "Family", "ScorerOptions", "open_scorer", "open_unit_model"]
+__all__ = [
+    "FAMILIES",
+    "Family",
+    "ScorerOptions",
+    "loads_model",
+    "open_scorer",
+    "open_unit_model",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +64,7 @@ class ScorerOptions:
 _TELLING = 4
 """Letters that tell a misspelt family from a model's name."""
 
-_NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32")
+_NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32", "cpu")
 
 Opener = Callable[[Arguments, ScorerOptions], "PairScorer"]
 
@@ -69,11 +76,13 @@ class Family(NamedTuple):
         usage: how its names are written.
         about: one line.
         open: opens a scorer from what stands after the colon and the options.
+        loads: whether it loads a model, for which alone a device matters.
     """
 
     usage: str
     about: str
     open: Opener
+    loads: bool = True
 
 
 def open_scorer(
@@ -125,6 +134,12 @@ def open_scorer(
     if calibration is not None:
         return _open_calibrated(calibration, model, options)
     return _open(model or EMBEDDED, options)
+
+
+def loads_model(name: str) -> bool:
+    """Whether the scorer of that name loads a model, for which alone a device matters."""
+    family = FAMILIES.get(name.partition(":")[0])
+    return family is None or family.loads
 
 
 def _open(model: str, options: ScorerOptions) -> PairScorer:
@@ -181,8 +196,9 @@ def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
 
     arguments.end(arguments.name.partition(":")[0] + " alone")
     options.refuse(
-        arguments.name, "has no model", "windows", "max_length", "labels", "dtype", "batch_tokens"
-    )
+        arguments.name, "has no model",
+        "device", "windows", "max_length", "labels", "dtype", "batch_tokens",
+    )  # fmt: skip
     return options.cached(RougeScorer(arguments.name, threshold=options.threshold))
 
 
@@ -300,7 +316,10 @@ def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
 
 
 _ROUGE = Family(
-    "rouge1|rouge2|rougeL, then -precision|-recall|-f1", "stemmed ROUGE, no model", _open_rouge
+    "rouge1|rouge2|rougeL, then -precision|-recall|-f1",
+    "stemmed ROUGE, no model",
+    _open_rouge,
+    False,
 )
 
 FAMILIES: dict[str, Family] = {

@@ -71,10 +71,17 @@ class RowWriter(Protocol):
         ...
 
 
+class TextSink(Protocol):
+    """What lines are written to: an open text file, or what stands for one."""
+
+    def write(self, text: str, /) -> object: ...
+    def flush(self) -> None: ...
+
+
 class JsonLinesWriter:
     """One JSON object a line; each line is complete on disk before the next is begun."""
 
-    def __init__(self, file: IO[str]) -> None:
+    def __init__(self, file: TextSink) -> None:
         self._file = file
 
     def write(self, row: FinishedRow) -> None:
@@ -205,7 +212,7 @@ def _finished(path: Path, read: Callable[[Any], Line], *, kind: str) -> Iterator
                 break
             try:
                 row = read(json.loads(line))
-            except (ValueError, AttributeError) as error:
+            except (ValueError, AttributeError, RecursionError) as error:
                 raise InputError(
                     f"{path}:{number}: not a {kind} of an earlier run ({error}); "
                     "choose another --output, or --overwrite"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScores, Progress
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.texts import TextTable
+
+
+# How long an example takes says more of the machine's other work than of the code.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

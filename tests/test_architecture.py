@@ -20,7 +20,7 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 
 # From the bottom to the top: a part imports its own modules and those of lower lines, at any depth.
 LAYERS = (
-    {"kernels", "errors", "characters", "replies"},
+    {"kernels", "errors", "characters", "replies", "guarded"},
     {"texts", "metric", "statistics", "agreement"},
     {"records"},
     {"sentences", "signature", "where"},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from prevalence import OpinionPrevalence
 from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError
-from prevalence.extractive.candidates import closed
+from prevalence.extractive.candidates import Candidates, closed
 from prevalence.records import Product, Review, ScoredSummary, Summary
 from prevalence.sentences import get_splitter
 
@@ -132,6 +132,21 @@ def test_a_ceiling_of_zero_gives_no_share(fake_scorer):
     (row,) = Engine(fake_scorer({}), ScoringOptions(ceiling=True)).run([product])
     assert (row.prevalence, row.ceiling, row.ceiling_share) == (0.0, 0.0, None)
     assert row.to_json()["ceiling_share"] is None
+
+
+def test_the_reviews_of_a_product_are_cut_once(fake_scorer, monkeypatch):
+    cut, at_once = [], Candidates.of
+
+    def counting(reviews, splitter):
+        cut.append(reviews)
+        return at_once(reviews, splitter)
+
+    monkeypatch.setattr(Candidates, "of", counting)
+    summaries = (Summary("s", "It is blue."), Summary("t", "It fits."))
+    items = [Product(f"p{n}", (Review("It fits."),), summaries) for n in range(3)]
+    rows = list(Engine(fake_scorer(ANSWERS), ScoringOptions(ceiling=True)).run(items))
+    assert len(rows) == 6
+    assert cut == [["It fits."]] * 3
 
 
 def test_labels_and_a_ceiling_exclude_each_other():

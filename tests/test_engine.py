@@ -462,3 +462,11 @@ def test_an_unknown_splitter_is_refused(fake_scorer):
 def test_a_probability_out_of_range_is_refused(fake_scorer):
     with pytest.raises(InputError, match="must lie in"):
         one(["x"], "It fits.", scorer=fake_scorer({("x", "It fits."): (float("nan"), 0.0)}))
+
+
+def test_soft_prevalence_of_scores_that_are_no_probabilities_is_refused(fake_scorer):
+    scorer = fake_scorer()
+    scorer.probability = False
+    with pytest.raises(ConfigurationError, match="soft prevalence needs probabilities"):
+        Engine(scorer, ScoringOptions(soft=True))
+    assert list(Engine(scorer, ScoringOptions(full_matrix=True)).run([])) == []

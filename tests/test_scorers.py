@@ -7,7 +7,7 @@ import pytest
 from prevalence.consistency.rouge import RougeScorer
 from prevalence.errors import ConfigurationError
 from prevalence.nli.protocol import PairScorer
-from prevalence.scorers import open_scorer
+from prevalence.scorers import loads_model, open_scorer
 from prevalence.texts import TextTable
 
 
@@ -32,11 +32,22 @@ def test_rouge_is_a_pair_scorer():
 
 
 @pytest.mark.parametrize(
-    "options", [{"windows": 3}, {"max_length": 9}, {"labels": ["a"]}, {"dtype": "float16"}]
-)
+    "options",
+    [
+        {"windows": 3}, {"max_length": 9}, {"labels": ["a"]}, {"dtype": "float16"},
+        {"device": "cuda"},
+    ],
+)  # fmt: skip
 def test_rouge_takes_no_model_options(options):
     with pytest.raises(ConfigurationError, match="rouge1-precision has no model"):
         open_scorer("rouge1-precision", **options)
+
+
+def test_rouge_runs_where_every_scorer_may():
+    assert all(open_scorer("rougeL-f1", device=device).work_unit for device in ("auto", "cpu"))
+    assert not loads_model("rougeL-f1")
+    assert loads_model("embedded")
+    assert loads_model("cosine:some/encoder")
 
 
 @pytest.mark.parametrize(("name", "model"), [

@@ -148,8 +148,12 @@ def test_rows_of_other_input_are_refused(fake_scorer, tmp_path, items):
 
 
 @pytest.mark.parametrize(
-    "line", [b"{}\n", b"null\n", b"[1]\n", b"\n", b"not json\n", b"\xff\n", b'{"schema": 1}\n']
-)
+    "line",
+    [
+        b"{}\n", b"null\n", b"[1]\n", b"\n", b"not json\n", b"\xff\n", b'{"schema": 1}\n',
+        pytest.param(b"[" * 100_000 + b"\n", id="deep"),
+    ],
+)  # fmt: skip
 def test_files_of_something_else_are_refused_and_left_alone(fake_scorer, tmp_path, line):
     path = tmp_path / "out.jsonl"
     run(path, fake_scorer(), ITEMS[:1])

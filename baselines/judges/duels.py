@@ -293,7 +293,7 @@ def read_pairs(path: Path) -> Callable[[Product], Sequence[tuple[str, str]]]:
 def _pair(line: str, where: str) -> tuple[tuple[str, str], str | None]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if isinstance(row, dict):
         a, b, item = row.get("a"), row.get("b"), row.get("id")

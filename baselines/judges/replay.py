@@ -140,7 +140,7 @@ def _read_line(line: str, where: str) -> tuple[Subject, tuple[str, ...]]:
     fix = 'give {"id": "...", "system": "...", "dimension": "...", "replies": ["..."]} a line'
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: is no JSON ({error}); {fix}") from error
     replies = row.get("replies") if isinstance(row, dict) else None
     if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):

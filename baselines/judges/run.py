@@ -11,6 +11,7 @@ from prevalence.baselines.judges.protocol import Request, Sampling, Subject
 from prevalence.baselines.judges.scoring import merged
 from prevalence.baselines.rows import ScoreRow
 from prevalence.errors import BackendError
+from prevalence.guarded import Guarded
 from prevalence.records import BadRecord, Product, Summary
 from prevalence.signature import package_version
 
@@ -97,16 +98,8 @@ class JudgeRun:
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[_Work | BadRecord]]:
         chunk: list[_Work | BadRecord] = []
         replies = 0
-        source = iter(items)
-        failure: Exception | None = None
-        while failure is None:
-            try:
-                item = next(source)
-            except StopIteration:
-                break
-            except Exception as error:
-                failure = error
-                break
+        source = Guarded(items)
+        for item in source:
             if isinstance(item, BadRecord):
                 chunk.append(item)
                 continue
@@ -117,8 +110,7 @@ class JudgeRun:
                 chunk, replies = [], 0
         if chunk:
             yield chunk
-        if failure is not None:
-            raise failure
+        source.finish()
 
     def _work(self, product: Product, summary: Summary) -> _Work:
         return _Work(

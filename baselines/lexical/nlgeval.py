@@ -12,9 +12,9 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from prevalence.baselines.lexical.rouge import ngrams
 from prevalence.baselines.lexical.sacre import bleu_order
 from prevalence.baselines.rules import JOINT, comparing
+from prevalence.consistency.rouge import ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

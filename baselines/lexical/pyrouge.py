@@ -19,7 +19,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prevalence.baselines.lexical.rouge import Overlap, ngrams, rouge_metric, rouge_unit
+from prevalence.baselines.lexical.rouge import Overlap, rouge_metric, rouge_unit
+from prevalence.consistency.rouge import ngrams
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:

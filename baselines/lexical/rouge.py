@@ -6,21 +6,21 @@ Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; roug
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.rules import comparing
-from prevalence.consistency.rouge import words
+from prevalence.consistency.rouge import common_subsequence, ngrams, words
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Mapping, Sequence
 
     from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
 
-__all__ = ["Overlap", "f1", "lcs_length", "ngrams", "open_rouge", "rouge_metric", "rouge_unit"]
+__all__ = ["Overlap", "f1", "open_rouge", "rouge_metric", "rouge_unit"]
 
 _REMEMBERED_TEXTS = 4096
 
@@ -87,34 +87,6 @@ def f1(overlap: Overlap) -> float:
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
-def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
-    """Counts of runs of n tokens.
-
-    >>> ngrams(["a", "b", "a", "b"], 2).most_common(1)
-    [(('a', 'b'), 2)]
-    """
-    return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
-
-
-def lcs_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Length of the longest common subsequence, a bit a token of ``first``.
-
-    Source: Hyyrö 2004, "Bit-parallel LCS-length computation revisited".
-
-    >>> lcs_length("police killed the gunman".split(), "police kill the gunman".split())
-    3
-    """
-    places: dict[str, int] = {}
-    for place, token in enumerate(first):
-        places[token] = places.get(token, 0) | 1 << place
-    full = (1 << len(first)) - 1
-    unmatched = full
-    for token in second:
-        hit = unmatched & places.get(token, 0)
-        unmatched = (unmatched + hit | unmatched - hit) & full
-    return len(first) - unmatched.bit_count()
-
-
 def _measure(entry: Entry, spec: Spec) -> Callable[[Overlap], float]:
     chosen = {"precision", "recall"} & set(spec.options)
     if len(chosen) > 1:
@@ -131,7 +103,7 @@ def _overlap(unit: str, *, stem: bool) -> Callable[[str, str], Overlap]:
 
     def longest(summary: str, other: str) -> Overlap:
         mine, others = tokens(summary), tokens(other)
-        return Overlap(lcs_length(mine, others), len(mine), len(others))
+        return Overlap(common_subsequence(mine, others), len(mine), len(others))
 
     @lru_cache(maxsize=_REMEMBERED_TEXTS)
     def counts(text: str) -> Counter[tuple[str, ...]]:

@@ -56,6 +56,7 @@ class CalibratedScorer:
         self.threshold = self._mapped_threshold()
         self.three_way = inner.three_way
         self.work_unit = inner.work_unit
+        self.probability: bool = self._map is not None or getattr(inner, "probability", True)
         self.doubt = self._mapped_doubt(getattr(inner, "doubt", 0.0))
 
     @property

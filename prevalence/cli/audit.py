@@ -111,7 +111,7 @@ def _rows(path: str) -> Iterator[tuple[str, Mapping[str, object]]]:
     for line in lines:
         try:
             row = json.loads(line) if line.strip() else None
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if isinstance(row, dict):
             yield prefix, row

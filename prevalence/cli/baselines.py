@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prevalence.cli.options import GroupedCommand, open_cache_folder, option
-from prevalence.cli.score import INPUT_FORMATS
+from prevalence.cli.options import (
+    GroupedCommand,
+    input_options,
+    open_cache_folder,
+    option,
+    quiet_option,
+    several_names,
+)
+from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from prevalence.baselines.protocol import Metric, Runtime
@@ -32,7 +39,7 @@ Examples:
 A metric is NAME[:FLAG][:OPTION=VALUE]...; --list --json shows every option.
 A killed run continues when the same command is given again with the same
 --output. Exit status: 0 all scored, 1 some records failed, 2 usage or nothing
-could run.
+could run, 130 after Ctrl-C.
 """
 
 
@@ -56,12 +63,6 @@ class BaselineOptions:
     def continues(self) -> bool:
         """Whether rows of an earlier run in --output are kept."""
         return self.output is not None and not self.overwrite and self.output.is_file()
-
-
-def _names(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of an option that may be repeated and may hold commas, each once."""
-    names = (name.strip() for part in parts for name in part.split(","))
-    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,20 +90,12 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     help="Show the metrics: what each needs, its range, and whether it is installed.",
 )
 @option("Metrics", "--json", "as_json", is_flag=True, help="With --list: print JSON.")
-@option(
-    "Input",
-    "--input-format",
-    metavar="FORMAT",
-    type=click.Choice(INPUT_FORMATS),
-    default="auto",
-    show_default=True,
-    help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
-)
+@input_options("input_format")
 @option(
     "Input",
     "--references",
     multiple=True,
-    callback=_names,
+    callback=several_names,
     metavar="SYSTEMS",
     help='Systems whose summaries are the references [default: the record\'s "references" '
     'or "reference"].',
@@ -113,15 +106,7 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     is_flag=True,
     help="Score the --references too, each against the others.",
 )
-@option(
-    "Input",
-    "--systems",
-    multiple=True,
-    callback=_names,
-    metavar="NAMES",
-    help="Only these systems (repeat it, or use commas).",
-)
-@option("Input", "--limit", metavar="N", type=click.IntRange(1), help="Only the first N records.")
+@input_options("systems", "limit")
 @option(
     "Models",
     "--device",
@@ -169,7 +154,7 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     type=click.Choice(["table", "jsonl"]),
     help="On the screen: table (means) or jsonl (rows).",
 )
-@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+@quiet_option
 def baselines(
     *,
     show_list: bool,
@@ -249,14 +234,6 @@ def _check(options: BaselineOptions, as_json: bool) -> None:
     if options.leave_one_out and not options.references:
         raise click.UsageError("--leave-one-out goes with --references")
     if options.output is not None:
-        _check_output(options.output, options.inputs)
+        check_output(options.output)
     elif options.overwrite:
         raise click.UsageError("--overwrite goes with --output")
-
-
-def _check_output(output: Path, inputs: tuple[str, ...]) -> None:
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
-    for path in map(Path, inputs):
-        if path.exists() and output.is_file() and path.samefile(output):
-            raise click.UsageError(f"--output: {output} is an input, which is not written over")

@@ -12,11 +12,11 @@ import click
 
 from prevalence.cli.options import (
     GroupedCommand,
-    open_cache_folder,
     option,
     run_options,
-    split_names,
+    scorer_settings,
 )
+from prevalence.cli.outputs import check_output, keeping_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,9 +163,7 @@ def calibrate(**parameters: Any) -> None:
     own = {name: parameters.pop(name) for name in _Options.__dataclass_fields__}
     options = _Options(**own)
     options.check()
-    parameters["labels"] = split_names(parameters["labels"])
-    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
-    _run(options, parameters)
+    _run(options, scorer_settings(parameters))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,14 +219,7 @@ class _Options:
         if not all(all(names) for names in self.families):
             raise click.UsageError("--scorer names no scorer")
         if self.output is not None:
-            self._check_output(self.output)
-
-    def _check_output(self, output: Path) -> None:
-        if not output.absolute().parent.is_dir():
-            raise click.UsageError(f"--output: no folder {output.absolute().parent}")
-        inputs = (self.pairs, self.test, self.products, self.test_products)
-        if output.exists() and any(p and p.exists() and p.samefile(output) for p in inputs):
-            raise click.UsageError(f"--output: {output} is an input, which is not written over")
+            check_output(self.output)
 
 
 def _run(options: _Options, scoring: dict[str, Any]) -> None:
@@ -261,18 +252,10 @@ def _rows(
 
     sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
     total = sum(map(len, sets.values())) * sum(map(len, options.families))
-    with pair_bar(total) as done:
-        try:
-            families = [
-                [_scored(name, sets, scoring, done) for name in names] for names in options.families
-            ]
-        except KeyboardInterrupt:
-            kept = (
-                "nothing is kept"
-                if scoring["cache"] is None
-                else ("pairs scored so far are in the cache; the same command goes on from there")
-            )
-            raise KeyboardInterrupt(f"interrupted: {kept}") from None
+    with keeping_pairs(scoring["cache"]), pair_bar(total) as done:
+        families = [
+            [_scored(name, sets, scoring, done) for name in names] for names in options.families
+        ]
     return study(sets["dev"], sets.get("test"), families, options.settings)
 
 

@@ -6,7 +6,7 @@ import sys
 from contextlib import ExitStack
 from itertools import groupby, islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +14,7 @@ from prevalence.baselines.references import References
 from prevalence.baselines.rows import ScoreRow
 from prevalence.baselines.run import BaselineRun, example_digest
 from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.outputs import LineFile, kept_in, line_file
 from prevalence.cli.progress import ReadingProgress
 from prevalence.errors import InputError, PrevalenceError
 from prevalence.readers import read_products
@@ -26,7 +27,6 @@ from prevalence.writers import JsonLinesWriter, finished_rows, skip_finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import IO
 
     from prevalence.baselines.protocol import Metric
     from prevalence.cli.baselines import BaselineOptions
@@ -54,11 +54,12 @@ def run(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
             raise InputError("standard input is read once, and a metric needs to see it twice")
         engine.prepare(selection.items)
     rows = _Rows(options, engine)
+    lines = line_file(options.output, overwrite=options.overwrite)
     failure = None
     try:
-        _score(options, engine, selection, rows)
+        _score(options, engine, selection, rows, lines)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted: {rows.kept_words()}") from None
+        raise KeyboardInterrupt(f"interrupted: {kept_in(lines, 'rows')}") from None
     except PrevalenceError as error:
         if not rows.means.scored:
             raise
@@ -166,13 +167,6 @@ class _Rows:
             if self._errors <= _SHOWN_ERRORS:
                 note(f"error: {row.error}")
 
-    def kept_words(self) -> str:
-        """What an interrupted run leaves behind."""
-        done = self.means.scored + self.means.failed
-        if self._options.output is None:
-            return "nothing is kept (--output FILE.jsonl would)"
-        return f"{done:,} rows are in {self._options.output}; the same command goes on from there"
-
     def show(self) -> None:
         """Print the table and the notes."""
         if self._options.output is not None or self._options.format == "table":
@@ -197,7 +191,11 @@ class _Rows:
 
 
 def _score(
-    options: BaselineOptions, engine: BaselineRun, selection: _Selection, rows: _Rows
+    options: BaselineOptions,
+    engine: BaselineRun,
+    selection: _Selection,
+    rows: _Rows,
+    lines: LineFile | None,
 ) -> None:
     with ExitStack() as stack:
         bar = stack.enter_context(ReadingProgress(options.inputs, quiet=options.quiet))
@@ -211,7 +209,7 @@ def _score(
                 keep=rows.keep,
                 digest=example_digest,
             )
-        writer = _writer(options, stack)
+        writer = _writer(options, lines, stack)
         for row in engine.rows(items, progress=bar.computed):
             bar.row()
             if writer is not None:
@@ -219,12 +217,13 @@ def _score(
             rows.take(row)
 
 
-def _writer(options: BaselineOptions, stack: ExitStack) -> JsonLinesWriter | None:
-    if options.output is not None:
-        mode = "a" if options.continues else "w"
-        file = stack.enter_context(options.output.open(mode, encoding="utf-8", newline=""))
-        return JsonLinesWriter(cast("IO[str]", file))
-    return JsonLinesWriter(cast("IO[str]", _Screen())) if options.format == "jsonl" else None
+def _writer(
+    options: BaselineOptions, lines: LineFile | None, stack: ExitStack
+) -> JsonLinesWriter | None:
+    if lines is not None:
+        stack.enter_context(lines).begin()
+        return JsonLinesWriter(lines)
+    return JsonLinesWriter(_Screen()) if options.format == "jsonl" else None
 
 
 class _Screen:

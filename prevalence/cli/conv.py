@@ -10,11 +10,11 @@ import click
 
 from prevalence.cli.options import (
     GroupedCommand,
-    open_cache_folder,
     option,
     run_options,
-    split_names,
+    scorer_settings,
 )
+from prevalence.cli.outputs import check_output, keeping_pairs
 
 __all__ = ["conv"]
 
@@ -131,11 +131,9 @@ def train(**parameters: Any) -> None:
     training = ConvTraining(**_taken(parameters, ConvTraining))
     judged = JudgedPairs.of(read_documents(parameters.pop("pairs")))
     models = parameters.pop("models") or ("embedded",)
-    parameters["labels"] = split_names(parameters["labels"])
-    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
-    options = ScorerOptions(**parameters)
+    options = ScorerOptions(**scorer_settings(parameters))
     inners = [open_unit_model(model, options) for model in models]
-    with pair_bar(len(judged)) as done:
+    with keeping_pairs(options.cache), pair_bar(len(judged)) as done:
         head = train_conv(
             inners, judged.premises, judged.hypotheses, judged.labels, settings=settings,
             training=training, progress=done,
@@ -172,6 +170,7 @@ def _taken(parameters: dict[str, Any], kind: Any) -> dict[str, Any]:
 def _checked_output(output: Path) -> Path:
     if output.suffix != ".safetensors" or not output.absolute().parent.is_dir():
         raise click.UsageError(f"--output: {output} is no .safetensors file in an existing folder")
+    check_output(output)
     return output
 
 

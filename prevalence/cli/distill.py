@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, model_options, open_cache_folder, option
+from prevalence.cli.options import (
+    GroupedCommand,
+    model_options,
+    option,
+    scorer_settings,
+    split_names,
+)
+from prevalence.cli.outputs import check_output, keeping_pairs
 
 __all__ = ["distill"]
 
@@ -20,6 +27,7 @@ Examples:
 INPUT is JSON Lines in any layout that training reads, or unlabelled products
 with reviews. OUTPUT is a source for `prevalence train`. A recipe can also name
 its teacher itself ([teacher]); training then does the same.
+Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
 """
 
 
@@ -100,23 +108,23 @@ def distill(
     Each review is asked about its own labelled statements, and about sentences drawn from other
     reviews. Ctrl-C keeps what the cache holds; the same command goes on from there.
     """
-    from prevalence.cli.options import split_names
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import read_documents
     from prevalence.scorers import open_scorer
     from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 
+    check_output(output)
     if output.exists() and not overwrite:
         raise click.UsageError(f"{output} exists; choose another file or give --overwrite")
     systems = [name for name in split_names(summaries) or [] if name]
     documents = [d for path in inputs for d in read_documents(path, summaries=systems)]
     pairing = Pairing(siblings=siblings, foreign=foreign, own=own)
     asked = ask_about(documents, pairing, seed=seed)
-    cache = open_cache_folder(parameters.pop("cache"), parameters.pop("no_cache"))
-    parameters["labels"] = split_names(parameters["labels"])
-    teacher = open_scorer(**parameters, cache=cache)
-    with pair_bar(sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)) as judged:
+    settings = scorer_settings(parameters)
+    teacher = open_scorer(**settings)
+    pairs = sum(len(document.hypotheses) + len(document.unlabelled) for document in asked)
+    with keeping_pairs(settings["cache"]), pair_bar(pairs) as judged:
         taught = teach(asked, teacher, keep=keep, progress=judged)
     write_documents(output, taught)
-    pairs = sum(len(document.hypotheses) for document in taught)
-    click.echo(f"{len(taught):,} reviews, {pairs:,} pairs: {output}")
+    kept = sum(len(document.hypotheses) for document in taught)
+    click.echo(f"{len(taught):,} reviews, {kept:,} pairs: {output}")

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.judge_backends import backend_choice, backend_options
-from prevalence.cli.options import GroupedCommand, option
-from prevalence.cli.score import INPUT_FORMATS
+from prevalence.cli.options import (
+    GroupedCommand,
+    input_options,
+    option,
+    quiet_option,
+    several_names,
+)
+from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from prevalence.baselines.judges.backends import BackendOptions
@@ -34,7 +40,7 @@ Examples:
 puts the reviews first. --dimensions takes names, sets, SET/NAME, or a TOML file.
 A killed run continues when the same command is given again with the same
 --output. Exit status: 0 all judged, 1 some records failed, 2 usage or nothing
-could run.
+could run, 130 after Ctrl-C.
 """
 
 
@@ -72,12 +78,6 @@ class JudgeOptions:
         return self.output is not None and not self.overwrite and self.output.is_file()
 
 
-def _names(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of an option that may be repeated and may hold commas, each once."""
-    names = (name.strip() for part in parts for name in part.split(","))
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @option("Method", "--method", "-m", metavar="METHOD", help="How to ask; see --list.")
@@ -86,7 +86,7 @@ def _names(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     "--dimensions",
     "-d",
     multiple=True,
-    callback=_names,
+    callback=several_names,
     metavar="NAMES",
     help="What to rate (repeat it, or use commas) [default: all of the method's first set].",
 )
@@ -134,24 +134,7 @@ def _names(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     show_default=True,
     help="strict, or llm-summeval (the rules of that paper's released scores).",
 )
-@option(
-    "Input",
-    "--input-format",
-    metavar="FORMAT",
-    type=click.Choice(INPUT_FORMATS),
-    default="auto",
-    show_default=True,
-    help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
-)
-@option(
-    "Input",
-    "--systems",
-    multiple=True,
-    callback=_names,
-    metavar="NAMES",
-    help="Only these systems (repeat it, or use commas).",
-)
-@option("Input", "--limit", metavar="N", type=click.IntRange(1), help="Only the first N records.")
+@input_options("input_format", "systems", "limit")
 @option(
     "Input",
     "--attacks",
@@ -177,7 +160,7 @@ def _names(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     help="Write every reply here too, for replay:FILE.",
 )
 @option("Output", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
-@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+@quiet_option
 def judge(*, show_list: bool, as_json: bool, **parameters: Any) -> None:
     """Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.
 
@@ -226,16 +209,9 @@ def _check(options: JudgeOptions) -> None:
         raise click.UsageError("standard input (-) can be read once")
     if options.overwrite and options.output is None:
         raise click.UsageError("--overwrite goes with --output")
-    written = [path for path in (options.output, options.record) if path is not None]
-    if len({path.absolute() for path in written}) < len(written):
+    written = {"--output": options.output, "--record": options.record}
+    found = {option: path for option, path in written.items() if path is not None}
+    if len({path.absolute() for path in found.values()}) < len(found):
         raise click.UsageError("--output and --record are the same file")
-    for path in written:
-        _check_output(path, options.inputs)
-
-
-def _check_output(output: Path, inputs: tuple[str, ...]) -> None:
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"no folder {output.absolute().parent} for {output.name}")
-    for path in map(Path, inputs):
-        if path.exists() and output.is_file() and path.samefile(output):
-            raise click.UsageError(f"{output} is an input, which is not written over")
+    for option_name, path in found.items():
+        check_output(path, option=option_name)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.judges.attacks import attacked
 from prevalence.baselines.judges.backends import open_backend
@@ -25,6 +25,7 @@ from prevalence.baselines.judges.run import JudgeRun, material_digest, write_ste
 from prevalence.baselines.judges.scoring import make_plan
 from prevalence.baselines.rows import ScoreRow
 from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.outputs import kept_in, line_file
 from prevalence.cli.progress import ReadingProgress
 from prevalence.errors import ConfigurationError, InputError, PrevalenceError
 from prevalence.readers import read_products
@@ -103,25 +104,19 @@ def _plan(options: JudgeOptions) -> Plan:
 
 
 def _write(options: JudgeOptions, work: _Scores | _Duels, rows: _Rows) -> None:
+    lines = line_file(options.output, overwrite=options.overwrite)
     try:
         with ExitStack() as stack:
             bar = stack.enter_context(ReadingProgress(options.inputs, quiet=options.quiet))
-            fresh = work.rows(bar, rows.keep)
-            file: IO[str] | None = None
-            for row in fresh:
+            if lines is not None:
+                stack.enter_context(lines)
+            for row in work.rows(bar, rows.keep):
                 bar.row()
-                # Not before: a continuation that is refused leaves the file as it is.
-                if options.output is not None and file is None:
-                    mode = "a" if options.continues else "w"
-                    file = stack.enter_context(
-                        options.output.open(mode, encoding="utf-8", newline="")
-                    )
-                if file is not None:
-                    file.write(row.to_json_line() + "\n")
-                    file.flush()
+                if lines is not None:
+                    lines.line(row.to_json_line())
                 rows.take(row)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted: {rows.kept_words()}") from None
+        raise KeyboardInterrupt(f"interrupted: {kept_in(lines, 'rows')}") from None
     except PrevalenceError as error:
         if not rows.scored:
             raise
@@ -276,13 +271,6 @@ class _Rows:
         for report in (row.judge or {}).values():
             if isinstance(report, dict):
                 self._counts.update({name: report.get(name, 0) for name in ("asked", *_COUNTED)})
-
-    def kept_words(self) -> str:
-        """What an interrupted run leaves behind."""
-        if self._options.output is None:
-            return "nothing is kept (--output FILE.jsonl would)"
-        done = self.scored + self.failed
-        return f"{done:,} rows are in {self._options.output}; the same command goes on from there"
 
     def show(self, signature: str, backend: Backend) -> None:
         """Print the table and the notes."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import Command, option
+from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from prevalence.meta.conventions import Convention
@@ -273,13 +274,6 @@ def write_report(report: Report, *, form: str | None, output: Path | None) -> No
         raise click.UsageError(
             f"--output: no format goes by the suffix {output.suffix or '(none)'}; add --format"
         )
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
-    if any(_same_file(Path(path), output) for path in report.settings.get("inputs", ())):
-        raise click.UsageError(f"--output: {output} is an input, which is not written over")
+    check_output(output)
     with atomic_file(output) as file:
         file.write(render(report, chosen))
-
-
-def _same_file(first: Path, second: Path) -> bool:
-    return first.exists() and second.is_file() and first.samefile(second)

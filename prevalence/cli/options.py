@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 __all__ = [
+    "INPUT_FORMATS",
     "GroupedCommand",
+    "input_options",
+    "model_option_names",
     "model_options",
     "open_cache_folder",
     "option",
+    "quiet_option",
+    "refuse_given",
     "run_options",
+    "scorer_settings",
+    "several_names",
     "split_names",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+INPUT_FORMATS = (
+    "auto", "jsonl", "json", "csv", "tsv", "opinsummeval", "summeval-op", "copycat",
+)  # fmt: skip
 
 
 class _GroupedOption(click.Option):
@@ -47,6 +59,71 @@ class GroupedCommand(click.Command):
 def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
     """:func:`click.option` under a heading of the help text."""
     return click.option(*names, cls=_GroupedOption, group=group, **attributes)
+
+
+def several_names(
+    _: click.Context, parameter: click.Parameter, parts: Sequence[str]
+) -> tuple[str, ...]:
+    """Names of an option that may be repeated and may hold commas, each once.
+
+    Raises:
+        click.UsageError: it was given, and holds none.
+    """
+    names = (name.strip() for part in parts for name in part.split(","))
+    found = tuple(dict.fromkeys(name for name in names if name))
+    if parts and not found:
+        option_name = parameter.opts[0]
+        kind = option_name.removeprefix("--").removesuffix("s")
+        raise click.UsageError(f"{option_name} names no {kind}")
+    return found
+
+
+_INPUT_OPTIONS = {
+    "input_format": option(
+        "Input",
+        "--input-format",
+        metavar="FORMAT",
+        type=click.Choice(INPUT_FORMATS),
+        default="auto",
+        show_default=True,
+        help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
+    ),
+    "product_names": option(
+        "Input",
+        "--product-names",
+        metavar="FILE",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
+    ),
+    "systems": option(
+        "Input",
+        "--systems",
+        multiple=True,
+        callback=several_names,
+        metavar="NAMES",
+        help="Only these systems (repeat it, or use commas).",
+    ),
+    "limit": option(
+        "Input",
+        "--limit",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Only the first N records.",
+    ),
+}
+
+quiet_option = option(
+    "Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."
+)
+
+
+def input_options(*names: str) -> Callable[[Command], Command]:
+    """Options that choose what is read, by the names of their parameters, in this order."""
+
+    def add(command: Command) -> Command:
+        return _with_options(command, [_INPUT_OPTIONS[name] for name in names])
+
+    return add
 
 
 _CHOICE_OPTIONS = (
@@ -141,6 +218,32 @@ def run_options(command: Command) -> Command:
     return _with_options(command, _RUN_OPTIONS)
 
 
+def model_option_names() -> frozenset[str]:
+    """Names of the parameters that :func:`model_options` adds."""
+
+    def bare(**_: Any) -> None: ...
+
+    added: list[click.Parameter] = model_options(bare).__click_params__  # type: ignore[attr-defined]
+    return frozenset(str(parameter.name) for parameter in added)
+
+
+def refuse_given(names: Collection[str], why: str) -> None:
+    """Refuse options that the command in progress was given and has no use for.
+
+    Args:
+        names: names of their parameters.
+        why: what the message says after the option.
+
+    Raises:
+        click.UsageError: one of them was given.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if parameter.name in names and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} {why}")
+
+
 def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
     for add in reversed(options):
         command = add(command)
@@ -158,6 +261,18 @@ def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
     if cache is not None and no_cache:
         raise click.UsageError("--cache and --no-cache exclude each other")
     return None if no_cache else cache or default_folder()
+
+
+def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What a scorer is opened with, by the parameters of :func:`model_options`.
+
+    Raises:
+        click.UsageError: --cache and --no-cache were both given.
+    """
+    settings = dict(parameters)
+    settings["labels"] = split_names(settings["labels"])
+    settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
+    return settings
 
 
 def split_names(names: str | None) -> list[str] | None:

@@ -6,9 +6,10 @@ import sys
 from contextlib import ExitStack
 from itertools import groupby
 from operator import attrgetter
-from typing import IO, TYPE_CHECKING, NoReturn, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.outputs import LineFile
 from prevalence.cli.progress import ScoringProgress
 from prevalence.errors import InputError, PrevalenceError
 from prevalence.readers import read_authors, read_product_names, read_products
@@ -73,11 +74,12 @@ def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTa
             f"{engine.threshold:g} is used (set --threshold)"
         )
     rows = _Rows(options)
+    lines = _line_file(options)
     failure = None
     try:
-        _score(options, engine, rows, selection)
+        _score(options, engine, rows, selection, lines)
     except KeyboardInterrupt:
-        _interrupted(options, engine, rows)
+        raise KeyboardInterrupt(f"interrupted: {_kept(engine, lines)}") from None
     except PrevalenceError as error:
         if not engine.counts.scored:
             raise
@@ -201,7 +203,13 @@ class Selection:
         self._exhausted = True
 
 
-def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Selection) -> None:
+def _score(
+    options: ScoreOptions,
+    engine: Engine,
+    rows: _Rows,
+    selection: Selection,
+    lines: LineFile | None,
+) -> None:
     with ExitStack() as stack:
         # One file of reviews is read again beside every file of summaries.
         progress_of = [str(options.reviews or path) for path in options.inputs]
@@ -218,8 +226,9 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
                 keep=rows.keep,
                 digest=engine.digest_of,
             )
-        writer = _writer(options, stack)
-        announced = _Announcement(bar, quiet=options.quiet)
+        writer = _writer(options, lines, stack)
+        cached = hasattr(engine.scorer, "hits")
+        announced = _Announcement(bar, kept=cached, quiet=options.quiet)
         for row in engine.run(items, progress=bar.scored, planned=bar.planned, announced=announced):
             bar.row()
             if writer is not None:
@@ -232,26 +241,33 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
 class _Announcement:
     """Says once, before they are asked, how many pairs ceilings may cost."""
 
-    def __init__(self, bar: ScoringProgress, *, quiet: bool) -> None:
+    def __init__(self, bar: ScoringProgress, *, kept: bool, quiet: bool) -> None:
         self._bar = bar
+        self._kept = kept
         self._silent = quiet
 
     def __call__(self, pairs: int) -> None:
         """The ceilings of a chunk may ask so many pairs."""
         if not self._silent:
             self._bar.pause()
-            note(f"--ceiling: at most {pairs:,} more pairs for the first records, all cached")
+            kept = "; the cache keeps the answers" if self._kept else ""
+            note(f"--ceiling: the first records take at most {pairs:,} more pairs{kept}")
         self._silent = True
 
 
-def _writer(options: ScoreOptions, stack: ExitStack) -> RowWriter | None:
+def _line_file(options: ScoreOptions) -> LineFile | None:
+    if options.output is None or options.file_format != "jsonl":
+        return None
+    return LineFile(options.output, overwrite=options.overwrite)
+
+
+def _writer(options: ScoreOptions, lines: LineFile | None, stack: ExitStack) -> RowWriter | None:
     if options.output is None:
         kind = _WRITERS.get(options.screen_format)
         return None if kind is None else kind(_screen())
-    if options.file_format == "jsonl":
-        mode = "a" if options.continues else "w"
-        file = stack.enter_context(options.output.open(mode, encoding="utf-8", newline=""))
-        return JsonLinesWriter(cast("IO[str]", file))
+    if lines is not None:
+        stack.enter_context(lines).begin()
+        return JsonLinesWriter(lines)
     return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
 
 
@@ -304,10 +320,15 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
     hits = getattr(engine.scorer, "hits", 0)
     if rows.kept:
         note(f"{rows.kept:,} rows were in {options.output} already")
+    pairs = (
+        f"; of {counts.naive:,} pairs {counts.naive - counts.planned:,} were avoided by early "
+        f"stopping, {counts.planned - counts.unique:,} were duplicates"
+    )
+    # Those of ceilings and of parts of texts among them, which are no pairs of a score.
+    cached = f"; {hits:,} answers were cached"
     note(
-        f"{counts.scored:,} summaries scored, {counts.failed:,} failed; of {counts.naive:,} pairs "
-        f"{counts.naive - counts.planned:,} were avoided by early stopping, "
-        f"{counts.planned - counts.unique:,} were duplicates, {hits:,} were cached"
+        f"{counts.scored:,} summaries scored, {counts.failed:,} failed"
+        + (pairs + cached if counts.naive else "")
     )
     if counts.ceiling_most:
         note(
@@ -340,13 +361,10 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
 
 
-def _interrupted(options: ScoreOptions, engine: Engine, rows: _Rows) -> NoReturn:
-    """Say what is kept, which is what the next run need not do."""
-    if options.output is not None and options.file_format == "jsonl":
-        done = rows.table.scored + rows.table.failed + rows.table.nothing_left
-        kept = f"{done:,} rows are in {options.output}; the same command goes on from there"
-    elif hasattr(engine.scorer, "hits"):
-        kept = "pairs scored so far are in the cache; the same command goes on from there"
-    else:
-        kept = "nothing is kept (--output FILE.jsonl or the cache would)"
-    raise KeyboardInterrupt(f"interrupted: {kept}")
+def _kept(engine: Engine, lines: LineFile | None) -> str:
+    """What an interrupted run leaves behind, which is what the next one need not do."""
+    if lines is not None:
+        return lines.kept("rows")
+    if hasattr(engine.scorer, "hits"):
+        return "pairs scored so far are in the cache; the same command goes on from there"
+    return "nothing is kept (--output FILE.jsonl or the cache would)"

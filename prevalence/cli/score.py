@@ -11,21 +11,19 @@ import click
 
 from prevalence.cli.options import (
     GroupedCommand,
+    input_options,
     model_options,
-    open_cache_folder,
     option,
-    split_names,
+    quiet_option,
+    scorer_settings,
 )
+from prevalence.cli.outputs import check_output
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
     from prevalence.engine import Engine
 
-__all__ = ["INPUT_FORMATS", "ScoreOptions", "score"]
-
-INPUT_FORMATS = (
-    "auto", "jsonl", "json", "csv", "tsv", "opinsummeval", "summeval-op", "copycat",
-)  # fmt: skip
+__all__ = ["ScoreOptions", "score"]
 
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".json": "json", "": "jsonl"}
 
@@ -42,7 +40,8 @@ Examples:
 \b
 A killed run continues when the same command is given again with the same
 --output in JSON Lines; with any other output, the cache saves most of the work.
-Exit status: 0 all scored, 1 some records failed, 2 usage or nothing could run.
+Exit status: 0 all scored, 1 some records failed, 2 usage or nothing could run,
+130 after Ctrl-C.
 """
 
 
@@ -83,10 +82,8 @@ class ScoreOptions:
 
     @property
     def wanted_systems(self) -> frozenset[str]:
-        """Systems named by --systems, which may be repeated and may hold commas."""
-        return frozenset(
-            name.strip() for part in self.systems for name in part.split(",") if name.strip()
-        )
+        """Systems named by --systems; none for all of them."""
+        return frozenset(self.systems)
 
     @property
     def file_format(self) -> str | None:
@@ -122,15 +119,7 @@ class ScoreOptions:
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@option(
-    "Input",
-    "--input-format",
-    metavar="FORMAT",
-    type=click.Choice(INPUT_FORMATS),
-    default="auto",
-    show_default=True,
-    help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
-)
+@input_options("input_format")
 @option(
     "Input",
     "--reviews",
@@ -139,20 +128,7 @@ class ScoreOptions:
     help="Reviews file; every INPUT then holds one summary a line, in the same order, and names "
     "a system by its file name.",
 )
-@option(
-    "Input",
-    "--product-names",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
-)
-@option(
-    "Input",
-    "--systems",
-    multiple=True,
-    metavar="NAMES",
-    help="Only these systems (repeat it, or use commas).",
-)
+@input_options("product_names", "systems")
 @option(
     "Input",
     "--limit",
@@ -242,7 +218,7 @@ class ScoreOptions:
     help="table, jsonl, csv or json [default: table, or by the suffix of --output].",
 )
 @option("Output", "--explain", is_flag=True, help="Show each summary sentence by sentence.")
-@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+@quiet_option
 @option(
     "Statistics",
     "--test",
@@ -304,9 +280,7 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
         reviews_where=options.reviews_where,
         ceiling=options.ceiling,
     )
-    parameters["labels"] = split_names(parameters["labels"])
-    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
-    return Engine(open_scorer(**parameters), scoring)
+    return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
 def _check(options: ScoreOptions) -> None:
@@ -314,8 +288,6 @@ def _check(options: ScoreOptions) -> None:
         raise click.UsageError("--no-trivial and --trivial-template exclude each other")
     if options.files_read.count("-") > 1:
         raise click.UsageError("standard input (-) can be read once")
-    if options.systems and not options.wanted_systems:
-        raise click.UsageError("--systems names no system")
     if options.explain and options.screen_format != "table":
         raise click.UsageError("--explain goes with the table; the other formats hold it all")
     if options.reviews is not None and options.input_format != "auto":
@@ -328,8 +300,6 @@ def _check(options: ScoreOptions) -> None:
 
 
 def _check_output(options: ScoreOptions, output: Path) -> None:
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
     if str(output) == "-":
         raise click.UsageError("--output takes a file; --format jsonl alone writes to the screen")
     if options.file_format is None:
@@ -337,9 +307,4 @@ def _check_output(options: ScoreOptions, output: Path) -> None:
             f"--output: no format goes by the suffix {output.suffix}; add --format jsonl, csv or "
             "json"
         )
-    if any(_same_file(Path(path), output) for path in options.files_read):
-        raise click.UsageError(f"--output: {output} is an input, which is not written over")
-
-
-def _same_file(first: Path, second: Path) -> bool:
-    return first.exists() and second.is_file() and first.samefile(second)
+    check_output(output)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, input_options, option, quiet_option
 from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prevalence.records import BadRecord, Product
-    from prevalence.simplify.rewriting import RewriteCounts, Simplifier
+    from prevalence.simplify.rewriting import RewriteCounts
 
 __all__ = ["simplify"]
 
@@ -32,11 +33,14 @@ Examples:
 OUTPUT holds the records of INPUT with "simplified" beside the "text" of each
 review. Scores are always computed against "text". A killed run continues when
 the same command is given again. Train a model: prevalence train-simplifier.
+Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
+130 after Ctrl-C.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("input", metavar="INPUT")
+@input_options("input_format", "limit")
 @option(
     "Model",
     "--model",
@@ -117,10 +121,12 @@ the same command is given again. Train a model: prevalence train-simplifier.
     help="Records in JSON Lines.",
 )
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
-@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+@quiet_option
 def simplify(
     *,
     input: str,  # noqa: A002 - the argument's name in the help
+    input_format: str,
+    limit: int | None,
     model: Path,
     device: str,
     dtype: str,
@@ -135,23 +141,30 @@ def simplify(
     from the rewritten reviews are scored against the original ones.
     """
     from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, Incomplete, note
+    from prevalence.cli.outputs import LineFile, check_output
     from prevalence.errors import PrevalenceError
     from prevalence.readers import read_products
     from prevalence.simplify.checkpoint import load_seq_to_seq
+    from prevalence.simplify.products import simplified_products, skip_simplified
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
 
-    _check(input, output)
+    check_output(output)
     options = RewriteOptions(**sampling)
-    items = read_products(input, summaries=False)
+    items: Iterator[Product | BadRecord] = islice(
+        read_products(input, format=input_format, summaries=False), limit
+    )
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
     report = _Report()
+    lines = LineFile(output, overwrite=overwrite)
+    if lines.continues:
+        items = skip_simplified(items, output, signature=simplifier.signature)
     try:
-        with _bar(quiet) as show:
-            _run(items, simplifier, output, overwrite=overwrite, show=show, report=report)
+        with lines, _bar(quiet) as show:
+            for product in simplified_products(_good(items, report), simplifier, progress=show):
+                lines.line(json.dumps(product.to_json(), ensure_ascii=False))
+                report.written += 1
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted: finished products are in {output}; the same command goes on from there"
-        ) from None
+        raise KeyboardInterrupt(f"interrupted: {lines.kept('products')}") from None
     except PrevalenceError as error:
         if not report.written:
             raise
@@ -167,33 +180,6 @@ def simplify(
 class _Report:
     written: int = 0
     failed: int = 0
-
-
-def _run(
-    items: Iterator[Product | BadRecord],
-    simplifier: Simplifier,
-    output: Path,
-    *,
-    overwrite: bool,
-    show: Callable[[int], None],
-    report: _Report,
-) -> None:
-    """Write what is not there yet."""
-    from prevalence.simplify.products import simplified_products, skip_simplified
-
-    continues = output.is_file() and not overwrite
-    if continues:
-        items = skip_simplified(items, output, signature=simplifier.signature)
-    with ExitStack() as stack:
-        file = None
-        for product in simplified_products(_good(items, report), simplifier, progress=show):
-            # Not before: a continuation that is refused leaves the file as it is.
-            file = file or stack.enter_context(
-                output.open("a" if continues else "w", encoding="utf-8", newline="")
-            )
-            file.write(json.dumps(product.to_json(), ensure_ascii=False) + "\n")
-            file.flush()
-            report.written += 1
 
 
 def _good(items: Iterator[Product | BadRecord], report: _Report) -> Iterator[Product]:
@@ -222,14 +208,6 @@ def _bar(quiet: bool) -> Iterator[Callable[[int], None]]:
                   disable=not shown) as bar:  # fmt: skip
         task = bar.add_task("", total=None)
         yield lambda done: bar.update(task, advance=done)
-
-
-def _check(source: str, output: Path) -> None:
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
-    path = Path(source)
-    if path.exists() and output.is_file() and path.samefile(output):
-        raise click.UsageError(f"--output: {output} is the input, which is not written over")
 
 
 def _summary(written: int, counts: RewriteCounts) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Self
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.outputs import LineFile
 from prevalence.errors import InputError, PrevalenceError
 from prevalence.extractive.judge import Calls
 from prevalence.extractive.products import skip_summarized
@@ -90,14 +90,12 @@ def run(options: SummarizeOptions, open_summarizer: Callable[[], Summarizer]) ->
     names = read_product_names(options.product_names) if options.product_names else None
     items = read_products(options.input, format=options.input_format, names=names, summaries=False)
     report = Report()
+    lines = LineFile(options.output, overwrite=options.overwrite)
     work = _Work(options, open_summarizer(), report)
     try:
-        work.write(work.unfinished(islice(items, options.limit)))
+        work.write(work.unfinished(islice(items, options.limit)), lines)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted: {report.there:,} products are in {options.output}; the same command "
-            "goes on from there"
-        ) from None
+        raise KeyboardInterrupt(f"interrupted: {lines.kept('products')}") from None
     except PrevalenceError as error:
         if not report.made:
             raise
@@ -130,11 +128,9 @@ class _Work:
             signature=self._signature,
         )
 
-    def write(self, items: Iterable[Product | BadRecord]) -> None:
+    def write(self, items: Iterable[Product | BadRecord], lines: LineFile) -> None:
         """Summarise products and write them one by one."""
-        with ExitStack() as stack:
-            show = stack.enter_context(_Bar(quiet=self._options.quiet))
-            file = None
+        with lines, _Bar(quiet=self._options.quiet) as show:
             for item in items:
                 if isinstance(item, BadRecord):
                     self._report.fail(item.error)
@@ -144,14 +140,7 @@ class _Work:
                 except InputError as error:
                     self._report.fail(str(error))
                     continue
-                # Not before: a continuation that is refused leaves the file as it is.
-                file = file or stack.enter_context(
-                    self._options.output.open(
-                        "a" if self._options.continues else "w", encoding="utf-8", newline=""
-                    )
-                )
-                file.write(json.dumps(made.to_json(), ensure_ascii=False) + "\n")
-                file.flush()
+                lines.line(json.dumps(made.to_json(), ensure_ascii=False))
                 show.product()
 
     def _kept(self) -> Iterator[dict[str, object]]:

@@ -11,12 +11,15 @@ import click
 
 from prevalence.cli.options import (
     GroupedCommand,
+    input_options,
+    model_option_names,
     model_options,
-    open_cache_folder,
     option,
-    split_names,
+    quiet_option,
+    refuse_given,
+    scorer_settings,
 )
-from prevalence.cli.score import INPUT_FORMATS
+from prevalence.cli.outputs import check_output
 from prevalence.cli.writing_options import (
     LANGUAGE_MODEL,
     WritingOptions,
@@ -31,12 +34,25 @@ from prevalence.nli.registry import EMBEDDED
 from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from prevalence.engine import Engine
     from prevalence.summarizer import Summarizer
 
 __all__ = ["SummarizeOptions", "summarize"]
 
 _SENTENCES = 5
+_OF_GREEDY = frozenset(
+    {"search", "confidence", "refuse_contradictions", "no_trivial", "trivial_template"}
+)
+_READ: Mapping[str, frozenset[str]] = {
+    "random": frozenset({"no_cache"}),
+    "lead": frozenset({"no_cache"}),
+    "lexrank": frozenset({"no_cache"}),
+    "centroid": frozenset({"no_cache", "model", "device"}),
+    LANGUAGE_MODEL: frozenset({"no_cache", "cache", "device", "dtype", "batch_tokens"}),
+}
+"""What other methods than greedy read of the options that open a scorer."""
 
 _EPILOG = """\b
 Examples:
@@ -53,7 +69,8 @@ Examples:
 \b
 OUTPUT holds the records of INPUT, each with one more summary. A killed run
 continues when the same command is given again.
-Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run.
+Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
+130 after Ctrl-C.
 """
 
 
@@ -117,29 +134,7 @@ class SummarizeOptions:
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("input", metavar="INPUT")
-@option(
-    "Input",
-    "--input-format",
-    metavar="FORMAT",
-    type=click.Choice(INPUT_FORMATS),
-    default="auto",
-    show_default=True,
-    help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
-)
-@option(
-    "Input",
-    "--product-names",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
-)
-@option(
-    "Input",
-    "--limit",
-    metavar="N",
-    type=click.IntRange(1),
-    help="Only the first N products.",
-)
+@input_options("input_format", "product_names", "limit")
 @option(
     "Input",
     "--simplified",
@@ -252,7 +247,7 @@ class SummarizeOptions:
     help="Name of the new summary beside the old ones [default: the method's].",
 )
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
-@option("Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")
+@quiet_option
 def summarize(**parameters: Any) -> None:
     """Make a summary of each product's reviews, out of their own sentences.
 
@@ -309,10 +304,7 @@ def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
         trivial=None if options.no_trivial else options.trivial_template,
         splitter=options.splitter,
     )
-    settings = dict(parameters)
-    settings["labels"] = split_names(settings["labels"])
-    settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
-    return Engine(open_scorer(**settings), scoring)
+    return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
 def _check(options: SummarizeOptions) -> None:
@@ -321,16 +313,14 @@ def _check(options: SummarizeOptions) -> None:
         raise click.UsageError("--length, --like and --sentences exclude one another")
     if options.no_trivial and options.trivial_template != "name":
         raise click.UsageError("--no-trivial and --trivial-template exclude each other")
-    if options.method != "greedy":
-        if options.search != SEARCHES[0]:
-            raise click.UsageError("--search goes with --method greedy")
-        if options.refuse_contradictions:
-            raise click.UsageError("--refuse-contradictions goes with --method greedy")
+    if options.method in _READ:
+        refuse_given(_OF_GREEDY, "goes with --method greedy")
+        unread = model_option_names() - _READ[options.method]
+        if options.method == LANGUAGE_MODEL:
+            unread |= {"verbatim", "splitter"}
+        refuse_given(unread, f"does nothing with --method {options.method}")
+    elif options.search == SEARCHES[0]:
+        refuse_given({"confidence"}, "goes with --search racing")
     if options.system is not None and not options.system.strip():
         raise click.UsageError("--system is empty: name the new summary")
-    output = options.output
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: no folder {output.absolute().parent}")
-    source = Path(options.input)
-    if source.exists() and output.is_file() and source.samefile(output):
-        raise click.UsageError(f"--output: {output} is the input, which is not written over")
+    check_output(options.output)

@@ -11,9 +11,8 @@ import click
 from prevalence.cli.options import (
     GroupedCommand,
     model_options,
-    open_cache_folder,
     option,
-    split_names,
+    scorer_settings,
 )
 
 __all__ = ["support"]
@@ -74,9 +73,7 @@ def support(
     from prevalence.report.console import make_console, support_view
 
     found = read_reviews(reviews, product=product)
-    parameters["labels"] = split_names(parameters["labels"])
-    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
-    metric = OpinionPrevalence(**parameters)
+    metric = OpinionPrevalence(**scorer_settings(parameters))
     if not metric.calibrated:
         note(
             "warning: the model has no calibrated threshold; "
@@ -88,6 +85,11 @@ def support(
         note(
             f"{metric.counts.truncated:,} reviews were cut at the model's limit "
             "(--windows STRIDE reads all of them)"
+        )
+    if metric.counts.doubtful:
+        note(
+            f"{metric.counts.doubtful:,} pairs are so near the threshold that float32 may decide "
+            "them otherwise (--dtype float32)"
         )
     if form == "table":
         make_console().print(support_view(answers, found, show=show))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.judges.backends import open_backend
 from prevalence.baselines.judges.spending import DryRun, Prices
 from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
 from prevalence.cli.errors import Incomplete, note
+from prevalence.cli.outputs import LineFile
 from prevalence.cli.progress import ReadingProgress
 from prevalence.errors import InputError, PrevalenceError
 from prevalence.extractive.products import Target, skip_summarized
@@ -96,13 +96,11 @@ def run(options: SummarizeOptions, writing: WritingOptions) -> WritingReport:
     work = _Work(options, writer)
     if counter is not None:
         return _estimate(work, items, counter, writing)
+    lines = LineFile(options.output, overwrite=options.overwrite)
     try:
-        work.write(work.unfinished(items))
+        work.write(work.unfinished(items), lines)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"interrupted: {work.report.there:,} products are in {options.output}; the same "
-            "command goes on from there"
-        ) from None
+        raise KeyboardInterrupt(f"interrupted: {lines.kept('products')}") from None
     except PrevalenceError as error:
         if not work.report.made:
             raise
@@ -172,31 +170,21 @@ class _Work:
         """The summaries of a batch."""
         return self._writer.write(batch)
 
-    def write(self, items: Iterable[Product | BadRecord]) -> None:
+    def write(self, items: Iterable[Product | BadRecord], lines: LineFile) -> None:
         """Summarise products and write them."""
         options = self._options
-        with ExitStack() as stack:
-            bar = stack.enter_context(ReadingProgress([options.input], quiet=options.quiet))
-            file: IO[str] | None = None
+        with lines, ReadingProgress([options.input], quiet=options.quiet) as bar:
             for batch in self.batches(items):
-                written = self.ask(batch)
-                # Not before: a continuation that is refused leaves the file as it is.
-                file = file or stack.enter_context(
-                    options.output.open(
-                        "a" if options.continues else "w", encoding="utf-8", newline=""
-                    )
-                )
-                for product, summary in zip(batch, written, strict=True):
-                    self._put(file, product, summary)
+                for product, summary in zip(batch, self.ask(batch), strict=True):
+                    self._put(lines, product, summary)
                     bar.row()
 
-    def _put(self, file: IO[str], product: Product, written: Written) -> None:
+    def _put(self, lines: LineFile, product: Product, written: Written) -> None:
         if written.error is not None:
             self.report.fail(f"{product.source or product.id}: {written.error}")
             return
         made = self._target.added_to(product, written.text, written.to_json())
-        file.write(json.dumps(made.to_json(), ensure_ascii=False) + "\n")
-        file.flush()
+        lines.line(json.dumps(made.to_json(), ensure_ascii=False))
         self.report.add(written)
 
     def _kept(self) -> Iterator[dict[str, object]]:

@@ -9,21 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.characters import well_formed
+from prevalence.consistency.network import Network
 from prevalence.errors import BackendError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.nli.checkpoint import (
-    first_line,
-    folder_digest,
-    load_network,
-    plain_name,
-    read_config,
-    read_tokenizer,
-    resolve,
-)
-from prevalence.nli.limits import real_limit
+from prevalence.nli.checkpoint import first_line
 from prevalence.nli.packing import batches
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
-from prevalence.nli.scorer import dtype_name, open_device
+from prevalence.nli.scorer import rounding_doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,30 +65,22 @@ class AdaptedScorer:
         dtype: str = "auto",
         batch_tokens: int | None = None,
     ) -> None:
-        import torch
-
-        model, name = adapter.model, plain_name(adapter.model)
-        folder = resolve(model)
-        config = read_config(folder, model)
-        named = [adapter.entailment, adapter.contradiction or 0]
-        if max(named) >= config.num_labels:
-            raise ModelError(f"{name}: it has {config.num_labels} outputs, numbered from 0, and "
-                             f"the adapter names {max(named)}")  # fmt: skip
+        opened = self._opened = Network(
+            "AutoModelForSequenceClassification", adapter.model, device=device, dtype=dtype
+        )
+        outputs, named = opened.config.num_labels, [adapter.entailment, adapter.contradiction or 0]
+        if max(named) >= outputs:
+            raise ModelError(f"{opened.name}: it has {outputs} outputs, numbered from 0, and the "
+                             f"adapter names {max(named)}")  # fmt: skip
         self.adapter = adapter
-        self._name = name
-        self._tokenizer = read_tokenizer(folder, model)
+        self._tokenizer = opened.tokenizer
         self._special = [
             token for token in self._tokenizer.all_special_tokens
             if token != self._tokenizer.unk_token
         ]  # fmt: skip
-        limit = real_limit(config, self._tokenizer)
-        self._limit = min(adapter.max_length or limit, limit)
-        self._device = open_device(device)
-        kind = dtype_name(dtype)
-        self._network = load_network(
-            "AutoModelForSequenceClassification", folder, config, model,
-            dtype=getattr(torch, kind),
-        ).to(self._device)  # fmt: skip
+        self._limit = min(adapter.max_length or opened.limit, opened.limit)
+        # Pooling over chunks moves log-odds no further than the chunk that moves furthest.
+        self.doubt = rounding_doubt(opened.dtype)
         self._budget = batch_tokens or _BATCH_TOKENS
         stated = _UNCALIBRATED if adapter.threshold is None else adapter.threshold
         self.threshold = stated if threshold is None else check_threshold(threshold)
@@ -104,11 +88,10 @@ class AdaptedScorer:
         self.three_way = adapter.contradiction is not None
         settings = {key: part for key, part in asdict(adapter).items()
                     if key not in {"model", "threshold"}}  # fmt: skip
-        weights = folder_digest(folder)
-        described = repr((sorted(settings.items(), key=str), self._limit, kind)).encode()
-        self.digest = hashlib.blake2b(weights + described, digest_size=16).digest()
+        described = repr((sorted(settings.items(), key=str), self._limit, opened.dtype)).encode()
+        self.digest = hashlib.blake2b(opened.digest + described, digest_size=16).digest()
         self.signature: Mapping[str, str] = {
-            "nli": f"{name}@{weights.hex()[:12]}",
+            "nli": opened.signature,
             "gran": "document" if adapter.chunk is None else f"chunk{adapter.chunk}",
             "trunc": str(self._limit),
             "adapter": hashlib.blake2b(described, digest_size=4).hexdigest(),
@@ -118,6 +101,16 @@ class AdaptedScorer:
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
         """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`."""
+        result = PairScores.empty(len(pairs))
+        for start in range(0, len(pairs), self.work_unit):
+            part = slice(start, start + self.work_unit)
+            result.put(part, self._score_unit(texts, pairs[part]))
+            if progress is not None:
+                progress(len(pairs[part]))
+        return result
+
+    def _score_unit(self, texts: TextTable, pairs: NDArray[np.int64]) -> PairScores:
+        """Score as many pairs as are read at a time, all of whose chunks are in memory at once."""
         result = PairScores.empty(len(pairs))
         readings = [self._read(self._clean(texts[a]), self._clean(texts[b]))
                     for a, b in pairs.tolist()]  # fmt: skip
@@ -129,8 +122,6 @@ class AdaptedScorer:
             own = outputs[starts[row] : starts[row + 1]]
             if len(own):
                 result.entailment[row], result.contradiction[row] = self._pooled(own)
-        if progress is not None:
-            progress(len(pairs))
         return result
 
     def _pooled(self, outputs: NDArray[np.float32]) -> tuple[float, float]:
@@ -186,27 +177,26 @@ class AdaptedScorer:
 
     def _outputs(self, inputs: list[dict[str, list[int]]]) -> NDArray[np.float32]:
         """Activated outputs, float32 [inputs, outputs]."""
-        size = int(self._network.config.num_labels)
+        size = int(self._opened.config.num_labels)
         outputs = np.empty((len(inputs), size), np.float32)
         lengths = np.array([len(part["input_ids"]) for part in inputs], np.int64)
         for rows in batches(lengths, self._budget):
             outputs[rows] = self._forward([inputs[row] for row in rows])
         if not np.isfinite(outputs).all():
-            raise ModelError(f"{self._name}: it gave no finite number for some pairs")
+            raise ModelError(f"{self._opened.name}: it gave no finite number for some pairs")
         return outputs
 
     def _forward(self, inputs: list[dict[str, list[int]]]) -> NDArray[np.float32]:
         import torch
 
-        keys = inputs[0].keys()
-        batch = self._tokenizer.pad(
-            {key: [part[key] for part in inputs] for key in keys}, return_tensors="pt"
-        ).to(self._device)
+        batch = self._opened.padded(inputs)
         try:
             with torch.inference_mode():
-                logits = self._network(**batch).logits.float()
+                logits = self._opened.network(**batch).logits.float()
         except RuntimeError as error:
-            raise BackendError(f"{self._name}: the device failed: {first_line(error)}") from error
+            raise BackendError(
+                f"{self._opened.name}: the device failed: {first_line(error)}"
+            ) from error
         active = (
             torch.sigmoid(logits)
             if self.adapter.activation == "sigmoid"

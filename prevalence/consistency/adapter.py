@@ -121,7 +121,7 @@ def read_adapter(path: Path | str) -> Adapter:
     try:
         text = path.read_text(encoding="utf-8")
         content: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a readable adapter file: {first_line(error)}") from error
     known = {field.name for field in fields(Adapter)}
     if not isinstance(content, dict) or set(content) - known:

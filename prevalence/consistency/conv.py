@@ -212,7 +212,8 @@ class ConvScorer(UnitScorer):
 
     Raises:
         ConfigurationError: a head for another number of models, or one that reads contradiction
-            or neutral from a model that reports neither.
+            or neutral from a model that reports neither; a model in half precision, since a
+            probability that rounding moves to the next bin moves the score by any amount.
     """
 
     def __init__(
@@ -226,6 +227,11 @@ class ConvScorer(UnitScorer):
         if settings.classes != "e" and not all(inner.three_way for inner in inners):
             raise ConfigurationError(
                 f"this head reads the classes {settings.classes}, and a model has only entailment"
+            )
+        if any(getattr(inner, "doubt", 0.0) for inner in inners):
+            raise ConfigurationError(
+                "summac-conv needs --dtype float32: half precision may move a unit into the next "
+                "bin, and decisions that this turns cannot be counted"
             )
         self.head = head
         asked = models_of(inners)

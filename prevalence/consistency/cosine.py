@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 __all__ = ["COSINE_MODES", "CosineScorer"]
 
 
+_WORD = re.compile(r"\w")
+
+
 def _whole(text: str) -> list[str]:
-    return [text]
+    return [text] if _WORD.search(text) else []
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences, or the text itself when it has none."""
-    return sentences_of(text) or [text]
+    return [sentence for sentence in sentences_of(text) if _WORD.search(sentence)]
 
 
 COSINE_MODES: dict[str, Callable[[str], list[str]]] = {
@@ -55,7 +58,8 @@ class _Vectors:
 class CosineScorer:
     """Cosine between the vectors of premise and hypothesis, as a pair scorer.
 
-    The cosine c lies in [-1, 1] and is given as (1 + c)/2. It has no contradiction class.
+    The cosine c lies in [-1, 1] and is given as (1 + c)/2. A text without a word says nothing: any
+    pair with one scores 0. There is no contradiction class.
 
     Args:
         encoder: gives vectors.
@@ -64,10 +68,12 @@ class CosineScorer:
             is not calibrated.
 
     Raises:
-        ConfigurationError: an unknown mode, or a threshold outside [0, 1).
+        ConfigurationError: an unknown mode, a threshold outside [0, 1), or an encoder in half
+            precision.
     """
 
     three_way = False
+    probability = False
     work_unit = _WORK_UNIT
 
     def __init__(
@@ -76,6 +82,11 @@ class CosineScorer:
         if mode not in COSINE_MODES:
             raise ConfigurationError(
                 f"unknown mode {mode!r} of cosine: choose from {', '.join(COSINE_MODES)}"
+            )
+        if encoder.dtype != "float32":
+            raise ConfigurationError(
+                "cosine needs --dtype float32: how far half precision moves a cosine has no bound "
+                "that would tell which decisions it may turn"
             )
         self._encoder = encoder
         self._cutter = UnitCutter(COSINE_MODES[mode], _whole)
@@ -87,9 +98,8 @@ class CosineScorer:
             "gran": mode,
             "pooling": encoder.pooling,
             "trunc": str(encoder.max_length),
-            **({} if encoder.dtype == "float32" else {"dtype": encoder.dtype}),
         }
-        described = f"cosine/{mode}/1".encode()
+        described = f"cosine/{mode}/2".encode()
         self.digest = hashlib.blake2b(encoder.digest + described, digest_size=16).digest()
         self._known: weakref.WeakKeyDictionary[TextTable, _Vectors] = weakref.WeakKeyDictionary()
 
@@ -105,6 +115,9 @@ class CosineScorer:
         wanted = {int(number) for both in units for side in both for number in side}
         known = self._embed(texts, wanted, len(pairs), progress)
         for row, (premise, hypothesis) in enumerate(units):
+            if not (len(premise) and len(hypothesis)):
+                result.entailment[row] = 0.0
+                continue
             left = np.stack([known.rows[number] for number in premise.tolist()])
             cosine = (left @ known.rows[int(hypothesis[0])]).max()
             result.entailment[row] = np.clip((1.0 + cosine) / 2.0, 0.0, 1.0)

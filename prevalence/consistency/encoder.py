@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.characters import well_formed
+from prevalence.consistency.network import Network
 from prevalence.errors import BackendError, ConfigurationError, ModelError
-from prevalence.nli.checkpoint import (
-    first_line,
-    folder_digest,
-    load_network,
-    plain_name,
-    read_config,
-    read_tokenizer,
-    resolve,
-)
-from prevalence.nli.limits import real_limit
+from prevalence.nli.checkpoint import first_line
 from prevalence.nli.packing import batches
 from prevalence.nli.registry import lookup
-from prevalence.nli.scorer import dtype_name, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,30 +77,19 @@ class Encoder:
         dtype: str = "float32",
         batch_tokens: int | None = None,
     ) -> None:
-        import torch
-
-        folder = resolve(model)
-        config = read_config(folder, model)
-        self._tokenizer = read_tokenizer(folder, model)
-        if self._tokenizer.pad_token is None:
-            raise ModelError(f"{model}: its tokenizer has no padding token")
+        opened = Network("AutoModel", model, device=device, dtype=dtype, optional=("pooler.",))
+        self._opened, self.dtype, folder = opened, opened.dtype, opened.folder
         self.pooling = _pooling(folder, model) if pooling is None else pooling
         if self.pooling not in POOLINGS:
             raise ConfigurationError(
                 f"unknown pooling {self.pooling!r}: choose from {', '.join(POOLINGS)}"
             )
-        self.max_length = _length(folder, real_limit(config, self._tokenizer), max_length, model)
-        self._device = open_device(device)
-        dtype = self.dtype = dtype_name(dtype)
-        self._network = load_network(
-            "AutoModel", folder, config, model, dtype=getattr(torch, dtype), optional=("pooler.",)
-        ).to(self._device)
+        self.max_length = _length(folder, opened.limit, max_length, model)
         self._budget = batch_tokens or _BATCH_TOKENS
-        weights = folder_digest(folder)
         entry = lookup(model)
-        self.name = f"{entry.name if entry else plain_name(model)}@{weights.hex()[:12]}"
-        settings = repr((self.pooling, self.max_length, dtype))
-        self.digest = hashlib.blake2b(weights + settings.encode(), digest_size=16).digest()
+        self.name = f"{entry.name if entry else opened.name}@{opened.digest.hex()[:12]}"
+        settings = repr((self.pooling, self.max_length, self.dtype))
+        self.digest = hashlib.blake2b(opened.digest + settings.encode(), digest_size=16).digest()
 
     def embed(
         self, texts: Sequence[str], *, progress: Callable[[int], None] | None = None
@@ -120,10 +100,10 @@ class Encoder:
             texts: N texts.
             progress: called with the number of texts just done.
         """
-        vectors = np.zeros((len(texts), int(self._network.config.hidden_size)), np.float32)
+        vectors = np.zeros((len(texts), int(self._opened.config.hidden_size)), np.float32)
         if not texts:
             return Embedded(vectors, np.zeros(0, np.bool_))
-        encoded = self._tokenizer(
+        encoded = self._opened.tokenizer(
             [well_formed(text) for text in texts], truncation=True, max_length=self.max_length,
             return_overflowing_tokens=True, padding=False, verbose=False,
         )  # fmt: skip
@@ -132,19 +112,19 @@ class Encoder:
         first = np.searchsorted(owner, np.arange(len(texts)))
         lengths = np.array([len(encoded["input_ids"][row]) for row in first], np.int64)
         for rows in batches(lengths, self._budget):
-            part = {key: [values[first[row]] for row in rows] for key, values in encoded.items()}
+            part = [{key: ids[first[row]] for key, ids in encoded.items()} for row in rows]
             vectors[rows] = self._forward(part)
             if progress is not None:
                 progress(len(rows))
         return Embedded(vectors, np.bincount(owner, minlength=len(texts)) > 1)
 
-    def _forward(self, part: dict[str, Any]) -> NDArray[np.float32]:
+    def _forward(self, rows: Sequence[dict[str, list[int]]]) -> NDArray[np.float32]:
         import torch
 
-        inputs = self._tokenizer.pad(part, return_tensors="pt").to(self._device)
+        inputs = self._opened.padded(rows)
         try:
             with torch.inference_mode():
-                hidden = self._network(**inputs).last_hidden_state.float()
+                hidden = self._opened.network(**inputs).last_hidden_state.float()
         except RuntimeError as error:
             raise BackendError(f"the encoder failed: {first_line(error)}") from error
         if self.pooling == "cls":
@@ -160,7 +140,7 @@ def _stated(folder: Path, file: str) -> dict[str, Any]:
     path = folder / file
     try:
         stated = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path}: not JSON ({first_line(error)})") from error
     return stated if isinstance(stated, dict) else {}
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from prevalence.consistency.questions import answer_f1, answer_spans
+from prevalence.errors import ConfigurationError
 from prevalence.metric import check_threshold
 from prevalence.nli.protocol import PairScores, Progress
 
@@ -36,6 +37,7 @@ class Writer(Protocol):
 
     name: str
     digest: bytes
+    dtype: str
 
     def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
         """Questions for (answer, context) pairs."""
@@ -47,6 +49,7 @@ class Answerer(Protocol):
 
     name: str
     digest: bytes
+    dtype: str
 
     def answer(self, asked: Sequence[tuple[str, str]]) -> list[str]:
         """Answers to (question, context) pairs, empty where there is none."""
@@ -70,6 +73,9 @@ class QuestionScorer:
         answerer: answers them.
         filtered: keep only questions that the hypothesis itself answers as meant.
         threshold: decision threshold in [0, 1); None takes 0.5, which is not calibrated.
+
+    Raises:
+        ConfigurationError: a model in half precision, which may choose other words.
     """
 
     three_way = False
@@ -83,6 +89,11 @@ class QuestionScorer:
         filtered: bool = True,
         threshold: float | None = None,
     ) -> None:
+        if any(model.dtype != "float32" for model in (writer, answerer)):
+            raise ConfigurationError(
+                "qafe needs --dtype float32: half precision may choose other words, and decisions "
+                "that this turns cannot be counted"
+            )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
         self.threshold = _UNCALIBRATED if threshold is None else check_threshold(threshold)
         self.calibrated = threshold is not None

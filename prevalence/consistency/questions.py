@@ -13,19 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.characters import well_formed
+from prevalence.consistency.network import Network
 from prevalence.errors import BackendError, ModelError
-from prevalence.nli.checkpoint import (
-    first_line,
-    folder_digest,
-    load_network,
-    plain_name,
-    read_config,
-    read_tokenizer,
-    resolve,
-)
-from prevalence.nli.limits import real_limit
+from prevalence.nli.checkpoint import first_line
 from prevalence.nli.packing import batches
-from prevalence.nli.scorer import dtype_name, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,31 +102,8 @@ def _bag(text: str) -> Counter[str]:
     return Counter(_ARTICLES.sub(" ", lowered).split())
 
 
-class _Checkpoint:
-    """What both models are: weights, tokenizer, device, limit, name and digest."""
-
-    def __init__(self, kind: str, model: str, *, device: str, dtype: str) -> None:
-        import torch
-
-        self.folder: Path = resolve(model)
-        config = read_config(self.folder, model)
-        self.tokenizer = read_tokenizer(self.folder, model)
-        if self.tokenizer.pad_token is None:
-            raise ModelError(f"{model}: its tokenizer has no padding token")
-        self.limit = real_limit(config, self.tokenizer)
-        self.device = open_device(device)
-        dtype = self.dtype = dtype_name(dtype)
-        self.network = load_network(
-            kind, self.folder, config, model, dtype=getattr(torch, dtype)
-        ).to(self.device)
-        weights = folder_digest(self.folder)
-        self.name = f"{plain_name(model)}@{weights.hex()[:12]}"
-        self.digest = hashlib.blake2b(weights + dtype.encode(), digest_size=16).digest()
-
-    def padded(self, rows: Sequence[dict[str, list[int]]]) -> Any:
-        """A batch on the device."""
-        columns = {key: [row[key] for row in rows] for key in rows[0]}
-        return self.tokenizer.pad(columns, return_tensors="pt").to(self.device)
+def _digest(checkpoint: Network) -> bytes:
+    return hashlib.blake2b(checkpoint.digest + checkpoint.dtype.encode(), digest_size=16).digest()
 
 
 class QuestionWriter:
@@ -151,6 +119,7 @@ class QuestionWriter:
     Attributes:
         name: for the signature.
         digest: of everything that changes a question, 16 bytes.
+        dtype: precision of the network.
 
     Raises:
         ModelError: the checkpoint or its template is unusable.
@@ -159,12 +128,12 @@ class QuestionWriter:
     def __init__(
         self, model: str, *, beams: int = 4, device: str = "auto", dtype: str = "auto"
     ) -> None:
-        self._checkpoint = _Checkpoint("AutoModelForSeq2SeqLM", model, device=device, dtype=dtype)
+        self._checkpoint = Network("AutoModelForSeq2SeqLM", model, device=device, dtype=dtype)
         self._template = _template(self._checkpoint.folder)
         self._beams = beams
-        self.name = self._checkpoint.name
+        self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
         settings = repr((self._template, beams)).encode()
-        self.digest = hashlib.blake2b(self._checkpoint.digest + settings, digest_size=16).digest()
+        self.digest = hashlib.blake2b(_digest(self._checkpoint) + settings, digest_size=16).digest()
 
     def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
         """Questions for (answer, context) pairs, in order."""
@@ -206,7 +175,7 @@ def _template(folder: Path) -> str:
         return TEMPLATE
     try:
         template = json.loads(path.read_text(encoding="utf-8"))["template"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path}: no JSON object with a template") from error
     if not isinstance(template, str) or sorted(_PLACE.findall(template)) != ["answer", "context"]:
         raise ModelError(f"{path}: the template must hold {{answer}} and {{context}}, once each")
@@ -258,17 +227,18 @@ class QuestionAnswerer:
     Attributes:
         name: for the signature.
         digest: of everything that changes an answer, 16 bytes.
+        dtype: precision of the network.
 
     Raises:
         ModelError: the checkpoint is unusable.
     """
 
     def __init__(self, model: str, *, device: str = "auto", dtype: str = "auto") -> None:
-        self._checkpoint = _Checkpoint(
+        self._checkpoint = Network(
             "AutoModelForQuestionAnswering", model, device=device, dtype=dtype
         )
-        self.name = self._checkpoint.name
-        self.digest = self._checkpoint.digest
+        self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
+        self.digest = _digest(self._checkpoint)
 
     def answer(self, asked: Sequence[tuple[str, str]]) -> list[str]:
         """Answers to (question, context) pairs, in order; an empty one where there is none.

@@ -136,6 +136,7 @@ class ZeroShotScorer(UnitScorer):
             )
         self._over = OPERATORS[over_premise], OPERATORS[over_hypothesis]
         self._minus = minus_contradiction
+        self.probability = not minus_contradiction
         described = {"gran": str(cut), "ops": f"{over_premise}-{over_hypothesis}"}
         if minus_contradiction:
             described["minus"] = "contradiction"

@@ -45,6 +45,10 @@ class UnitScorer:
         inners: as given.
         digest: of the inner scorers and of every setting, 16 bytes.
         signature: the first inner scorer's, with all models, ``consistency`` and ``described``.
+        doubt: how far rounding may move the log-odds of a score. It is the inner scorers', which
+            holds for whatever is made of probabilities and their complements by means, maxima and
+            minima alone: σ(logit p + d) is concave in p for d > 0 and convex for d < 0, so that a
+            mean's log-odds move no further than d. A child that does more refuses doubt.
     """
 
     three_way = False
@@ -63,6 +67,7 @@ class UnitScorer:
         self._cutter = cutter
         self.threshold = check_threshold(threshold)
         self.calibrated = calibrated
+        self.doubt = max(float(getattr(inner, "doubt", 0.0)) for inner in inners)
         self.signature: Mapping[str, str] = {
             **inners[0].signature,
             "nli": models_of(inners),

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "RatingTable", "TableBuilder", "mean_present", "own_dimension", "snake"]
 
+_SAME_DIMENSION = (
+    ("asp_rel", "aspect_relevance"),
+    ("self_coh", "self_coherence"),
+    ("sent_con", "sentiment_consistency"),
+    ("readblty", "readability"),
+)
+"""OpinSummEval's released ratings abbreviate what its paper, and judges, write out."""
+
 Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 _Places = list[tuple[tuple[int, ...], float | None]]
@@ -141,17 +149,25 @@ def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | No
 
     Returns:
         Family and dimension as rated, the longest that fits; the name itself and None where the
-        metric judges none of them in particular.
+        metric judges none of them in particular. OpinSummEval's abbreviations and the words that
+        they stand for fit each other.
 
     >>> own_dimension("op-i.aspect_coverage", ["aspect coverage", "fluency"])
     ('op-i', 'aspect coverage')
+    >>> own_dimension("chatgpt-4d.readability", ["asp_rel", "readblty"])
+    ('chatgpt-4d', 'readblty')
     >>> own_dimension("rouge-1", ["fluency"])
     ('rouge-1', None)
     """
-    for dimension in sorted(dimensions, key=len, reverse=True):
-        ending = "." + snake(dimension)
+    rated = {snake(dimension): dimension for dimension in dimensions}
+    named = {
+        other: rated[name] for pair in _SAME_DIMENSION for name in pair if name in rated
+        for other in pair
+    } | rated  # fmt: skip
+    for spelling in sorted(named, key=len, reverse=True):
+        ending = f".{spelling}"
         if snake(metric).endswith(ending) and len(metric) > len(ending):
-            return metric[: -len(ending)], dimension
+            return metric[: -len(ending)], named[spelling]
     return metric, None
 
 

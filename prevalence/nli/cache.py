@@ -266,6 +266,7 @@ class CachedScorer:
         self.threshold = inner.threshold
         self.calibrated: bool = getattr(inner, "calibrated", True)
         self.doubt: float = getattr(inner, "doubt", 0.0)
+        self.probability: bool = getattr(inner, "probability", True)
         self.three_way = inner.three_way
         self.work_unit = inner.work_unit
         self.hits = 0

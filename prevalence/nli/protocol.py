@@ -64,7 +64,7 @@ class PairScorer(Protocol):
     Scores lie in [0, 1] whatever the scorer measures, so that decisions, caches, calibration and
     soft prevalence need to know nothing about it. A measure s whose own range is [-1, 1] (a cosine,
     entailment minus contradiction) is given as (1 + s)/2, which keeps every order and every
-    decision.
+    decision; soft prevalence alone refuses it, since there texts without any relation have ½.
 
     Attributes:
         digest: names everything that changes a probability: weights, tokenizer, truncation,
@@ -75,8 +75,9 @@ class PairScorer(Protocol):
         work_unit: number of pairs that is worth one call (a few seconds of work).
 
     A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
-    (how far rounding may move the log-odds of a probability, 0 when absent) and ``hits`` (pairs
-    answered by a cache).
+    (how far rounding may move the log-odds of a probability, 0 when absent), ``probability``
+    (whether a score may stand for a probability, True when absent) and ``hits`` (pairs answered by
+    a cache).
     """
 
     digest: bytes

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from prevalence.nli.packing import Fitted
 
-__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device"]
+__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device",
+           "rounding_doubt"]  # fmt: skip
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
@@ -353,6 +354,11 @@ def dtype_name(name: str) -> str:
     if name not in DTYPES:
         raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
     return "float32" if name == "auto" else name
+
+
+def rounding_doubt(dtype: str) -> float:
+    """How far a classifier's arithmetic in a resolved dtype may move log-odds; 0 for float32."""
+    return _DOUBT[dtype]
 
 
 def _out_of_memory(error: RuntimeError) -> bool:

@@ -19,7 +19,7 @@ from prevalence.nli.memory import MemoryCache
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
 from prevalence.rewards.completions import completion_text
 from prevalence.rewards.tally import Tally
-from prevalence.scorers import open_scorer
+from prevalence.scorers import loads_model, open_scorer
 from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ class ModelOptions:
 
     def open(self) -> PairScorer:
         """Open the scorer in this process."""
-        return open_scorer(**{**asdict(self), "device": _own_device(self.device)})
+        device = _own_device(self.device) if loads_model(self.model) else self.device
+        return open_scorer(**{**asdict(self), "device": device})
 
 
 class BatchScorer:

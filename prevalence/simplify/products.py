@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import InputError, PrevalenceError
+from prevalence.errors import InputError
+from prevalence.guarded import Guarded
 from prevalence.records import BadRecord, Product
 from prevalence.writers import finished_records
 
@@ -57,22 +58,17 @@ _Cut = tuple[Product, list[list[str]]]
 def _chunks(products: Iterable[Product], simplifier: Simplifier) -> Iterator[list[_Cut]]:
     chunk: list[_Cut] = []
     size = 0
-    failure: PrevalenceError | None = None
-    try:
-        for product in products:
-            reviews = [[s.text for s in simplifier.splitter(r.text)] for r in product.reviews]
-            chunk.append((product, reviews))
-            size += sum(map(len, reviews))
-            if size >= _CHUNK:
-                yield chunk
-                chunk, size = [], 0
-    except PrevalenceError as error:
-        # What was read before the input failed is rewritten first.
-        failure = error
+    source = Guarded(products)
+    for product in source:
+        reviews = [[s.text for s in simplifier.splitter(r.text)] for r in product.reviews]
+        chunk.append((product, reviews))
+        size += sum(map(len, reviews))
+        if size >= _CHUNK:
+            yield chunk
+            chunk, size = [], 0
     if chunk:
         yield chunk
-    if failure is not None:
-        raise failure
+    source.finish()
 
 
 def _with_simplified(product: Product, texts: list[str], signature: str) -> Product:

@@ -1,7 +1,6 @@
 """A larger teacher judges pairs; a smaller model then learns its probabilities as soft labels."""
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from prevalence.errors import InputError
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Document, Target
 from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
 from prevalence.sentences import get_splitter
 from prevalence.texts import TextTable
+from prevalence.writers import atomic_file
 
 __all__ = ["Pairing", "ask_about", "teach", "write_documents"]
 
@@ -118,7 +118,15 @@ def teach(
     Returns:
         Documents whose hypotheses all have targets; a hypothesis that is too long for the teacher
         keeps its label, or is left out if it has none.
+
+    Raises:
+        ConfigurationError: The teacher's scores are no probabilities.
     """
+    if not getattr(teacher, "probability", True):
+        raise ConfigurationError(
+            "a teacher gives probabilities, and this scorer gives (1 + s)/2 of a measure s in "
+            "[-1, 1]: choose another, or calibrate it with --map platt"
+        )
     table = TextTable()
     numbers = [
         (table.add(document.premise), table.add(text))
@@ -188,13 +196,11 @@ def write_documents(path: Path, documents: Sequence[Document]) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    temporary = path.with_name(f"{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
+        with atomic_file(path) as file:
             for document in documents:
                 file.write(json.dumps(_record(document)) + "\n")
-        os.replace(temporary, path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error})") from error
 

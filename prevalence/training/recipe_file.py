@@ -48,7 +48,7 @@ def read_recipe(path: Path) -> Recipe:
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path}: cannot be read as a TOML recipe ({error})") from error
     known = ("model", "output", "source", "stage", "optimizer", "run", "validation",
              "cross_validation", "teacher")  # fmt: skip

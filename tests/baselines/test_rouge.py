@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from prevalence.baselines import Example, get
 from prevalence.baselines.lexical.pyrouge import missing_tables
-from prevalence.baselines.lexical.rouge import Overlap, f1, lcs_length
+from prevalence.baselines.lexical.rouge import Overlap, f1
+from prevalence.consistency.rouge import common_subsequence
 
 UNITS = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
 MEASURES = {"": "fmeasure", ":precision": "precision", ":recall": "recall"}
@@ -49,7 +50,7 @@ def test_the_bits_count_a_longest_common_subsequence(first, second):
             table[i + 1][j + 1] = (
                 table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
             )
-    assert lcs_length(first, second) == table[-1][-1]
+    assert common_subsequence(first, second) == table[-1][-1]
 
 
 def test_by_hand():

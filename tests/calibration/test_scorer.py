@@ -104,6 +104,14 @@ def test_half_precision_doubt_follows_a_logit_map_and_refuses_steps(fake_scorer)
         CalibratedScorer(inner, calibration(0.3, MAPS[-1]))
 
 
+def test_a_map_makes_probabilities_of_any_score(fake_scorer):
+    inner = fake_scorer()
+    assert CalibratedScorer(inner, calibration(0.3)).probability
+    inner.probability = False
+    assert not CalibratedScorer(inner, calibration(0.3)).probability
+    assert CalibratedScorer(inner, calibration(0.3, LogitMap(2.0))).probability
+
+
 @pytest.mark.parametrize("score_map", MAPS)
 def test_a_file_reads_back(tmp_path, score_map):
     path = tmp_path / "c.json"

@@ -49,6 +49,8 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     nothing = score(path, "--reviews-where", "stars = 5", "--format", "jsonl")
     assert nothing.exit_code == 2
     assert "2 summaries have no score" in nothing.stderr
+    assert "0 summaries scored, 0 failed\n" in nothing.stderr
+    assert "early stopping" not in nothing.stderr
     first = json.loads(nothing.stdout.splitlines()[0])
     assert first["warning"] == "no review satisfies stars=5 (none has stars)"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.cli.score import INPUT_FORMATS
+from prevalence.cli.options import INPUT_FORMATS
 from prevalence.cli.score import score as score_command
 from prevalence.nli.scorer import DTYPES
 from prevalence.readers import FORMATS
@@ -275,12 +275,12 @@ def test_cache_answers_the_second_run(
 ) -> None:
     path = write(boots)
     first, second = score(path), score(path)
-    assert "0 were cached" in first.stderr
-    assert "0 were cached" not in second.stderr
+    assert "0 answers were cached" in first.stderr
+    assert "0 answers were cached" not in second.stderr
     assert first.stdout == second.stdout
     assert list(cache_folder.iterdir())
-    assert "0 were cached" in score(path, "--no-cache").stderr
-    assert "0 were cached" in score(path, "--cache", tmp_path / "other").stderr
+    assert "0 answers were cached" in score(path, "--no-cache").stderr
+    assert "0 answers were cached" in score(path, "--cache", tmp_path / "other").stderr
 
 
 def test_quiet_keeps_errors_and_drops_notes(

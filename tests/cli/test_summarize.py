@@ -59,10 +59,11 @@ def test_the_new_summary_stands_beside_the_old_ones_and_score_reads_it(
 
 
 def test_records_without_a_summary_are_welcome(
-    summarize: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+    run: Run, write: Write, boots: dict[str, Any], tmp_path: Path
 ) -> None:
     del boots["summaries"]
-    assert summarize(write(boots), "--method", "lead", "--system", "first").exit_code == 0
+    words = ("--method", "lead", "--system", "first", "--output", tmp_path / "out.jsonl")
+    assert run("summarize", write(boots), *words).exit_code == 0
     (record,) = records(tmp_path / "out.jsonl")
     assert list(record["summaries"]) == ["first"]
 
@@ -93,10 +94,17 @@ def test_lengths(
 
 @pytest.mark.parametrize("method", ["random", "lead", "lexrank"])
 def test_rivals_load_no_model(
-    run: Run, write: Write, boots: dict[str, Any], tmp_path: Path, method: str
+    run: Run,
+    write: Write,
+    boots: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    method: str,
 ) -> None:
     output = tmp_path / "out.jsonl"
-    result = run("summarize", write(boots), "--method", method, "--model", "nowhere", "-o", output)
+    monkeypatch.setattr("prevalence.scorers.open_scorer", None)
+    result = run("summarize", write(boots), "--method", method, "--no-cache", "-o", output)
     assert result.exit_code == 0, result.stderr
     (record,) = records(output)
     assert record["summaries"][method]["extract"]["delta"] is None
@@ -196,7 +204,9 @@ def test_nothing_made_is_status_2(summarize: Run, write: Write, boots: dict[str,
         (["--no-trivial", "--trivial-template", "script"], "exclude each other"),
         (["--system", " "], "--system is empty"),
         (["--confidence", "0"], "--confidence"),
-        (["--method", "centroid"], "rouge1-precision"),
+        (["--confidence", "0.9"], "--confidence goes with --search racing"),
+        (["--method", "lead"], "--model does nothing with --method lead"),
+        (["--method", "centroid"], "--threshold does nothing with --method centroid"),
     ],
 )
 def test_options_that_do_not_fit_are_one_line_and_status_2(
@@ -206,6 +216,29 @@ def test_options_that_do_not_fit_are_one_line_and_status_2(
     assert result.exit_code == 2
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("method", ["random", "lead", "lexrank", "centroid", "llm"])
+@pytest.mark.parametrize(
+    "given", [("--calibration", "c.json"), ("--windows", "8"), ("--threshold", "0.1")]
+)
+def test_what_a_method_does_not_read_is_refused(
+    run: Run, write: Write, boots: dict[str, Any], method: str, given: tuple[str, str]
+) -> None:
+    words = ("--method", method, "--output", "out.jsonl", *given)
+    result = run("summarize", write(boots), *words)
+    assert result.exit_code == 2
+    assert f"{given[0]} does nothing with --method {method}" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_centroid_needs_an_encoder(
+    run: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    words = ("--method", "centroid", "--model", "rouge1-precision", "-o", tmp_path / "o.jsonl")
+    result = run("summarize", write(boots), *words)
+    assert result.exit_code == 2
+    assert "rouge1-precision" in result.stderr
 
 
 def test_the_input_is_not_written_over(run: Run, write: Write, boots: dict[str, Any]) -> None:
@@ -248,9 +281,10 @@ def test_examples_of_the_help_work(shell: Shell, repository: Path, tmp_path: Pat
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("prevalence")]
     assert len(lines) == 5
     for line in lines:
-        # The lexical scorer stands in for the model, which would take minutes.
         absolute = line.replace("examples/", f"{repository}/examples/")
-        done = shell(f"{absolute} --model rouge1-precision", cwd=tmp_path)
+        # The lexical scorer stands in for the model, which would take minutes.
+        lexical = "" if "--method" in line else " --model rouge1-precision"
+        done = shell(absolute + lexical, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert {path.name for path in tmp_path.glob("*.jsonl")} == {
         "with-greedy.jsonl", "racing.jsonl", "lexrank.jsonl",

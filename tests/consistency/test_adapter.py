@@ -92,6 +92,29 @@ def test_the_beginning_is_read_where_nothing_is_chunked(tiny, asked):
     assert np.isnan(found.entailment[2])
 
 
+def test_pairs_are_read_a_unit_at_a_time(tiny, asked, monkeypatch):
+    folder = str(tiny("classifier", num_labels=2))
+    scorer = AdaptedScorer(Adapter(model=folder, template=TEMPLATE), batch_tokens=40)
+    whole, held, at_once = asked(scorer, *PAIRS), [], scorer._outputs
+
+    def counting(inputs):
+        held.append(len(inputs))
+        return at_once(inputs)
+
+    monkeypatch.setattr(scorer, "_outputs", counting)
+    monkeypatch.setattr(scorer, "work_unit", 3)
+    seen = []
+    parts = asked(scorer, *PAIRS, progress=seen.append)
+    assert held == seen == [3, 1]
+    np.testing.assert_allclose(parts.entailment, whole.entailment, atol=1e-6)
+
+
+def test_half_precision_brings_the_doubt_of_its_kind(tiny):
+    adapter = Adapter(model=str(tiny("classifier", num_labels=2)))
+    doubts = [AdaptedScorer(adapter, dtype=kind).doubt for kind in ("auto", "float16", "bfloat16")]
+    assert doubts[0] == 0 < doubts[1] < doubts[2]
+
+
 def test_special_tokens_in_a_review_are_text(tiny, asked):
     folder = str(tiny("classifier", num_labels=2))
     scorer = AdaptedScorer(Adapter(model=folder))
@@ -154,6 +177,11 @@ def test_files_that_are_no_adapter(tmp_path, tiny):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(error, match=said):
             read_adapter(path)
+    for name, deep in (("deep.toml", "x = " + "[" * 100_000), ("deep.json", "[" * 100_000)):
+        (tmp_path / name).write_text(deep, encoding="utf-8")
+        with pytest.raises(InputError, match="not a readable adapter") as caught:
+            read_adapter(tmp_path / name)
+        assert "\n" not in str(caught.value)
     (tmp_path / "adapter.json").write_text("[]", encoding="utf-8")
     with pytest.raises(InputError, match="no fields"):
         read_adapter(tmp_path / "adapter.json")

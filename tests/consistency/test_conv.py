@@ -105,6 +105,13 @@ def test_heads_and_models_must_go_together(fake_scorer):
         ConvScorer([fake_scorer()], head(nli="other@2"))
 
 
+def test_half_precision_is_refused(fake_scorer):
+    inner = fake_scorer()
+    inner.doubt = 0.05
+    with pytest.raises(ConfigurationError, match="summac-conv needs --dtype float32"):
+        ConvScorer([inner], head())
+
+
 def test_is_a_pair_scorer(fake_scorer):
     scorer = ConvScorer([fake_scorer()], head())
     assert isinstance(scorer, PairScorer)

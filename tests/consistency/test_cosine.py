@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from functools import cache
 
@@ -52,6 +53,8 @@ def test_equals_single_texts(tiny, asked, mode):
     units = (lambda text: [text]) if mode == "document" else (lambda t: SENTENCES.get(t, [t]))
     expected = [
         max(float(vector(folder, unit) @ vector(folder, claim)) for unit in units(premise))
+        if re.search(r"\w", premise) and re.search(r"\w", claim)
+        else -1.0
         for premise, claim in PAIRS
     ]
     np.testing.assert_allclose(2 * scores.entailment - 1, expected, atol=2e-6)
@@ -69,11 +72,27 @@ def test_the_first_token_and_a_limit(tiny, asked):
     assert (scorer.signature["pooling"], scorer.signature["trunc"]) == ("cls", "8")
 
 
-def test_half_precision_stands_in_the_signature(tiny):
-    folder = tiny("encoder")
-    whole, half = (open_scorer(f"cosine:{folder}", dtype=d) for d in ("float32", "bfloat16"))
-    assert "dtype" not in whole.signature
-    assert half.signature == {**whole.signature, "dtype": "bfloat16"}
+def test_half_precision_is_refused_since_its_doubt_has_no_bound(tiny):
+    with pytest.raises(ConfigurationError, match="cosine needs --dtype float32"):
+        open_scorer(f"cosine:{tiny('encoder')}", dtype="bfloat16")
+
+
+@pytest.mark.parametrize("mode", ["document", "sentence-max"])
+def test_a_text_without_words_says_nothing(tiny, asked, mode):
+    scorer = CosineScorer(Encoder(str(tiny("encoder"))), mode)
+    seen = []
+    pairs = [("", ""), ("?!", "?!"), (REVIEW, "..."), (" ", "dry"), ("dry", "dry")]
+    scores = asked(scorer, *pairs, progress=seen.append)
+    assert scores.entailment[:4].tolist() == [0, 0, 0, 0]
+    assert scores.entailment[4] == pytest.approx(1)
+    assert sum(seen) == len(pairs)
+
+
+def test_a_sentence_without_words_is_not_the_nearest(tiny, asked):
+    scorer = CosineScorer(Encoder(str(tiny("encoder"))))
+    plain, marked = asked(scorer, ("dry feet", "!!!"), ("dry feet !!!", "wet")).entailment
+    assert plain == 0
+    assert 0 < marked <= 1
 
 
 def test_what_is_not_read_is_flagged(tiny, asked):

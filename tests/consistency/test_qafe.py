@@ -18,7 +18,7 @@ from prevalence.consistency.questions import (
     answer_spans,
     best_span,
 )
-from prevalence.errors import ModelError
+from prevalence.errors import ConfigurationError, ModelError
 from prevalence.nli.protocol import PairScorer
 from prevalence.scorers import open_scorer
 from prevalence.texts import TextTable
@@ -70,7 +70,7 @@ def test_an_answer_is_never_long():
 class Scripted:
     """Writes and answers from a script, and counts what it was asked."""
 
-    name, digest = "script@1", b"script"
+    name, digest, dtype = "script@1", b"script", "float32"
 
     def __init__(self, answers=None):
         self.answers = answers or {}
@@ -200,3 +200,11 @@ def test_a_folder_states_its_template(tiny, tmp_path):
         stated.write_text(text)
         with pytest.raises(ModelError, match=said):
             QuestionWriter(str(folder), device="cpu")
+
+
+def test_half_precision_is_refused():
+    half = Scripted()
+    half.dtype = "bfloat16"
+    for models in ((half, Scripted()), (Scripted(), half)):
+        with pytest.raises(ConfigurationError, match="qafe needs --dtype float32"):
+            QuestionScorer(*models)

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks import summac_parity as parity
+from prevalence.consistency.propositions import AlignmentScorer
 from prevalence.consistency.summac import SUMMAC_MODELS, Granularity, ZeroShotScorer
+from prevalence.consistency.units import UnitAnswers
 from prevalence.errors import ConfigurationError
 from prevalence.nli.labels import parse_labels
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer
+from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores
 from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
@@ -160,3 +164,44 @@ def test_conv_equals_the_original(recorded, tiny, folder):
 
 def test_every_operator_is_compared():
     assert set(parity.CHOICES) == set(product(parity.OPERATORS, parity.OPERATORS, (False, True)))
+
+
+DOUBT = 0.3
+UNIT_PAIR = st.tuples(st.floats(0.01, 0.49), st.floats(0.01, 0.49), st.floats(-1, 1))
+
+
+def moved(probabilities, by):
+    """Probabilities whose log-odds are further by as much."""
+    odds = probabilities / (1 - probabilities) * np.exp(by)
+    return odds / (1 + odds)
+
+
+@pytest.mark.parametrize("choice", [
+    *product(["max", "mean", "min"], ["max", "mean"], [False, True]), "average", "max",
+])  # fmt: skip
+@given(units=st.lists(UNIT_PAIR, min_size=4, max_size=4))
+def test_rounding_moves_a_score_no_further_than_its_parts(fake_scorer, choice, units):
+    inner = fake_scorer()
+    inner.doubt = DOUBT
+    if isinstance(choice, str):
+        scorer = AlignmentScorer(inner, choice)
+    else:
+        over, then, minus = choice
+        scorer = ZeroShotScorer(
+            inner, over_premise=over, over_hypothesis=then, minus_contradiction=minus
+        )
+    entailment, against, way = np.array(units).T
+
+    def log_odds(by):
+        scores = PairScores(moved(entailment, by), moved(against, -by), np.zeros(4, np.uint8))
+        answers = UnitAnswers(scores, [slice(0, 4)], [(2, 2)], np.zeros(1, np.uint8))
+        (score,) = scorer.reduce([answers])
+        return np.log(score / (1 - score))
+
+    assert scorer.doubt == DOUBT
+    assert abs(log_odds(DOUBT * way) - log_odds(0.0)) <= DOUBT + 1e-9
+
+
+@pytest.mark.parametrize("minus", [False, True])
+def test_only_a_difference_is_no_probability(fake_scorer, minus):
+    assert ZeroShotScorer(fake_scorer(), minus_contradiction=minus).probability is not minus

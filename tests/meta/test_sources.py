@@ -251,6 +251,23 @@ def test_metrics_of_one_dimension():
     assert own_dimension("coverage", dimensions) == ("coverage", None)
 
 
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("asp_rel", "aspect_relevance"), ("self_coh", "self_coherence"),
+        ("sent_con", "sentiment_consistency"), ("readblty", "readability"),
+    ],
+)  # fmt: skip
+def test_what_opinsummeval_abbreviates_is_the_same_dimension(write, short, long):
+    cases = write("cases.jsonl", {"case": 1, "tiny": {"annot1": [1, 2, 3, 4]}})
+    judged = write("judged.jsonl", {"id": "1", "system": "tiny", "metrics": {f"judge.{long}": 4}})
+    table = read_table([cases, judged])
+    assert own_dimension(f"judge.{long}", table.dimensions) == ("judge", short)
+    assert own_dimension(f"judge.{short}", [long]) == ("judge", long)
+    assert own_dimension(f"judge.{short}", [long, short]) == ("judge", short)
+    assert own_dimension(f"judge.{long}", [long, short]) == ("judge", long)
+
+
 def test_shared_data_is_read_whole(shared_data):
     table = read_table(shared_data / "opinsummeval.jsonl")
     assert (len(table.items), len(table.systems), len(table.metrics)) == (100, 14, 39)

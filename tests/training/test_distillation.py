@@ -90,6 +90,15 @@ def test_answers_become_targets(fake_scorer: Callable[..., Any]) -> None:
     assert pure.targets[0][:3] == pytest.approx((0.8, 0.1, 0.1), abs=1e-6)
 
 
+def test_a_teacher_whose_scores_are_no_probabilities_is_refused(
+    fake_scorer: Callable[..., Any],
+) -> None:
+    teacher = fake_scorer()
+    teacher.probability = False
+    with pytest.raises(ConfigurationError, match="a teacher gives probabilities"):
+        teach([Document("r", ("a",), (YES,), "g")], teacher, keep=0.5)
+
+
 def test_a_teacher_without_contradiction_gives_binary_targets(
     fake_scorer: Callable[..., Any],
 ) -> None:

@@ -1,0 +1,178 @@
+"""Files that runs write: never over what they read, continued or begun anew, and counted."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+__all__ = ["LineFile", "check_output", "keeping_pairs", "kept_in", "line_file"]
+
+_BLOCK = 1 << 20
+_WRITTEN = frozenset({"--output", "--record"})
+"""Options that name what a command writes; whatever other parameters name is read."""
+_AFTER_A_MARK = re.compile(r"[:=,|]")
+"""What stands before the file in ``adapter:FILE``, ``LABEL=FILE`` and lists of such."""
+
+
+def check_output(output: Path, *, option: str = "--output") -> None:
+    """Refuse a file in no folder, and one that the command in progress reads.
+
+    Every parameter of the command counts, so that a calibration, a recipe or a list of names is as
+    safe as the input itself.
+
+    Raises:
+        click.UsageError: the file cannot be written, or should not be.
+    """
+    if not output.absolute().parent.is_dir():
+        raise click.UsageError(f"{option}: no folder {output.absolute().parent}")
+    if not output.is_file():
+        return
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if _WRITTEN.isdisjoint(parameter.opts):
+            given = context.params.get(str(parameter.name))
+            is_input = isinstance(parameter, click.Argument)
+            if any(_same_file(path, output) for path in _paths(given, bare=is_input)):
+                read = "an input" if is_input else parameter.opts[0]
+                raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
+
+
+def _paths(given: Any, *, bare: bool) -> Iterator[str]:
+    """What a parameter's value may name as a file.
+
+    Args:
+        given: the value.
+        bare: whether a bare word may, which among options is more often the name of a system.
+    """
+    if isinstance(given, tuple | list):
+        for one in given:
+            yield from _paths(one, bare=bare)
+    elif isinstance(given, Path):
+        yield str(given)
+    elif isinstance(given, str):
+        parts = [given, *_AFTER_A_MARK.split(given)[1:]]
+        yield from (part for part in parts if bare or "." in part or os.sep in part)
+
+
+def _same_file(first: str, second: Path) -> bool:
+    try:
+        return os.path.samefile(first, second)
+    except (OSError, ValueError):
+        # What a parameter says need not be the name of any file.
+        return False
+
+
+class LineFile:
+    """An output in JSON Lines that a later run of the same command goes on with.
+
+    It is opened with its first line and not before, so that a run that is refused or fails first
+    leaves the file as it is.
+
+    Args:
+        path: the output.
+        overwrite: begin it anew; otherwise an existing file is continued.
+
+    Attributes:
+        continues: whether lines of an earlier run are kept.
+    """
+
+    def __init__(self, path: Path, *, overwrite: bool) -> None:
+        self._path = path
+        self._overwrite = overwrite
+        self.continues = path.is_file() and not overwrite
+        self._file: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def begin(self) -> IO[str]:
+        """Open the file, though there may be nothing to write."""
+        if self._file is None:
+            mode = "a" if self.continues else "w"
+            self._file = self._path.open(mode, encoding="utf-8", newline="")
+        return self._file
+
+    def write(self, text: str) -> None:
+        """Write text that ends with a line break."""
+        self.begin().write(text)
+
+    def flush(self) -> None:
+        """Give what was written to the system, which keeps it when the process is killed."""
+        self.begin().flush()
+
+    def line(self, text: str) -> None:
+        """Write one line, whole before the next is begun."""
+        self.write(text + "\n")
+        self.flush()
+
+    def kept(self, what: str) -> str:
+        """What an interrupted run leaves behind, in words.
+
+        The lines are counted in the file: a signal may come between a line and any count of it.
+
+        Args:
+            what: what a line holds, in the plural.
+        """
+        if self._file is None and not self.continues:
+            return f"no {what} were written to {self._path} yet"
+        command = "the same command"
+        if self._overwrite:
+            command += " without --overwrite"
+        return f"{_lines(self._path):,} {what} are in {self._path}; {command} goes on from there"
+
+
+def line_file(path: Path | None, *, overwrite: bool) -> LineFile | None:
+    """The output in JSON Lines of a command that can do without one."""
+    return None if path is None else LineFile(path, overwrite=overwrite)
+
+
+def kept_in(lines: LineFile | None, what: str) -> str:
+    """What an interrupted run leaves behind, in words; see :meth:`LineFile.kept`."""
+    return "nothing is kept (--output FILE.jsonl would)" if lines is None else lines.kept(what)
+
+
+@contextmanager
+def keeping_pairs(cache: Path | str | None) -> Iterator[None]:
+    """Let an interrupt say what becomes of the pairs scored so far.
+
+    Args:
+        cache: folder of the pair cache, or None.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = (
+            "nothing is kept (the cache would)"
+            if cache is None
+            else "pairs scored so far are in the cache; the same command goes on from there"
+        )
+        raise KeyboardInterrupt(f"interrupted: {kept}") from None
+
+
+def _lines(path: Path) -> int:
+    """Whole lines of a file; those of a pipe or a device cannot be read back."""
+    if not path.is_file():
+        return 0
+    count = 0
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            count += block.count(b"\n")
+    return count

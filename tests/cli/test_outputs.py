@@ -1,0 +1,206 @@
+"""Outputs: never over what is read; after an interrupt, what is said of one lies there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.cli.outputs import LineFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+COMMANDS = {
+    "score": (["score", "--model", "rouge1-precision", "--no-cache"], "rows"),
+    "baselines": (["baselines", "--metrics", "rouge-1:against=reviews"], "rows"),
+    "judge": (
+        ["judge", "--method", "rts", "-d", "fluency", "--backend", "replay:REPLIES"],
+        "rows",
+    ),
+    "summarize": (["summarize", "--method", "lead", "--sentences", "1"], "products"),
+    "llm": (
+        ["summarize", "--method", "llm", "--backend", "replay:REPLIES"],
+        "products",
+    ),
+}
+
+
+@pytest.fixture
+def line_of(write: Write, boots: dict[str, Any]) -> Callable[[str], list[str]]:
+    """The words of a command over five products, all but its output."""
+    many = [{**boots, "id": f"p{n}", "summaries": {"good": "Warm boots."}} for n in range(5)]
+    source = write(*many)
+    asked = [("rts", "good", "fluency", "Score: 3"), ("llm-summary", "", "reviews", "They leak.")]
+    replies = write(
+        *(
+            {"id": f"p{n}", "method": method, "system": system, "dimension": dimension,
+             "replies": [reply]}
+            for n in range(5)
+            for method, system, dimension, reply in asked
+        ),
+        name="replies.jsonl",
+    )  # fmt: skip
+
+    def words(name: str) -> list[str]:
+        options = [word.replace("REPLIES", str(replies)) for word in COMMANDS[name][0]]
+        return [options[0], str(source), *options[1:]]
+
+    return words
+
+
+def stopping(at_once: Callable[..., None], calls: int, *, before: bool) -> Callable[..., None]:
+    """A method that gets Ctrl-C in its third call: before it has done its work, or after it."""
+    count = 0
+
+    def method(self: LineFile, *words: str) -> None:
+        nonlocal count
+        count += 1
+        if count == calls and before:
+            at_once(self, *(word[: len(word) // 2] for word in words))
+            raise KeyboardInterrupt
+        at_once(self, *words)
+        if count == calls:
+            raise KeyboardInterrupt
+
+    return method
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("place", ["after the line", "inside the line"])
+def test_the_count_is_that_of_the_file(
+    run: Run,
+    line_of: Callable[[str], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    place: str,
+) -> None:
+    output, whole = tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    words, what = line_of(name), COMMANDS[name][1]
+    assert run(*words, "--output", whole).exit_code == 0
+    with monkeypatch.context() as patch:
+        inside = place == "inside the line"
+        method = "write" if inside else "flush"
+        patch.setattr(LineFile, method, stopping(getattr(LineFile, method), 3, before=inside))
+        stopped = run(*words, "--output", output)
+    assert stopped.exit_code == 130
+    done = output.read_text().count("\n")
+    assert done == (2 if inside else 3)
+    assert stopped.stderr.splitlines()[-1] == (
+        f"interrupted: {done} {what} are in {output}; the same command goes on from there"
+    )
+    again = run(*words, "--output", output)
+    assert again.exit_code == 0
+    assert f"{done} {what} were in {output} already" in again.stderr
+    assert output.read_bytes() == whole.read_bytes()
+
+
+def test_begun_anew_the_same_command_would_not_go_on(
+    run: Run, line_of: Callable[[str], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = tmp_path / "out.jsonl"
+    words = [*line_of("score"), "--output", str(output)]
+    run(*words)
+    with monkeypatch.context() as patch:
+        patch.setattr(LineFile, "flush", stopping(LineFile.flush, 2, before=False))
+        stopped = run(*words, "--overwrite")
+    assert stopped.stderr.splitlines()[-1] == (
+        f"interrupted: 2 rows are in {output}; the same command without --overwrite goes on from "
+        "there"
+    )
+
+
+def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_text("old\n")
+    with LineFile(path, overwrite=True) as lines:
+        assert lines.kept("rows") == f"no rows were written to {path} yet"
+    assert path.read_text() == "old\n"
+    with LineFile(path, overwrite=False) as lines:
+        assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command goes on")
+        lines.line(json.dumps("new"))
+    assert path.read_text() == 'old\n"new"\n'
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("score IN -o IN", "an input"),
+        ("score IN --calibration FILE -o FILE", "--calibration"),
+        ("score IN --product-names FILE -o FILE", "--product-names"),
+        ("score IN --model adapter:FILE -o FILE", "--model"),
+        ("score IN --reviews FILE -o FILE", "--reviews"),
+        ("summarize IN --calibration FILE -o FILE", "--calibration"),
+        ("baselines IN -m rouge-1 -o IN", "an input"),
+        ("judge IN -m rts --backend replay:FILE -o FILE", "--backend"),
+        ("judge IN -m h2h --pairs FILE --backend hf:x -o FILE", "--pairs"),
+        ("simplify IN --model x -o IN", "an input"),
+        ("calibrate IN --test FILE --output FILE", "--test"),
+        ("distill IN --output IN --overwrite", "an input"),
+        ("distill IN --calibration FILE --output FILE --overwrite", "--calibration"),
+        ("conv train HEAD --output HEAD", "an input"),
+        ("meta correlate LABEL=FILE -o FILE", "an input"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(
+    run: Run, write: Write, boots: dict[str, Any], words: str, what: str
+) -> None:
+    ratings = {"id": "p", "system": "s", "metrics": {"m": 1.0}, "human": {"d": [1.0]}}
+    files = {
+        "IN": write(boots, name="in.jsonl"),
+        "FILE": write(ratings, name="side.json"),
+        "HEAD": write(boots, name="head.safetensors"),
+    }
+    before = {name: path.read_bytes() for name, path in files.items()}
+    for name, path in files.items():
+        words = words.replace(name, str(path))
+    result = run(*words.split())
+    assert result.exit_code == 2
+    assert f" is {what}, which is not written over" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert {name: path.read_bytes() for name, path in files.items()} == before
+
+
+def test_a_name_in_a_list_is_no_file(
+    run: Run, write: Write, boots: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("baselines", write(boots), "-m", "rouge-1:against=reviews", "--systems", "good,double")
+    for name in ("reviews", "good", "double"):
+        codes = [run(*words, "--output", name).exit_code for _ in range(2)]
+        assert codes == [0, 0], name
+
+
+@pytest.mark.parametrize(
+    ("cache", "kept"),
+    [(["--no-cache"], "nothing is kept"), ([], "pairs scored so far are in the cache")],
+)
+def test_an_interrupted_teacher_says_what_is_kept(
+    run: Run,
+    write: Write,
+    boots: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    cache: list[str],
+    kept: str,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prevalence.consistency.rouge.RougeScorer.score", interrupted)
+    words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
+    result = run("distill", write(boots, {**boots, "id": "p2"}), *words)
+    assert result.exit_code == 130
+    assert result.stderr.startswith(f"interrupted: {kept}")
+    assert len(result.stderr.splitlines()) == 1
+    assert not list(tmp_path.glob("*taught*"))
