@@ -210,7 +210,7 @@ def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
 def _marks(tokenizer: Any) -> tuple[str, ...]:
     """Special tokens' texts, longest first; one of a single character cannot be broken up."""
     known = getattr(tokenizer, "added_tokens_decoder", {}).values()
-    found = {token.content for token in known if token.special and len(token.content) > 1}
+    found = {token.content for token in known if token.special and len(token.content.strip()) > 1}
     return tuple(sorted(found, key=lambda text: (-len(text), text)))
 
 

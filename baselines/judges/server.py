@@ -118,7 +118,6 @@ class Server:
         """
         left, error, attempt = call.indices, _STOPPED, 0
         while left and attempt <= self._options.retries and not pace.stopped:
-            pace.wait()
             try:
                 responses = self._send(call._replace(indices=left), pace).responses
             except _RefusedError as refusal:
@@ -141,6 +140,8 @@ class Server:
         longest = 1 if request.answers else request.sampling.max_tokens
         longest *= len(call.indices)
         reserved = self.ledger.reserve(prompt, longest)
+        # Last, because room in the budget may be long in coming.
+        pace.wait()
         if pace.stopped:
             self.ledger.cancel(reserved)
             raise _RefusedError(_STOPPED, again=False)

@@ -309,7 +309,7 @@ class _Rows:
         if found:
             note(f"of {self._counts['asked']:,} replies: {', '.join(found)}")
         if self._drawn and self._repeated == self._drawn:
-            note("warning: all samples of a prompt are one and the same reply; some servers draw "
+            note("all samples of a prompt are one and the same reply; some servers draw "
                  "none unless the model's own settings say so")  # fmt: skip
         describe = getattr(backend, "describe", None)
         if describe is not None:
