@@ -45,16 +45,14 @@ _NOT_GIVEN = "(not given)"
 _MARKS = re.compile(r"\[(/?[A-Za-z_]+)\]")
 # Beside the plain brackets, those that a tokenizer which normalises reads as such; and what no
 # reader sees: the tag characters, which spell hidden ASCII.
-_REPLACED = str.maketrans(
-    {
-        **dict.fromkeys("<\ufe64\uff1c", "\u2039"),
-        **dict.fromkeys(">\ufe65\uff1e", "\u203a"),
-        "\uff3b": "[",
-        "\uff3d": "]",
-        "\0": "\ufffd",
-        **dict.fromkeys(range(0xE0000, 0xE0080)),
-    }
-)
+_REPLACED: dict[int, str] = {
+    **dict.fromkeys(map(ord, "<\ufe64\uff1c"), "\u2039"),
+    **dict.fromkeys(map(ord, ">\ufe65\uff1e"), "\u203a"),
+    **dict.fromkeys(range(0xE0000, 0xE0080), ""),
+    0xFF3B: "[",
+    0xFF3D: "]",
+    0: "\ufffd",
+}
 _ENTITIES = re.compile(r"&(?=(?:lt|gt|#0*6[02]|#x0*3[ce]);)", re.IGNORECASE)
 _ARTICLE = "article"
 
