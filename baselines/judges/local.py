@@ -89,6 +89,11 @@ class Local:
             for request, responses in zip(requests, found, strict=True)
         ]
 
+    def describe(self) -> str:
+        """How many tokens the model had to read, in one line."""
+        read, asked = self.reader.read_tokens, self.reader.asked_tokens
+        return f"{read:,} of {asked:,} prompt tokens were read, the others shared"
+
     def close(self) -> None:
         """Nothing is held beyond the model itself."""
 

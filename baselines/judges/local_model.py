@@ -40,6 +40,7 @@ class LanguageModel:
             texts one after the other, then ``Answer:``).
         limit: most positions, prompt and reply together.
         ends: token ids that end a reply.
+        marks: texts that the tokenizer takes for special tokens wherever they stand.
     """
 
     name: str
@@ -50,10 +51,11 @@ class LanguageModel:
     template: str
     limit: int
     ends: frozenset[int]
+    marks: tuple[str, ...] = ()
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
         """The token ids of a dialogue, ready for the reply to follow."""
-        turns = [message._asdict() for message in messages]
+        turns = [{"role": one.role, "content": self._defused(one.content)} for one in messages]
         if self.template == "plain":
             text = "\n\n".join(_ROLES[turn["role"]] + turn["content"] for turn in turns)
             return _ids(self.tokenizer, text + "\n\nAnswer:", special=True)
@@ -61,6 +63,12 @@ class LanguageModel:
             turns = _folded(turns)
         text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return _ids(self.tokenizer, text, special=False)
+
+    def _defused(self, text: str) -> str:
+        """A text in which no special token of this tokenizer is spelled."""
+        for mark in self.marks:
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+        return text
 
     def spellings(self, answer: str) -> list[tuple[int, ...]]:
         """The token sequences that a reply which begins with an answer may begin with.
@@ -128,6 +136,7 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
         template=_template(tokenizer),
         limit=_limit(model.config),
         ends=_ends(model, tokenizer),
+        marks=_marks(tokenizer),
     )
 
 
@@ -196,6 +205,13 @@ def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
     ends = getattr(model.generation_config, "eos_token_id", None)
     several = ends if isinstance(ends, list) else [ends]
     return frozenset(end for end in [*several, tokenizer.eos_token_id] if end is not None)
+
+
+def _marks(tokenizer: Any) -> tuple[str, ...]:
+    """Special tokens' texts, longest first; one of a single character cannot be broken up."""
+    known = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    found = {token.content for token in known if token.special and len(token.content.strip()) > 1}
+    return tuple(sorted(found, key=lambda text: (-len(text), text)))
 
 
 def _digest(path: Path) -> str:

@@ -132,7 +132,7 @@ class Method:
         extra: further texts by set, dimension and placeholder.
         templates: whole prompts by dimension with two ``{}``, as released by authors; then there
             are no sections.
-        digest: of everything above that is text, 8 hex digits.
+        digest: of everything above that a prompt or a score depends on, 8 hex digits.
     """
 
     name: str
@@ -342,7 +342,9 @@ def _with(method: Method, **changes: Any) -> Method:
     from dataclasses import replace
 
     changed = replace(method, **changes, digest="")
-    data = repr([changed.sections, changed.order, changed.writer, changed.probabilities,
+    shared = read_toml(PACKS / "common.toml")
+    data = repr([shared, changed.inputs, changed.answer, changed.sections, changed.order,
+                 changed.writer, changed.probabilities, changed.together, changed.percentage,
                  changed.extra, changed.templates]).encode()  # fmt: skip
     return replace(changed, digest=hashlib.blake2b(data, digest_size=4).hexdigest())
 

@@ -50,10 +50,11 @@ PARSERS = ("strict", "llm-summeval")
 
 _LOW, _HIGH = 1.0, 5.0
 _WORDS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
-_NUMBER = rf"(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b"
-_TAG = re.compile(r"<score>\s*([^<]*?)\s*</score>", re.IGNORECASE)
+_NUMBER = rf"(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b(?![.,]\d)"
+_TAG = re.compile(r"<score>([^<]*)</score>", re.IGNORECASE)
 _PLAIN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
-_THOUGHT = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OF_SCALE = re.compile(
     rf"(?<![\w.]){_NUMBER}\s*(?:/|out\s+of(?:\s+a(?:\s+possible)?)?)\s*{_NUMBER}", re.IGNORECASE
 )
@@ -67,8 +68,9 @@ _SCORED = re.compile(
 _WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
 _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[\s-]*stars?\b", re.IGNORECASE)
-_PERCENT = re.compile(r"estimate\W{0,6}(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
-_ANY_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_SHARE = r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s*%"
+_PERCENT = re.compile(rf"estimate\W{{0,6}}{_SHARE}", re.IGNORECASE)
+_ANY_PERCENT = re.compile(_SHARE)
 _BANDS = ((0.0, 20.0), (21.0, 50.0), (51.0, 75.0), (76.0, 94.0), (95.0, 100.0))
 
 
@@ -81,7 +83,7 @@ def read_tag(reply: str) -> Reading:
     ('several', 'out_of_range')
     """
     found = _TAG.findall(_said(reply))
-    numbers = [text for text in found if _PLAIN_NUMBER.fullmatch(text)]
+    numbers = [text.strip() for text in found if _PLAIN_NUMBER.fullmatch(text.strip())]
     return _agreed(numbers)
 
 
@@ -210,8 +212,8 @@ def _inside_another(share: float, number: int) -> bool:
 
 
 def _said(reply: str) -> str:
-    """The reply without the thoughts that reasoning models write before it."""
-    return _THOUGHT.sub("", reply)
+    """The reply without the thoughts that reasoning models write before it, ended or cut."""
+    return _THOUGHT.split(_THOUGHT_END.split(reply)[-1])[0]
 
 
 def _digits(number: str) -> str:
@@ -233,7 +235,7 @@ def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
     one = rf"[(\[*\"']*([{letters}])\b(?!')"
     rules = (
         rf"<answer>\s*([{letters}])\s*</answer>",
-        rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b(?:\s+is)?\s*[:=]?\s*{one}",
+        rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b(?:\s+is)?\s{{0,9}}[:=]?\s{{0,9}}{one}",
         rf"^{one}(?=[\])*\"'.:,;\s]*$|[)\].:])",
     )
     for rule in rules:
@@ -247,7 +249,7 @@ def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
 def _row_pattern(title: str) -> re.Pattern[str]:
     words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
     return re.compile(
-        rf"^\W*{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}(?!\s*/\s*(?!5\b))",
+        rf"^[^\w\n]*{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}(?!\s*/\s*(?!5\b))",
         re.IGNORECASE | re.MULTILINE,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from prevalence.meta.generations import find_generations, full_name, read_replie
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import IO
 
     from prevalence.baselines.judges.backends import BackendOptions
     from prevalence.baselines.judges.protocol import Keep
@@ -76,11 +76,18 @@ class Recorder:
     """Writes replies as a recording that :class:`Replay` reads.
 
     Args:
-        file: open for text.
+        path: the file.
+        append: go on after what an earlier run recorded; a last line that it did not end is cut.
     """
 
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
+    def __init__(self, path: Path, *, append: bool = False) -> None:
+        if append:
+            _cut_unended_line(path)
+        self._file = path.open("a" if append else "w", encoding="utf-8", newline="")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
     def write(self, request: Request, responses: Sequence[Response]) -> None:
         """Write the replies to one request; requests of which one failed are left out."""
@@ -90,6 +97,11 @@ class Recorder:
         row = {**subject, "replies": [response.text for response in responses]}
         self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
         self._file.flush()
+
+
+def _cut_unended_line(path: Path) -> None:
+    if path.is_file() and (data := path.read_bytes()) and not data.endswith(b"\n"):
+        os.truncate(path, data.rfind(b"\n") + 1)
 
 
 def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG001 - the seam's shape

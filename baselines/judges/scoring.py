@@ -238,6 +238,7 @@ def _counts(responses: Sequence[Response], readings: Sequence[Reading]) -> dict[
         **{name: faults[name] for name in names},
         "failed": sum(response.error is not None for response in responses),
         "cut": sum(response.finish == "length" for response in responses),
+        "distinct": len({response.text for response in responses if response.error is None}),
     }
 
 

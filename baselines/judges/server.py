@@ -17,7 +17,8 @@ from urllib.parse import urlsplit, urlunsplit
 from prevalence.baselines.judges.pacing import Pace, retry_after
 from prevalence.baselines.judges.protocol import Response
 from prevalence.baselines.judges.server_replies import Completion, MalformedError, read_completion
-from prevalence.baselines.judges.spending import Ledger, Prices, estimated_tokens
+from prevalence.baselines.judges.spending import Ledger, Prices, most_tokens
+from prevalence.characters import well_formed
 from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _HOPELESS = {401, 402, 403, 404, 405}
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
 _LONGEST_MESSAGE = 200
+_STOPPED = "the run was stopped"
 
 
 class _Call(NamedTuple):
@@ -88,6 +90,10 @@ class Server:
         """Answer requests; see :meth:`Backend.complete`."""
         return _Batch(self, requests, keep, self._new_pace()).run()
 
+    def describe(self) -> str:
+        """What the server was asked, in one line."""
+        return self.ledger.describe()
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
@@ -110,9 +116,8 @@ class Server:
         Raises:
             BackendError: no call can be answered any more.
         """
-        left, error, attempt = call.indices, "the run was stopped", 0
+        left, error, attempt = call.indices, _STOPPED, 0
         while left and attempt <= self._options.retries and not pace.stopped:
-            pace.wait()
             try:
                 responses = self._send(call._replace(indices=left), pace).responses
             except _RefusedError as refusal:
@@ -131,10 +136,15 @@ class Server:
 
     def _send(self, call: _Call, pace: Pace) -> Completion:
         request = call.request
-        prompt = estimated_tokens(request)
+        prompt = most_tokens(request)
         longest = 1 if request.answers else request.sampling.max_tokens
         longest *= len(call.indices)
         reserved = self.ledger.reserve(prompt, longest)
+        # Last, because room in the budget may be long in coming.
+        pace.wait()
+        if pace.stopped:
+            self.ledger.cancel(reserved)
+            raise _RefusedError(_STOPPED, again=False)
         try:
             raw = self._client.chat.completions.with_raw_response.create(**self._body(call))
             completion = read_completion(raw.http_response.text, call.indices, request.answers)
@@ -215,7 +225,7 @@ class Server:
 
     def _clean(self, text: str) -> str:
         """A server's message, on one line, short, and without the key."""
-        line = " ".join(text.split())
+        line = well_formed(" ".join(text.split()))
         if self._key:
             line = line.replace(self._key, "***")
         return line[:_LONGEST_MESSAGE]

@@ -7,11 +7,15 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.baselines.judges.protocol import Response
+from prevalence.characters import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["Completion", "MalformedError", "answer_log_probabilities", "read_completion"]
+
+_MOST_TOKENS = 10**9
+"""A count beyond it is none."""
 
 
 class MalformedError(ValueError):
@@ -45,7 +49,7 @@ def read_completion(text: str, indices: Sequence[int], answers: Sequence[str]) -
     """
     try:
         body = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MalformedError(f"the server's reply is no JSON ({error})") from error
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices:
@@ -76,7 +80,7 @@ def _response(
     read, written = (*counts, 0, 0)[:2]
     return Response(
         index=index,
-        text=content,
+        text=well_formed(content),
         prompt_tokens=read or 0,
         completion_tokens=written or 0,
         logprobs=_first_token(choice, answers) if answers else None,
@@ -125,5 +129,5 @@ def _entry(entry: object) -> tuple[str, float]:
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:
     value = usage.get(key)
-    known = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
     return value if known else None

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.judges.protocol import Backend, Keep, Request, ResponseStore
 
-__all__ = ["DryRun", "Ledger", "Prices", "Usage", "estimated_tokens"]
+__all__ = ["DryRun", "Ledger", "Prices", "Usage", "estimated_tokens", "most_tokens"]
 
 _BYTES_A_TOKEN = 3.0
 """Low for English (about 4.5), so that an estimate errs upwards."""
 
 _MESSAGE_TOKENS = 8
+_TEMPLATE_TOKENS = 64
+"""What a chat template may say on its own, beside the marks of a message."""
 
 
 class Usage(NamedTuple):
@@ -72,11 +74,18 @@ def estimated_tokens(request: Request) -> int:
     return size + _MESSAGE_TOKENS * len(request.messages)
 
 
+def most_tokens(request: Request) -> int:
+    """A bound of a prompt's tokens: no tokenizer makes more of a text than it has bytes."""
+    size = sum(len(m.content.encode("utf-8", "replace")) for m in request.messages)
+    return size + _MESSAGE_TOKENS * len(request.messages) + _TEMPLATE_TOKENS
+
+
 class Ledger:
     """Counts what calls cost, and lets none begin that might pass the budget.
 
-    A call reserves its estimated prompt and its longest reply; what the server reports takes the
-    place of the reservation. A call that fails on the way keeps it, because it may be charged.
+    A call reserves the bound of its prompt and its longest reply; what the server reports takes the
+    place of the reservation. A call that fails on the way keeps it, because it may be charged. A
+    call that only the reservations of others forbid waits for them, which mostly come back smaller.
 
     Args:
         prices: of the model.
@@ -96,7 +105,8 @@ class Ledger:
                 raise ConfigurationError(f"--budget must be positive, not {budget}")
         self._prices = prices or Prices()
         self._budget = budget
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._open = 0
         self._reserved = 0.0
         self._spent = 0.0
         self._usage = Usage()
@@ -111,31 +121,44 @@ class Ledger:
         """Money so far, calls that may have been charged included."""
         return self._spent
 
+    def describe(self) -> str:
+        """Calls, tokens and money so far, in one line."""
+        calls, read, written, unsure = self._usage
+        line = f"{calls:,} calls, {read:,} tokens read and {written:,} written"
+        if unsure:
+            line += f"; failed calls may have been charged for {unsure:,} more"
+        return line if self._prices == Prices() else f"{line}; {self._spent:.6g} spent at most"
+
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Begin a call.
+        """Begin a call, once the reservations of others leave room for it.
 
         Returns:
-            What to hand to :meth:`settle` or :meth:`release`.
+            What to hand to :meth:`settle`, :meth:`release` or :meth:`cancel`.
 
         Raises:
             BackendError: the call might pass the budget.
         """
         most = self._prices.cost(prompt_tokens, completion_tokens)
-        with self._lock:
-            total = self._spent + self._reserved + most
-            if self._budget is not None and total > self._budget:
-                raise BackendError(
-                    f"the budget of {self._budget:g} is used up: {self._spent:.6g} is spent and "
-                    f"the next reply may cost {most:.3g}; raise --budget and give the same "
-                    "command again"
-                )
+        with self._changed:
+            while self._passes(self._reserved + most):
+                if not self._open or self._passes(most):
+                    raise BackendError(
+                        f"the budget of {self._budget:g} is used up: {self._spent:.6g} is spent "
+                        f"and the next reply may cost {most:.3g}; raise --budget and give the "
+                        "same command again"
+                    )
+                self._changed.wait()
+            self._open += 1
             self._reserved += most
         return most
 
+    def _passes(self, more: float) -> bool:
+        return self._budget is not None and self._spent + more > self._budget
+
     def settle(self, reserved: float, prompt_tokens: int, completion_tokens: int) -> None:
         """A call came back with these counts."""
-        with self._lock:
-            self._reserved -= reserved
+        with self._changed:
+            self._close(reserved)
             self._spent += self._prices.cost(prompt_tokens, completion_tokens)
             calls, read, written, unsure = self._usage
             self._usage = Usage(
@@ -144,11 +167,22 @@ class Ledger:
 
     def release(self, reserved: float, *, unsure_tokens: int = 0) -> None:
         """A call failed; with tokens, it may have been charged all the same."""
-        with self._lock:
-            self._reserved -= reserved
+        with self._changed:
+            self._close(reserved)
             self._spent += reserved if unsure_tokens else 0.0
             calls, read, written, unsure = self._usage
             self._usage = Usage(calls + 1, read, written, unsure + unsure_tokens)
+
+    def cancel(self, reserved: float) -> None:
+        """A call was never made."""
+        with self._changed:
+            self._close(reserved)
+
+    def _close(self, reserved: float) -> None:
+        self._open -= 1
+        # Sums of rounded numbers do not come back to nought by themselves.
+        self._reserved = self._reserved - reserved if self._open else 0.0
+        self._changed.notify_all()
 
 
 class DryRun:

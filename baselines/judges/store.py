@@ -125,6 +125,12 @@ class StoredBackend:
         """The inner backend's."""
         return self.inner.work_unit
 
+    def describe(self) -> str:
+        """What was stored and what was asked for, in one line."""
+        line = f"{self.hits:,} replies were stored, {self.misses:,} were asked for"
+        inner = getattr(self.inner, "describe", None)
+        return line if inner is None else f"{line}: {inner()}"
+
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None
     ) -> list[list[Response]]:

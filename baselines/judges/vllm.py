@@ -42,19 +42,30 @@ class Vllm:
     ) -> list[list[Response]]:
         """Answer requests; see :meth:`Backend.complete`."""
         asked = [(request, index) for request in requests for index in request.indices]
-        outputs = self._engine.chat(
-            [[message._asdict() for message in request.messages] for request, _ in asked],
-            [self._params(request, index) for request, index in asked],
-            use_tqdm=False,
-        )
-        pairs = zip(asked, outputs, strict=True)
-        answered = iter([_response(request, index, out) for (request, index), out in pairs])
+        answered = iter(self._answered(asked))
         found = [[next(answered) for _ in request.indices] for request in requests]
         if keep is not None:
             for request, responses in zip(requests, found, strict=True):
                 for response in responses:
-                    keep(request, response)
+                    if response.error is None:
+                        keep(request, response)
         return found
+
+    def _answered(self, asked: Sequence[tuple[Request, int]]) -> list[Response]:
+        """Replies in order; the engine refuses a whole call for one prompt that is too long."""
+        try:
+            outputs = self._engine.chat(
+                [[message._asdict() for message in request.messages] for request, _ in asked],
+                [self._params(request, index) for request, index in asked],
+                use_tqdm=False,
+            )
+        except ValueError as error:
+            if len(asked) == 1:
+                return [Response(index=asked[0][1], error=f"vllm: {first_line(error)}")]
+            half = len(asked) // 2
+            return self._answered(asked[:half]) + self._answered(asked[half:])
+        pairs = zip(asked, outputs, strict=True)
+        return [_response(request, index, output) for (request, index), output in pairs]
 
     def _params(self, request: Request, index: int) -> Any:
         sampling = request.sampling

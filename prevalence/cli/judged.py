@@ -27,7 +27,7 @@ from prevalence.baselines.rows import ScoreRow
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import kept_in, line_file
 from prevalence.cli.progress import ReadingProgress
-from prevalence.errors import ConfigurationError, InputError, PrevalenceError
+from prevalence.errors import BackendError, ConfigurationError, InputError, PrevalenceError
 from prevalence.readers import read_products
 from prevalence.readers.streams import check_readable
 from prevalence.records import BadRecord, Product
@@ -250,6 +250,7 @@ class _Rows:
         self._means: SystemMeans | None = None
         self._verdicts: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
+        self._drawn = self._repeated = 0
         self._earlier = 0
 
     def keep(self, row: ScoreRow | PairRow) -> None:
@@ -271,6 +272,9 @@ class _Rows:
         for report in (row.judge or {}).values():
             if isinstance(report, dict):
                 self._counts.update({name: report.get(name, 0) for name in ("asked", *_COUNTED)})
+                several = report.get("asked", 0) - report.get("failed", 0) > 1
+                self._drawn += several
+                self._repeated += several and report.get("distinct") == 1
 
     def show(self, signature: str, backend: Backend) -> None:
         """Print the table and the notes."""
@@ -292,6 +296,9 @@ class _Rows:
                  if (count := self._counts[name])]  # fmt: skip
         if found:
             note(f"of {self._counts['asked']:,} replies: {', '.join(found)}")
+        if self._drawn and self._repeated == self._drawn:
+            note("all samples of a prompt are one and the same reply; some servers draw "
+                 "none unless the model's own settings say so")  # fmt: skip
         describe = getattr(backend, "describe", None)
         if describe is not None:
             note(describe())
@@ -306,8 +313,9 @@ def _outcome(row: PairRow) -> str:
 def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
     if options.record is None:
         return None
-    mode = "a" if options.continues else "w"
-    return Recorder(stack.enter_context(options.record.open(mode, encoding="utf-8"))).write
+    recorder = Recorder(options.record, append=options.continues)
+    stack.callback(recorder.close)
+    return recorder.write
 
 
 def _dry_run(
@@ -316,7 +324,7 @@ def _dry_run(
     from prevalence.baselines.judges.spending import DryRun, Prices
 
     counter = DryRun(backend, store=getattr(backend, "store", None))
-    steps = {one.key: "" for one in dimensions} if plan.method.writer is not None else {}
+    steps = _stored_steps(plan, dimensions, counter)
     selection = _Selection(options)
     if plan.method.compares:
         duels = DuelRun(plan, dimensions, counter, pairs=_pairs(options, selection))
@@ -326,9 +334,21 @@ def _dry_run(
         count = sum(1 for _ in run.rows(selection.items()))
     prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
     note(f"{count:,} rows; {counter.describe(prices)}")
-    if steps:
-        note(f"and {len(steps):,} replies first, in which the judge writes its evaluation steps")
+    unwritten = sum(not text for text in steps.values())
+    if unwritten:
+        note(f"{unwritten:,} of these replies are evaluation steps, which the judge writes first")
     return count, 0
+
+
+def _stored_steps(plan: Plan, dimensions: Sequence[Dimension], counter: Backend) -> dict[str, str]:
+    """Evaluation steps that are there already; those to be written are counted, and empty here."""
+    steps: dict[str, str] = {}
+    for one in dimensions:
+        try:
+            steps |= write_steps(plan.method, [one], counter)
+        except BackendError:
+            steps[one.key] = ""
+    return steps
 
 
 def _pairs(

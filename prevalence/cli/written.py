@@ -214,9 +214,10 @@ def _print(report: WritingReport, options: SummarizeOptions, backend: Any) -> No
         note(f"{report.kept:,} products were in {options.output} already")
     note(f"{report.made:,} summaries made, {report.failed:,} records failed")
     if report.prompt_tokens or report.completion_tokens:
-        note(
-            f"{report.prompt_tokens:,} prompt tokens, {report.completion_tokens:,} tokens written; "
-            f"{getattr(backend, 'hits', 0):,} replies came from the store"
-        )
+        read, wrote = report.prompt_tokens, report.completion_tokens
+        note(f"{read:,} prompt tokens, {wrote:,} tokens written, those of stored replies included")
+    describe = getattr(backend, "describe", None)
+    if describe is not None:
+        note(describe())
     if report.cut:
         note(f"{report.cut:,} summaries end at the longest reply; raise --max-tokens")

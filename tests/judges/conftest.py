@@ -172,3 +172,96 @@ def tiny_llama(tmp_path_factory):
     )  # fmt: skip
     model.save_pretrained(folder)
     return folder
+
+
+REPLIES = [
+    f"Answer: {letter}. I give it {k} stars. <score>{k}</score>\nReadability: {k}"
+    for k, letter in enumerate("ABCDE", start=1)
+]
+"""Replies that every parser of grades can read; the model below has a token for each."""
+
+
+@pytest.fixture(scope="session")
+def judge_folder(tmp_path_factory):
+    """Checkpoint folder: a small Llama that answers like a judge, and reads long prompts.
+
+    Its first dimension says that a reply begins, its second that it ends, and its output weights
+    turn them into grades of every kind, a refusal, and the end token. All else is random, so that
+    the probabilities of the grades depend on the prompt.
+    """
+    import torch
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    from prevalence.baselines.judges.packs import PACKS
+
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("judge")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=1500, special_tokens=["<s>", "</s>", "<|reply|>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    texts = [path.read_text(encoding="utf-8") for path in sorted(PACKS.rglob("*.toml"))]
+    tokenizer.train_from_iterator(texts, trainer)
+    said = [*REPLIES, "I cannot say."]
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in said])
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>",
+        chat_template=TEMPLATE.replace("[assistant] ", "<|reply|>"),
+        model_input_names=["input_ids", "attention_mask"],
+    ).save_pretrained(folder)  # fmt: skip
+    torch.manual_seed(7)
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=tokenizer.get_vocab_size(), hidden_size=64, intermediate_size=96,
+            num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+            max_position_embeddings=8192, bos_token_id=0, eos_token_id=1, initializer_range=0.05,
+            tie_word_embeddings=False,
+        )
+    )  # fmt: skip
+    with torch.no_grad():
+        into, out = model.model.embed_tokens.weight, model.lm_head.weight
+        out.mul_(8)
+        into[:, :2], out[:, :2] = 0, 0
+        into[tokenizer.token_to_id("<|reply|>"), 0] = 4
+        for text, weight in [*((text, 1.5) for text in said), *((c, 1.3) for c in "12345ABCDE")]:
+            token = tokenizer.token_to_id(text)
+            out[token, 0], into[token] = weight, 0
+            into[token, 1] = 4
+        out[1, 1] = 1.5
+    # `transformers serve` draws no samples unless the checkpoint says so.
+    model.generation_config.do_sample = True
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch):
+    """A function that runs `prevalence judge` on two summaries; it returns the result and rows."""
+    from click.testing import CliRunner
+
+    from prevalence.cli import main
+
+    monkeypatch.setenv("PREVALENCE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    source = tmp_path / "products.jsonl"
+    product = {
+        "id": "p1",
+        "name": "kettle",
+        "reviews": ["It boils fast, but the lid is stiff.", "Quiet and quick."],
+        "summaries": {"one": "A quick kettle with a stiff lid.", "two": "A kettle."},
+        "metadata": {"title": "Kettle", "description": "Steel.", "average_rating": 4.0},
+    }
+    source.write_text(json.dumps(product) + "\n", encoding="utf-8")
+
+    def run(*words, name="rows.jsonl"):
+        output = tmp_path / name
+        command = ["judge", source, "--output", output, *words]
+        result = CliRunner().invoke(main, [str(word) for word in command])
+        lines = output.read_text(encoding="utf-8").splitlines() if output.exists() else []
+        return result, [json.loads(line) for line in lines]
+
+    return run

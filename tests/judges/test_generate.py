@@ -109,7 +109,7 @@ def test_an_ended_run_goes_on_and_pays_for_nothing_twice(summarize, chat_server,
     assert [row["id"] for row in records(tmp_path / "out.jsonl")] == [f"p{k}" for k in range(5)]
     # Another output takes its replies from the store.
     result = summarize(output="again.jsonl")
-    assert "5 replies came from the store" in result.output
+    assert "5 replies were stored, 0 were asked for: 0 calls" in result.output
     assert len(chat_server.bodies) == 5
     assert records(tmp_path / "again.jsonl") == records(tmp_path / "out.jsonl")
     refused = summarize("--temperature", 1)

@@ -36,6 +36,10 @@ from prevalence.replies import read_letter, reason_then_score_rule
         ("<score>4", None, "unparsable"),
         ("", None, "unparsable"),
         ("<think>maybe <score>5</score></think> <score>2</score>", 2.0, ""),
+        # A thought that was cut is no answer, and neither is what the opening tag lost.
+        ("<think>it may well be <score>5</score>, but", None, "unparsable"),
+        ("the <score>5</score> of the review </THINKING> <score> 2\n</score>", 2.0, ""),
+        ("‹score›5‹/score› ＜score＞5＜/score＞", None, "unparsable"),
     ],
 )
 def test_tags(reply, value, fault):
@@ -57,6 +61,7 @@ def test_tags(reply, value, fault):
         ("Score: 8/10", None),
         ("A score of 2 or a score of 4.", None),
         ("Score: 10", None),
+        ("Score: 4.5.6", None),
     ],
 )
 def test_sentences(reply, value):
@@ -108,3 +113,18 @@ def test_released_replies_rule_by_rule(shared_data):
                 assert read_choice(answer["resp"]).value == answer["score"]
     # Six of the eight replies that fall to the last rule are of the kind "3 out of 5", read as 5.
     assert differing == {6: [5.0] * 6}
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    "filler", [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%"]
+)
+def test_long_replies_of_nothing_are_read_in_one_pass(filler):
+    # Where a pattern could try every beginning with every end, these would take hours.
+    reply = "answer 1 <score> " + filler * (LONG // len(filler)) + "x"
+    for read in (read_tag, read_choice, read_verdict, read_star_count, read_plain):
+        assert read(reply).value in (None, 1.0)
+    assert read_table(reply, ["Readability"])[0].value is None
+    assert contradicts_percentage(reply, 3) in (None, True)

@@ -68,7 +68,7 @@ def test_the_mean_is_over_what_was_read_and_the_rest_is_counted():
     assert found.samples == {"op-i.fluency": [4.0, 5.0, None, None, None, None]}
     assert found.report["op-i.fluency"] == {
         "asked": 6, "read": 2, "unparsable": 1, "several": 1, "out_of_range": 1, "failed": 1,
-        "cut": 0,
+        "cut": 0, "distinct": 5,
     }  # fmt: skip
     nothing = judge(plan, [said("no")])
     assert nothing.metrics == {"op-i.fluency": None}

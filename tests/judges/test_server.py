@@ -10,7 +10,12 @@ from prevalence.baselines.judges.pacing import Pace, parse_duration, retry_after
 from prevalence.baselines.judges.protocol import Message, Request, Sampling
 from prevalence.baselines.judges.server import Server
 from prevalence.baselines.judges.server_replies import MalformedError, read_completion
-from prevalence.baselines.judges.spending import Ledger, Prices, estimated_tokens
+from prevalence.baselines.judges.spending import (
+    Ledger,
+    Prices,
+    estimated_tokens,
+    most_tokens,
+)
 from prevalence.errors import BackendError, ConfigurationError
 
 pytest.importorskip("openai")
@@ -203,7 +208,8 @@ def test_a_server_without_log_probabilities_says_none():
 
 @pytest.mark.parametrize(
     "body",
-    ["", "[]", "{}", '{"choices": {}}', '{"choices": [1]}', '{"choices": [{"message": 1}]}']
+    ["", "[]", "{}", '{"choices": {}}', '{"choices": [1]}', '{"choices": [{"message": 1}]}',
+     "[" * 100_000, "9" * 100_000]
     + [
         '{"choices": [{"message": {"content": ""}, "logprobs": {"content": [{"top_logprobs": '
         f'[{entry}]}}]}}}}]}}'
@@ -216,12 +222,22 @@ def test_bodies_that_are_no_completion(body):
         read_completion(body, [0], ["4"])
 
 
+def test_nothing_that_a_server_says_breaks_a_file_or_a_sum():
+    body = (
+        '{"choices": [{"message": {"content": "half \\ud83d"}}], '
+        f'"usage": {{"prompt_tokens": 1{"0" * 300}, "completion_tokens": -1}}}}'
+    )
+    completion = read_completion(body, [0], [])
+    assert completion.responses[0].text == "half \ufffd"
+    assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)
+
+
 def test_the_budget_is_never_passed(chat_server, connect):
-    # A reply costs (10 + 3) / 1e6 × 1e6 = 13; a prompt of 6 + 1 bytes is 2 + 1 + 16 = 19 tokens,
-    # so that a call reserves 19 + 20 = 39: calls begin while 13 k + 39 ≤ 100, k = 0 … 4.
-    server = connect(price_in=1e6, price_out=1e6, budget=100, concurrency=1)
+    # A reply costs (10 + 3) / 1e6 × 1e6 = 13; a prompt of 6 + 1 bytes is 7 + 16 + 64 = 87 tokens at
+    # most, so that a call reserves 87 + 20 = 107: calls begin while 13 k + 107 ≤ 160, k = 0 … 4.
+    server = connect(price_in=1e6, price_out=1e6, budget=160, concurrency=1)
     kept = []
-    with pytest.raises(BackendError, match="budget of 100"):
+    with pytest.raises(BackendError, match="budget of 160"):
         server.complete(
             [request(str(k), max_tokens=20) for k in range(9)], keep=lambda _, r: kept.append(r)
         )
@@ -230,12 +246,55 @@ def test_the_budget_is_never_passed(chat_server, connect):
 
 
 def test_a_call_that_may_have_been_charged_counts_against_the_budget(chat_server, connect):
-    # 10 tokens for each of two replies, and 19 reserved for the prompt of the malformed one.
+    # 10 tokens for each of two replies, and 87 reserved for the prompt of the malformed one.
     chat_server.faults = {1: "malformed"}
     server = connect(price_in=1e6, price_out=0, budget=1000)
     server.complete([request("0"), request("1")])
-    assert server.ledger.spent == 19 + 20
-    assert server.ledger.usage.unsure_tokens == 19 + 1024
+    assert server.ledger.spent == 87 + 20
+    assert server.ledger.usage.unsure_tokens == 87 + 1024
+
+
+def test_reservations_of_others_are_waited_for(chat_server, connect):
+    # A call reserves 107 and costs 13: side by side the budget has room for two, and all twelve
+    # cost 156, so that the last begins at 143 + 107 = 250 and not before others have settled.
+    chat_server.seconds = 0.01
+    server = connect(price_in=1e6, price_out=1e6, budget=250, concurrency=6)
+    answered = server.complete([request(f"{k:x}", max_tokens=20) for k in range(12)])
+    assert [responses[0].error for responses in answered] == [None] * 12
+    assert chat_server.most_open <= 2
+    assert server.ledger.spent == 156
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_no_order_of_calls_passes_the_budget(chat_server, connect, workers):
+    # A server that reads and writes as much as it may: every byte a token, every reply the longest.
+    chat_server.completion = lambda body: (
+        {
+            "choices": [{"message": {"content": "x"}}],
+            "usage": {
+                "prompt_tokens": sum(len(m["content"].encode()) for m in body["messages"]),
+                "completion_tokens": body["max_tokens"],
+            },
+        },
+        [],
+    )
+    draw = random.Random(workers)
+    chat_server.faults = lambda body: draw.choice([None, None, BROKEN, "malformed"])
+    server = connect(price_in=1e6, price_out=2e6, budget=3000, concurrency=workers, retries=50)
+    with pytest.raises(BackendError, match="budget of 3000"):
+        server.complete([request("漢字" * (k % 7), max_tokens=20) for k in range(60)])
+    usage = server.ledger.usage
+    charged = usage.prompt_tokens + 2 * usage.completion_tokens
+    assert 0 < charged <= server.ledger.spent <= 3000
+
+
+def test_what_waits_when_the_run_ends_is_not_sent(chat_server, connect):
+    server = connect(concurrency=1)
+    pace = server._new_pace()
+    pace.wait = pace.stop
+    [[response]] = server.complete([request("a")])
+    assert response.error == "the run was stopped"
+    assert (chat_server.bodies, server.ledger.usage.calls) == ([], 0)
 
 
 @pytest.mark.parametrize("options", [{"budget": 1.0}, {"budget": -1.0, "prices": Prices(prompt=1)}])
@@ -248,6 +307,7 @@ def test_estimates_count_bytes():
     # 6 bytes → 2, 2 bytes → 1, 7 bytes → 3, and 8 a message.
     assert estimated_tokens(request("é")) == 2 + 1 + 16
     assert estimated_tokens(request("seven b")) == 2 + 3 + 16
+    assert most_tokens(request("é")) == 6 + 2 + 16 + 64
 
 
 def test_a_key_is_needed_away_from_this_machine(monkeypatch):

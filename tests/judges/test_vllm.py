@@ -64,6 +64,21 @@ def test_how_the_engine_is_asked_and_read():
     assert (params[3]["logprobs"], params[3]["max_tokens"], params[3]["temperature"]) == (20, 1, 1)
 
 
+def test_a_prompt_that_is_too_long_fails_alone():
+    class Strict(Engine):
+        def chat(self, dialogues, params, use_tqdm):
+            if any(len(dialogue[-1]["content"]) > 5 for dialogue in dialogues):
+                raise ValueError("The decoder prompt is too long\nby far")
+            return super().chat(dialogues, params, use_tqdm)
+
+    kept = []
+    asked = [request(text) for text in ("a", "far too long", "b", "c")]
+    answered = Vllm(Strict(), dict, {}).complete(asked, keep=lambda _, one: kept.append(one.text))
+    assert [one[0].text for one in answered] == ["a 0", "", "b 0", "c 0"]
+    assert answered[1][0].error == "vllm: The decoder prompt is too long"
+    assert kept == ["a 0", "b 0", "c 0"]
+
+
 def test_what_cannot_be_opened(tiny_llama, tmp_path):
     with pytest.raises(ModelError, match="no such folder"):
         open_backend(f"vllm:{tmp_path / 'none'}")
