@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.neural.bertscore import PreparedMetric, Weights
+from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
 from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder
 from prevalence.baselines.rules import comparing
 from prevalence.consistency.units import sentences_of
@@ -70,10 +70,10 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     model = spec.options.get("model", _MOVER_MODEL)
     encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
     idf = "idf" in spec.options
-    weights = Weights(encoder, learns=idf)
+    weights = Weights(encoder.runner, learns=idf)
 
     def points(text: str, row: TextVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        mass = weights.of(row) if idf else np.ones(row.tokens.ids.size)
+        mass = weights.of(row.tokens) if idf else np.ones(row.tokens.ids.size)
         mass = np.where(_leads(text, row), mass, 0.0)
         return mass, _unit(row.layers[0].astype(np.float64))
 
@@ -91,7 +91,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     if idf:
         signature["idf"] = "input"
     metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
-    return PreparedMetric.of(metric, weights.learn) if idf else metric
+    return PreparedMetric.of(metric, lambda _, texts: weights.learn(texts)) if idf else metric
 
 
 def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
