@@ -8,13 +8,16 @@ Kullback-Leibler's are written here so that they are not negative.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["MEASURES", "Divergence"]
 
@@ -40,9 +43,7 @@ class Divergence:
 
     def __post_init__(self) -> None:
         if self.measure not in MEASURES:
-            raise ConfigurationError(
-                f"measure={self.measure}: choose {', '.join(MEASURES)}"
-            )
+            raise ConfigurationError(f"measure={self.measure}: choose {', '.join(MEASURES)}")
         banned = {
             "ab": 0.0 in (self.alpha, self.beta, self.alpha + self.beta),
             "alpha": self.alpha in (0.0, 1.0),

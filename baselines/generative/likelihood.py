@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.neural.runner import CAUSAL, SEQ2SEQ, Runner, open_runner
+from prevalence.baselines.neural.runner import CAUSAL, SEQ2SEQ, open_runner
 from prevalence.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
-from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder
+from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder, open_words
 from prevalence.baselines.rules import comparing
 from prevalence.consistency.units import sentences_of
 
@@ -41,21 +41,19 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
-    model = spec.options.get("model", _MODEL)
-    encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
+    words = open_words(entry, spec, _MODEL, runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
         cut = {text: sentences_of(text) for text in texts}
-        known = encoder(sentence for sentences in cut.values() for sentence in sentences)
-        bags = {text: [known[s].words for s in sentences] for text, sentences in cut.items()}
+        known = words(sentence for sentences in cut.values() for sentence in sentences)
+        bags = {text: [known[s] for s in sentences] for text, sentences in cut.items()}
         return [
             math.exp(-_cost(_sentences(bags[pair.summary]), _sentences(bags[pair.text])))
             for pair in comparisons
         ]
 
-    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
-    return comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
 
 
 def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

@@ -53,24 +53,20 @@ def test_bartscore_is_a_plain_loops(tiny, pairs, given, budget):
 
 
 @pytest.mark.parity
-def test_bartscore_of_real_summaries_is_a_plain_loops(tiny, summary_pairs, given):
-    few = summary_pairs[:100]
+def test_bartscore_of_real_summaries_is_a_plain_loops(tiny, summary_pairs):
     metric = get("bartscore-precision", model=str(tiny("seq2seq")))
-    found = metric.score([Example(summary, (), (other,)) for summary, other in few])
-    chosen = range(0, len(few), 10)
-    np.testing.assert_allclose([found[n] for n in chosen], [given(few[n][1], few[n][0])
-                                                            for n in chosen], atol=1e-5)  # fmt: skip
-    # The others: one call of the network a pair, which gives the loss of all tokens.
-    folder = tiny("seq2seq")
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-    network = hf.BartForConditionalGeneration.from_pretrained(folder, dtype=torch.float32).eval()
+    found = metric.score([Example(summary, (), (other,)) for summary, other in summary_pairs])
+    tokenizer = hf.AutoTokenizer.from_pretrained(tiny("seq2seq"))
+    network = hf.BartForConditionalGeneration.from_pretrained(
+        tiny("seq2seq"), dtype=torch.float32
+    ).eval()
     expected = []
-    for summary, other in few:
-        source = tokenizer(other, truncation=True, return_tensors="pt")
+    for summary, other in summary_pairs:
+        source = tokenizer(other, truncation=True, return_tensors="pt")["input_ids"]
         labels = tokenizer(summary, truncation=True, return_tensors="pt")["input_ids"]
         with torch.inference_mode():
-            loss = network(input_ids=source["input_ids"], labels=labels).loss
-        expected.append(-float(loss))
+            expected.append(-float(network(input_ids=source, labels=labels).loss))
+    assert len(expected) == 100
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -171,7 +167,7 @@ def test_perplexity_given_the_reviews(tiny, given):
 def test_wrong_models_are_refused(tiny):
     from prevalence.errors import ModelError
 
-    with pytest.raises(ModelError, match="cannot be loaded|not a model"):
+    with pytest.raises(ModelError, match=r"cannot be loaded|not a model"):
         get("bartscore-recall", model=str(tiny("encoder")))
     with pytest.raises(ConfigurationError, match="has no option 'against'"):
         get("perplexity:against=reviews", model=str(tiny("causal")))
