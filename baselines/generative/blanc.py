@@ -37,6 +37,8 @@ _MODEL = "bert-base-uncased"
 _FILLER = "."
 _NOTHING = np.zeros(0, np.int64)
 _MEASURES = ("relative", "improve")
+_WORK_UNIT = 8
+"""Summaries that are worth one call: training takes long, and a call's values are kept together."""
 
 Number = TypeVar("Number", int, float)
 
@@ -140,7 +142,12 @@ class _Blanc:
 
     def metric(self, entry: Entry, spec: Spec, compute: Any) -> Metric:
         return comparing(
-            entry, spec, compute, signature=self.signature, cuts=lambda: self.reader.truncated
+            entry,
+            spec,
+            compute,
+            signature=self.signature,
+            work_unit=_WORK_UNIT,
+            cuts=lambda: self.reader.truncated,
         )
 
 

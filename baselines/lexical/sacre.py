@@ -65,7 +65,7 @@ def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
 
 
 def open_ter(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open TER; the edits are counted by our own loop, a hundred times as fast."""
+    """Open TER; sacrebleu reads the texts, and a compiled loop counts the edits."""
     from sacrebleu.metrics.ter import TER
 
     scorer: Any = TER(
