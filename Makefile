@@ -39,7 +39,7 @@ parity: .parity/.installed
 	HF_HUB_OFFLINE=1 .parity/bin/python benchmarks/blanc_original.py .parity/blanc
 	$(BIN)/python -m benchmarks.blanc_parity record .parity/blanc
 
-.parity/.installed: $(VENV)/.installed-dev
+.parity/.installed: $(VENV)/.installed-dev Makefile
 	test -x .parity/bin/python || $(BIN)/python -m venv .parity
 	.parity/bin/python -m pip --disable-pip-version-check install -q --no-deps $(ORIGINAL)
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \

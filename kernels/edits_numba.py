@@ -35,7 +35,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_compiled
-def _fill(words: Any, reference: Any, costs: Any, steps: Any, start: int) -> int:
+def _fill(words: Any, reference: Any, costs: Any, steps: Any, start: int) -> Any:
     """Fill the rows of the table after ``start``; the cost of all words is returned."""
     n, m = words.size, reference.size
     ratio = m / n if n else 1.0
@@ -162,7 +162,7 @@ def _best_shift(words: Any, reference: Any, tables: Any, tried: int) -> Any:
 
 
 @_compiled
-def count_edits(words: Any, reference: Any) -> int:
+def count_edits(words: Any, reference: Any) -> Any:
     """Edits and shifts; both texts are int64, the reference is not empty."""
     n, m = words.size, reference.size
     tables = (
