@@ -1,7 +1,7 @@
 # make demo   install into .venv and score the bundled example
 # make test   install into .venv and run the tests
 # make lint   ruff, formatting and types
-# make parity compare with the original SummaC, in a virtualenv of its own
+# make parity compare with the original SummaC and BLANC, in a virtualenv of its own
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -26,17 +26,20 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.cpu_scoring
 
-# The original package needs older libraries than ours; everything else, torch included, it takes
+# The original packages need older libraries than ours; everything else, torch included, they take
 # from our environment.
-ORIGINAL := summac==0.0.4 transformers==4.34.1 tokenizers==0.14.1 huggingface-hub==0.17.3 \
+ORIGINAL := summac==0.0.4 blanc==0.3.4 transformers==4.34.1 tokenizers==0.14.1 huggingface-hub==0.17.3 \
   requests urllib3 charset-normalizer certifi idna
 
 parity: .parity/.installed
 	$(BIN)/python -m benchmarks.summac_parity prepare .parity/work
 	HF_HUB_OFFLINE=1 .parity/bin/python benchmarks/summac_original.py .parity/work
 	$(BIN)/python -m benchmarks.summac_parity record .parity/work
+	$(BIN)/python -m benchmarks.blanc_parity prepare .parity/blanc
+	HF_HUB_OFFLINE=1 .parity/bin/python benchmarks/blanc_original.py .parity/blanc
+	$(BIN)/python -m benchmarks.blanc_parity record .parity/blanc
 
-.parity/.installed: $(VENV)/.installed-dev
+.parity/.installed: $(VENV)/.installed-dev Makefile
 	test -x .parity/bin/python || $(BIN)/python -m venv .parity
 	.parity/bin/python -m pip --disable-pip-version-check install -q --no-deps $(ORIGINAL)
 	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \

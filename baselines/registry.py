@@ -7,6 +7,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from prevalence.baselines import consistency
+from prevalence.baselines.generative import catalogue as generative
 from prevalence.baselines.lexical import catalogue as lexical
 from prevalence.baselines.naming import FLAG, Spec, option_names, parse_spec
 from prevalence.baselines.neural import catalogue as neural
@@ -21,7 +23,7 @@ __all__ = ["REGISTRY", "get", "lookup", "missing", "names"]
 REGISTRY: dict[str, Entry] = {
     entry.name: entry
     # One line a family: a catalogue is data, and imports nothing heavy.
-    for entries in (lexical.ENTRIES, neural.ENTRIES)
+    for entries in (lexical.ENTRIES, neural.ENTRIES, generative.ENTRIES, consistency.ENTRIES)
     for entry in entries
 }
 """Entries by name, in the order in which they are listed."""

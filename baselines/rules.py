@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.naming import Spec
 
-__all__ = ["AGAINST_OPTIONS", "JOINT", "ComparingMetric", "comparing"]
+__all__ = ["AGAINST_OPTIONS", "JOINT", "ComparingMetric", "SummaryMetric", "comparing"]
 
 JOINT = "joint"
 
@@ -114,6 +114,46 @@ class ComparingMetric:
         if self.rule == "best":
             return float(values.max() if self.entry.higher_is_better else values.min())
         return float(values.mean())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryMetric:
+    """A metric of the summary alone.
+
+    Attributes:
+        compute: values of summaries, [N]; equal ones are asked once a call.
+        cuts: how many texts were cut at a model's limit so far.
+
+    The other attributes are those of :class:`prevalence.baselines.protocol.Metric`.
+    """
+
+    name: str
+    entry: Entry
+    compute: Callable[[Sequence[str]], ArrayLike]
+    signature: Mapping[str, str]
+    work_unit: int = _WORK_UNIT
+    cuts: Callable[[], int] = _never
+
+    @property
+    def truncated(self) -> int:
+        """How many texts were cut at a model's limit so far."""
+        return self.cuts()
+
+    @property
+    def needs(self) -> tuple[Input, ...]:
+        """Nothing beside the summary."""
+        return ()
+
+    def score(
+        self, examples: Sequence[Example], *, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
+        asked: dict[str, int] = {}
+        places = [asked.setdefault(example.summary, len(asked)) for example in examples]
+        values = np.asarray(self.compute(list(asked)), np.float64)
+        if progress is not None:
+            progress(len(examples))
+        return values[places]
 
 
 def comparing(

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.neural.runner import ENCODER, open_runner
-from prevalence.baselines.neural.vectors import TokenEncoder, layer_option
+from prevalence.baselines.neural.vectors import open_words
 from prevalence.baselines.rules import comparing
-from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,35 +50,15 @@ _WAYS: dict[str, Callable[[NDArray[np.float32], NDArray[np.float32]], float]] = 
 
 def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open one of the three."""
-    if "static" in spec.options and "layer" in spec.options:
-        raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
-    runner = open_runner(ENCODER, spec.options.get("model", _MODEL), runtime)
-    encoder = TokenEncoder(runner, (layer_option(entry, spec, -1),))
-    static = "static" in spec.options
+    words = open_words(entry, spec, _MODEL, runtime)
     way = _WAYS[entry.name]
 
-    def vectors(texts: list[str]) -> dict[str, NDArray[np.float32]]:
-        if not static:
-            return {text: row.words for text, row in encoder(texts).items()}
-        table = runner.network.get_input_embeddings().weight.detach().float().cpu().numpy()
-        distinct = list(dict.fromkeys(texts))
-        rows = runner.tokens(distinct)
-        encoder.truncated += sum(row.cut for row in rows)
-        return {text: table[row.ids[row.plain]] for text, row in zip(distinct, rows, strict=True)}
-
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
-        known = vectors([text for pair in comparisons for text in (pair.summary, pair.text)])
+        known = words(text for pair in comparisons for text in (pair.summary, pair.text))
         tables = [(known[pair.summary], known[pair.text]) for pair in comparisons]
         return [way(a, b) if len(a) and len(b) else math.nan for a, b in tables]
 
-    layer = "static" if static else str(encoder.layers[0])
-    return comparing(
-        entry,
-        spec,
-        compute,
-        signature={**runner.signature, "layer": layer},
-        cuts=lambda: encoder.truncated,
-    )
+    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
 
 
 def _extreme(table: NDArray[np.float32]) -> NDArray[np.float32]:

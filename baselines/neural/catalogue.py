@@ -17,6 +17,9 @@ _MODEL = {
 }
 
 
+_STATIC = {"static": "input embeddings, without context"}
+
+
 def _bertscore(part: str) -> Entry:
     return Entry(
         name=f"bertscore-{part}",
@@ -44,7 +47,7 @@ def _average(name: str, about: str) -> Entry:
         range=(-1.0, 1.0),
         citation="Liu et al. 2016; Rus and Lintean 2012 for the greedy matching",
         factory=f"{_HERE}.averages:open_averages",
-        options=_MODEL | {"static": "input embeddings, without context"} | AGAINST_OPTIONS,
+        options=_MODEL | _STATIC | AGAINST_OPTIONS,
         weights="an encoder [bert-base-uncased]",
         batchable=True,
     )
@@ -74,7 +77,7 @@ ENTRIES: tuple[Entry, ...] = (
         "exp(-cost) of moving sentence vectors",
         "Clark et al. 2019",
         range=(0.0, 1.0),
-        options=_MODEL | AGAINST_OPTIONS,
+        options=_MODEL | _STATIC | AGAINST_OPTIONS,
         weights="an encoder [bert-base-uncased]",
     ),
     _transport(

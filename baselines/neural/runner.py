@@ -96,20 +96,23 @@ class Runner:
             **({} if dtype == "float32" else {"dtype": dtype}),
         }
 
-    def tokens(self, texts: Sequence[str], *, special: bool = True) -> list[Tokens]:
+    def tokens(
+        self, texts: Sequence[str], *, special: bool = True, whole: bool = False
+    ) -> list[Tokens]:
         """Read texts; what lies beyond the limit is cut off.
 
         Args:
             texts: N texts.
             special: add the special tokens that the tokenizer puts around a text.
+            whole: cut nothing, for texts that will be read in parts.
         """
         if not texts:
             return []
         rows = self.tokenizer(
             [well_formed(text) for text in texts],
             add_special_tokens=special,
-            truncation=True,
-            max_length=self.limit,
+            truncation=not whole,
+            max_length=None if whole else self.limit,
             padding=False,
             return_overflowing_tokens=True,
             return_special_tokens_mask=True,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.neural.bertscore import PreparedMetric, Weights
-from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder
+from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
+from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder, open_words
 from prevalence.baselines.rules import comparing
 from prevalence.consistency.units import sentences_of
 
@@ -41,21 +41,19 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
-    model = spec.options.get("model", _MODEL)
-    encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
+    words = open_words(entry, spec, _MODEL, runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
         cut = {text: sentences_of(text) for text in texts}
-        known = encoder(sentence for sentences in cut.values() for sentence in sentences)
-        bags = {text: [known[s].words for s in sentences] for text, sentences in cut.items()}
+        known = words(sentence for sentences in cut.values() for sentence in sentences)
+        bags = {text: [known[s] for s in sentences] for text, sentences in cut.items()}
         return [
             math.exp(-_cost(_sentences(bags[pair.summary]), _sentences(bags[pair.text])))
             for pair in comparisons
         ]
 
-    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
-    return comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
 
 
 def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -70,10 +68,10 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     model = spec.options.get("model", _MOVER_MODEL)
     encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
     idf = "idf" in spec.options
-    weights = Weights(encoder, learns=idf)
+    weights = Weights(encoder.runner, learns=idf)
 
     def points(text: str, row: TextVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        mass = weights.of(row) if idf else np.ones(row.tokens.ids.size)
+        mass = weights.of(row.tokens) if idf else np.ones(row.tokens.ids.size)
         mass = np.where(_leads(text, row), mass, 0.0)
         return mass, _unit(row.layers[0].astype(np.float64))
 
@@ -91,7 +89,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     if idf:
         signature["idf"] = "input"
     metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
-    return PreparedMetric.of(metric, weights.learn) if idf else metric
+    return PreparedMetric.of(metric, lambda _, texts: weights.learn(texts)) if idf else metric
 
 
 def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

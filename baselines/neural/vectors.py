@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Entry, Runtime
 
-__all__ = ["TextVectors", "TokenEncoder", "layer_option", "open_encoder"]
+__all__ = [
+    "TextVectors",
+    "TokenEncoder",
+    "Words",
+    "forget",
+    "layer_option",
+    "open_encoder",
+    "open_words",
+]
 
 _KEPT_BYTES = 1 << 28
 
@@ -55,6 +63,10 @@ class _Memory:
         if found is not None:
             self._rows.move_to_end((layers, text))
         return found
+
+    def clear(self) -> None:
+        self._rows.clear()
+        self._bytes = 0
 
     def keep(self, layers: Layers, text: str, row: TextVectors) -> None:
         self._rows[layers, text] = row
@@ -115,6 +127,15 @@ class TokenEncoder:
         self.truncated += sum(row.tokens.cut for row in found.values())
         return found
 
+    def static(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """Input embeddings of a text's tokens, without special ones, by text, float32 [W, H]."""
+        table = self.runner.network.get_input_embeddings().weight
+        distinct = [*dict.fromkeys(texts)]
+        rows = self.runner.tokens(distinct)
+        self.truncated += sum(row.cut for row in rows)
+        chosen = (table[row.ids[row.plain]].detach().float().cpu().numpy() for row in rows)
+        return dict(zip(distinct, chosen, strict=True))
+
     def _forward(self, rows: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float32]]:
         import torch
 
@@ -134,6 +155,60 @@ class TokenEncoder:
             return [self._network(ids, attention_mask=mask).last_hidden_state]
         finally:
             self._network.encoder.layer = stack
+
+
+class Words:
+    """Vectors of a text's tokens, without special ones.
+
+    Args:
+        encoder: of one layer.
+        static: take the input embeddings, which know no context, in place of the layer.
+
+    Attributes:
+        signature: what changes a vector.
+    """
+
+    def __init__(self, encoder: TokenEncoder, *, static: bool) -> None:
+        self._encoder = encoder
+        self._static = static
+        layer = "static" if static else str(encoder.layers[0])
+        self.signature: dict[str, str] = {**encoder.runner.signature, "layer": layer}
+
+    def __call__(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors by text, float32 [W, H]; equal texts are read once."""
+        if self._static:
+            return self._encoder.static(texts)
+        return {text: row.words for text, row in self._encoder(texts).items()}
+
+    def truncated(self) -> int:
+        """Texts cut so far, each time they were asked for."""
+        return self._encoder.truncated
+
+
+def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> Words:
+    """Vectors of words by the options ``model=``, ``layer=`` and ``static``.
+
+    Args:
+        entry: for messages.
+        spec: the options asked for.
+        model: the checkpoint without ``model=``.
+        runtime: device, precision and budget.
+
+    Raises:
+        ConfigurationError: options exclude each other.
+        ModelError: the checkpoint is unusable, or has no such layer.
+    """
+    static = "static" in spec.options
+    if static and "layer" in spec.options:
+        raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
+    layer = layer_option(entry, spec, -1)
+    return Words(open_encoder(spec.options.get("model", model), (layer,), runtime), static=static)
+
+
+def forget(runner: Runner) -> None:
+    """Drop the vectors that are kept of a runner's texts, as a measurement wants it."""
+    if runner in _MEMORIES:
+        _MEMORIES[runner].clear()
 
 
 def layer_option(entry: Entry, spec: Spec, usual: int) -> int:

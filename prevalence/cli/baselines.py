@@ -34,6 +34,8 @@ Examples:
       --metrics rouge-1:precision:against=reviews,rouge-2:against=reviews:source=each
   prevalence baselines examples/summaries.jsonl --metrics rouge-2 \\
       --references balanced --output rows.jsonl
+  prevalence baselines examples/summaries.jsonl --limit 1 \\
+      --metrics summac-zs,summac-zs:granularity=document
 
 \b
 A metric is NAME[:FLAG][:OPTION=VALUE]...; --list --json shows every option.
@@ -166,7 +168,7 @@ def baselines(
     no_cache: bool,
     **parameters: object,
 ) -> None:
-    """Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.
+    """Score summaries by other metrics: ROUGE, BLEU, BERTScore, BARTScore, SummaC and more.
 
     INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
     standard input.

@@ -71,6 +71,7 @@ def listing_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
             "higher_is_better": entry.higher_is_better,
             "weights": entry.weights,
             "batchable": entry.batchable,
+            "extra": entry.extra,
             "missing": missing(entry),
             "options": dict(entry.options),
             "citation": entry.citation,
@@ -91,7 +92,7 @@ def listing(entries: Sequence[Entry]) -> Table:
         table.add_row(
             entry.name,
             " + ".join(entry.needs) or "–",
-            f"{entry.range[0]:g}–{'∞' if math.isinf(entry.range[1]) else f'{entry.range[1]:g}'}",
+            "–".join(map(_bound, entry.range)),
             "higher" if entry.higher_is_better else "lower",
             entry.weights or "–",
             entry.about,
@@ -102,6 +103,10 @@ def listing(entries: Sequence[Entry]) -> Table:
 
 def _mean(values: Sequence[float]) -> str:
     return f"{math.fsum(values) / len(values):.4f}" if values else "–"
+
+
+def _bound(bound: float) -> str:
+    return f"{bound:g}".replace("inf", "∞")
 
 
 def _finite(bound: float) -> float | None:

@@ -1,14 +1,99 @@
-"""Real texts for parity tests."""
+"""Real texts for parity tests, and untrained checkpoints built on disk without a network."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+LIMIT = 64
+WORDS = (
+    "the boots kept my feet dry in deep snow and laces come undone because they are thin soles "
+    "grip well on wet ground run small order one size up i like them a lot . , ? !"
+)
+
+
+@pytest.fixture(scope="session")
+def one_thread() -> Iterator[None]:
+    """Threads cost more than they give on matrices this small."""
+    import torch
+
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(usual)
+
+
+def _save_tokenizer(folder: Path) -> int:
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789'-"
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
+    pieces += [f"##{letter}" for letter in letters] + re.findall(r"\w+|\S", WORDS)
+    vocabulary = [*dict.fromkeys(pieces)]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "bos_token": "[CLS]",
+                "model_max_length": LIMIT}  # fmt: skip
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    return len(vocabulary)
+
+
+def _config(kind: str, size: int) -> Any:
+    import transformers as hf
+
+    if kind == "seq2seq":
+        return hf.BartConfig(
+            vocab_size=size, d_model=32, encoder_layers=1, decoder_layers=1, init_std=0.5,
+            encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=48,
+            decoder_ffn_dim=48, max_position_embeddings=LIMIT, pad_token_id=0, bos_token_id=2,
+            eos_token_id=3, decoder_start_token_id=2, forced_eos_token_id=None,
+        )  # fmt: skip
+    if kind == "causal":
+        return hf.GPT2Config(
+            vocab_size=size, n_embd=32, n_layer=2, n_head=2, n_positions=LIMIT,
+            initializer_range=0.5, bos_token_id=2, eos_token_id=3,
+        )  # fmt: skip
+    return hf.BertConfig(
+        vocab_size=size, hidden_size=32, num_hidden_layers=6, num_attention_heads=2,
+        intermediate_size=48, max_position_embeddings=LIMIT, initializer_range=0.6,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> Callable[[str], Path]:
+    """``tiny(kind)``: a checkpoint folder; kinds are encoder, masked, causal and seq2seq."""
+    built: dict[str, Path] = {}
+
+    def build(kind: str) -> Path:
+        import torch
+        import transformers as hf
+
+        if kind not in built:
+            folder = built[kind] = tmp_path_factory.mktemp(kind)
+            network = {
+                "encoder": hf.BertModel, "masked": hf.BertForMaskedLM,
+                "causal": hf.GPT2LMHeadModel, "seq2seq": hf.BartForConditionalGeneration,
+            }[kind]  # fmt: skip
+            torch.manual_seed(5)
+            network(_config(kind, _save_tokenizer(folder))).save_pretrained(folder)
+        return built[kind]
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def pairs() -> list[tuple[str, str]]:
+    """Pairs of a summary and another text, of unlike lengths."""
+    return [
+        ("The boots are dry.", "My feet kept dry in deep snow, and I like them a lot!"),
+        ("Laces come undone because they are thin.", "Thin laces."),
+        ("They run small. Order one size up?", "Order up! They are small, and the soles grip."),
+        ("Grip on wet ground", "Grip on wet ground"),
+    ]
 
 
 @pytest.fixture(scope="session")

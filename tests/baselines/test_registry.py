@@ -37,9 +37,22 @@ def test_options_are_documented_in_words(name):
     entry = REGISTRY[name]
     assert all(entry.options.values())
     assert entry.base == name.split(":")[0]
-    assert set(option_names(entry.options)) >= {"against", "refs", "source"}
+    rules = {"against", "refs", "source"} if entry.needs else set()
+    assert set(option_names(entry.options)) >= rules
+    assert (missing(entry) is None) or entry.extra or entry.check
     assert ":" in entry.factory
     assert entry.citation
+
+
+def test_every_comparator_is_here():
+    families = {
+        "rouge-1", "rouge-2", "rouge-l", "bleu-1", "bleu-2", "bleu-3", "bleu-4", "chrf", "ter",
+        "meteor", "bertscore-precision", "bertscore-recall", "bertscore-f1", "moverscore",
+        "baryscore", "sms", "embedding-average", "vector-extrema", "greedy-matching",
+        "bartscore-faithfulness", "bartscore-precision", "bartscore-recall", "perplexity",
+        "perplexity:seq2seq", "blanc-help", "blanc-tune", "infolm", "summac-zs", "summac-conv",
+    }  # fmt: skip
+    assert families <= set(names())
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,32 @@ def test_bertscore_is_that_of_the_package(tiny, pairs, idf):
         np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
 
 
+@pytest.mark.parity
+def test_bertscore_of_real_summaries_is_that_of_the_package(tiny, summary_pairs):
+    package = pytest.importorskip("bert_score")
+    wanted = package.score(
+        [summary for summary, _ in summary_pairs], [other for _, other in summary_pairs],
+        model_type=str(tiny("encoder")), num_layers=3, device="cpu", nthreads=0,
+    )  # fmt: skip
+    assert len(summary_pairs) == 100
+    for part, expected in zip(PARTS, wanted, strict=True):
+        found = scores(f"bertscore-{part}", tiny("encoder"), summary_pairs, layer="3")
+        np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+
+
+@pytest.mark.parity
+def test_bertscore_is_that_of_torchmetrics(tiny, summary_pairs):
+    package = pytest.importorskip("torchmetrics.functional.text.bert")
+    wanted = package.bert_score(
+        [summary for summary, _ in summary_pairs], [other for _, other in summary_pairs],
+        model_name_or_path=str(tiny("encoder")), num_layers=3, max_length=64, truncation=True,
+        device="cpu",
+    )  # fmt: skip
+    for part in PARTS:
+        found = scores(f"bertscore-{part}", tiny("encoder"), summary_pairs, layer="3")
+        np.testing.assert_allclose(found, wanted[part].numpy(), atol=1e-5)
+
+
 def plain(folder, text):
     inputs = hf.AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
     with torch.inference_mode():

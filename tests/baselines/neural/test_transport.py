@@ -63,6 +63,21 @@ def test_sms_moves_sentences_by_their_tokens(tiny):
     assert found == pytest.approx(np.exp(-cost), rel=1e-4)
 
 
+def test_sms_of_static_vectors(tiny):
+    folder = tiny("encoder")
+    network = hf.AutoModel.from_pretrained(folder, dtype=torch.float32)
+    table = network.get_input_embeddings().weight.detach().double().numpy()
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    left, right = (
+        table[tokenizer(text, add_special_tokens=False)["input_ids"]].mean(0)
+        for text in ("Dry feet", "Thin laces")
+    )
+    metric = get("sms:static", model=str(folder))
+    found = metric.score([Example("Dry feet", references=("Thin laces",))])[0]
+    assert found == pytest.approx(np.exp(-np.linalg.norm(left - right)), rel=1e-4)
+    assert metric.signature["layer"] == "static"
+
+
 def test_baryscore_of_one_token_is_the_distance_of_mean_layers(tiny):
     folder = tiny("encoder")
     # The barycentre of single points is their mean.

@@ -1,0 +1,145 @@
+"""Consistency scorers of the whole summary: the reviews are the premise, it the hypothesis.
+
+Nothing is computed here that :mod:`prevalence.consistency` does not compute.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prevalence.baselines.protocol import REVIEWS, Entry
+from prevalence.baselines.rules import AGAINST_OPTIONS, comparing
+from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.baselines.naming import Spec
+    from prevalence.baselines.protocol import Comparison, Metric, Runtime
+    from prevalence.nli.protocol import PairScorer
+    from prevalence.scorers import ScorerOptions
+
+__all__ = ["ENTRIES", "open_conv", "open_zero_shot"]
+
+_HERE = "prevalence.baselines.consistency"
+_MODEL = "embedded"
+_CUT = "sentence, document, paragraph, 2sents, mixed, or two with a hyphen, the reviews' first"
+
+
+def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open SummaC-ZS."""
+    from prevalence.consistency.summac import ZeroShotScorer
+    from prevalence.scorers import open_unit_model
+
+    scorer = ZeroShotScorer(
+        open_unit_model(spec.options.get("model", _MODEL), _options(runtime)),
+        spec.options.get("granularity", "sentence"),
+        over_premise=spec.options.get("over-reviews", "max"),
+        over_hypothesis=spec.options.get("over-summary", "mean"),
+        minus_contradiction="minus-contradiction" in spec.options,
+    )
+    return _metric(entry, spec, scorer)
+
+
+def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open SummaC-Conv."""
+    from prevalence.consistency.conv import ConvScorer
+    from prevalence.consistency.conv_files import read_head
+    from prevalence.scorers import open_unit_model
+
+    head = spec.options.get("head")
+    if head is None:
+        raise ConfigurationError(
+            f"{entry.name}: name the file of the learnt head with head=FILE; "
+            "`prevalence conv` trains one and converts the authors'"
+        )
+    asked = {"bins", "classes", "granularity", "aggregate"}
+    settings = {key: value for key, value in spec.options.items() if key in asked}
+    models = spec.options.get("model", _MODEL).split("+")
+    inners = [open_unit_model(model, _options(runtime)) for model in models]
+    return _metric(entry, spec, ConvScorer(inners, read_head(head, settings=settings)))
+
+
+def _options(runtime: Runtime) -> ScorerOptions:
+    from prevalence.scorers import ScorerOptions
+
+    return ScorerOptions(
+        device=runtime.device, dtype=runtime.dtype, batch_tokens=runtime.batch_tokens
+    )
+
+
+def _metric(entry: Entry, spec: Spec, scorer: PairScorer) -> Metric:
+    from prevalence.nli.protocol import FLAG_TRUNCATED
+    from prevalence.texts import TextTable
+
+    cut = 0
+
+    def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:
+        nonlocal cut
+        texts = TextTable()
+        able = [
+            place
+            for place, pair in enumerate(comparisons)
+            if pair.text.strip() and pair.summary.strip()
+        ]
+        pairs = [
+            (texts.add(comparisons[place].text), texts.add(comparisons[place].summary))
+            for place in able
+        ]
+        values = np.full(len(comparisons), np.nan)
+        if able:
+            scores = scorer.score(texts, np.array(pairs, np.int64))
+            values[able] = scores.entailment
+            cut += int(((scores.flags & FLAG_TRUNCATED) != 0).sum())
+        return values
+
+    # A scorer's own name stands in the metric's already.
+    signature = {key: value for key, value in scorer.signature.items() if key != "consistency"}
+    return comparing(entry, spec, compute, signature=signature, cuts=lambda: cut)
+
+
+def _entry(name: str, about: str, **more: Any) -> Entry:
+    options = {"model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name"}
+    return Entry(
+        name=name,
+        about=about,
+        needs=(REVIEWS,),
+        range=(0.0, 1.0),
+        citation="Laban et al. 2022; the numbers of summac 0.0.4",
+        batchable=True,
+        **{**more, "options": options | more["options"] | AGAINST_OPTIONS},
+    )
+
+
+ENTRIES: tuple[Entry, ...] = (
+    _entry(
+        "summac-zs",
+        "mean best entailment of the summary's sentences by those of the reviews",
+        factory=f"{_HERE}:open_zero_shot",
+        options={
+            "granularity=CUT": _CUT,
+            "over-reviews=OP": "max, mean or min",
+            "over-summary=OP": "mean, max or min",
+            "minus-contradiction": "subtract contradiction; the value is (1 + s)/2",
+        },
+        weights="an NLI model [embedded, in the package]",
+    ),
+    _entry(
+        "summac-conv",
+        "learnt reading of the histograms of entailment",
+        factory=f"{_HERE}:open_conv",
+        options={
+            "head=FILE": "the learnt head (needed), .safetensors or the authors' .bin",
+            "granularity=CUT": f"where the file does not say it: {_CUT}",
+            "bins=NAME": "where the file does not say it: percentile or evenN",
+            "classes=LETTERS": "where the file does not say it: letters of ecn",
+            "aggregate=OP": "where the file does not say it: mean, min, max or all",
+        },
+        weights="an NLI model [embedded, in the package] and a head",
+    ),
+)
+"""Entries in the order in which they are listed."""
