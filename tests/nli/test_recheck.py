@@ -217,3 +217,21 @@ def test_float32_and_those_who_want_none_are_not_rechecked(checkpoint: Callable[
     assert isinstance(safe, RecheckedScorer)
     assert safe.fast.digest == low.digest
     assert (safe.threshold, safe.calibrated) == (low.threshold, False)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_gpu_decides_as_it_does_in_float32(
+    dtype: str, gentle: str, pairs: Pairs, number: Number
+) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    table = number(pairs)
+    true = open_scorer(gentle, device="cuda").score(*table).entailment
+    threshold = float(np.median(true))
+    safe = open_scorer(gentle, device="cuda", dtype=dtype, threshold=threshold)
+    found = safe.score(*table).entailment
+    assert ((found > threshold) == (true > threshold)).all()
+    assert safe.rechecked > 0  # type: ignore[attr-defined]
