@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from prevalence.kernels.assembly import PairLayout
 
-__all__ = ["PATHS", "PackedPairs", "Path", "assemble_packed", "packing_path"]
+__all__ = ["PATHS", "PackedPairs", "PackingPath", "assemble_packed", "packing_path"]
 
-Path = Literal["numba", "triton", "torch"]
-PATHS: tuple[Path, ...] = get_args(Path)
+PackingPath = Literal["numba", "triton", "torch"]
+PATHS: tuple[PackingPath, ...] = get_args(PackingPath)
 """Ways to compute the same: compiled for a CPU, compiled for a GPU, and plain torch anywhere."""
 
 Ints = NDArray[np.int64]
@@ -42,7 +42,7 @@ class PackedPairs(NamedTuple):
     starts: Any
 
 
-def packing_path(tokens: Any) -> Path:
+def packing_path(tokens: Any) -> PackingPath:
     """How :func:`assemble_packed` works on these tokens unless it is told otherwise.
 
     Returns:
@@ -62,7 +62,7 @@ def assemble_packed(
     layout: PairLayout,
     *,
     first_position: int = 0,
-    path: Path | None = None,
+    path: PackingPath | None = None,
 ) -> PackedPairs:
     """Lay pairs one after the other: prefix, premise, middle, hypothesis, suffix of each.
 

@@ -101,6 +101,7 @@ class OpinionPrevalence:
         labels: class names in output order, for a checkpoint that does not name them.
         cache: folder of a pair cache; None (the default here) for none.
         calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
+        recheck: in half precision, ask again in float32 what rounding could turn.
         scorer: a ready :class:`~prevalence.nli.protocol.PairScorer`, in place of ``model`` and
             the options that concern it.
 
@@ -129,6 +130,7 @@ class OpinionPrevalence:
         labels: Sequence[str] | None = None,
         cache: Path | str | None = None,
         calibration: Path | str | None = None,
+        recheck: bool = True,
         scorer: PairScorer | None = None,
     ) -> None:
         options = ScoringOptions(
@@ -156,6 +158,7 @@ class OpinionPrevalence:
                 labels=labels,
                 cache=cache,
                 calibration=calibration,
+                recheck=recheck,
             ),
             options,
         )

@@ -34,6 +34,7 @@ class ScorerOptions:
     max_length: int | None = None
     labels: Sequence[str] | None = None
     cache: Path | str | None = None
+    recheck: bool = True
 
     def refuse(self, name: str, why: str, *fields: str) -> None:
         """Refuse options that a family has no use for, rather than ignore them.
@@ -88,6 +89,7 @@ def open_scorer(
     labels: Sequence[str] | None = None,
     cache: Path | str | None = None,
     calibration: Path | str | None = None,
+    recheck: bool = True,
 ) -> PairScorer:
     """Open a scorer.
 
@@ -106,6 +108,8 @@ def open_scorer(
         cache: folder of the pair cache; None for no cache. Where a scorer compares parts of texts,
             the answers about the parts are kept, which other settings then share.
         calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
+        recheck: in half precision, let an NLI model answer again in float32 where rounding could
+            turn the decision; see :class:`prevalence.nli.recheck.RecheckedScorer`.
 
     Raises:
         InputError: the calibration file cannot be read.
@@ -121,6 +125,7 @@ def open_scorer(
         max_length=max_length,
         labels=labels,
         cache=cache,
+        recheck=recheck,
     )
     if calibration is not None:
         return _open_calibrated(calibration, model, options)
@@ -132,7 +137,7 @@ def _open(model: str, options: ScorerOptions) -> PairScorer:
     family = FAMILIES.get(name)
     if family is None:
         _refuse_misspelt(model, name)
-        return options.cached(_nli(model.removeprefix("nli:"), options))
+        return _decided(model.removeprefix("nli:"), options)
     return family.open(Arguments.parse(model, rest), options)
 
 
@@ -158,6 +163,17 @@ def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions
         )
     found = read_calibration(path)
     return CalibratedScorer(_open(model or found.scorer, options), found)
+
+
+def _decided(model: str, options: ScorerOptions) -> PairScorer:
+    """An NLI model that decides as it would in float32, whatever its precision."""
+    scorer = options.cached(_nli(model, options))
+    if not options.recheck or not getattr(scorer, "doubt", 0.0):
+        return scorer
+    from prevalence.nli.recheck import RecheckedScorer
+
+    exact = replace(options, dtype="float32")
+    return RecheckedScorer(scorer, lambda: exact.cached(_nli(model, exact)))
 
 
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:

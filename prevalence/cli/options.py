@@ -71,6 +71,12 @@ _CHOICE_OPTIONS = (
         type=click.Path(path_type=Path, dir_okay=False),
         help="A file of `prevalence calibrate --output`: its threshold and map, and its scorer.",
     ),
+    option(
+        "Model",
+        "--recheck/--no-recheck",
+        default=True,
+        help="In half precision, ask again in float32 what rounding could turn [default: yes].",
+    ),
 )
 
 _RUN_OPTIONS = (

@@ -153,3 +153,25 @@ def test_support_with_a_model(run: Run, checkpoint: Path) -> None:
     assert row["n_reviews"] == 2
     assert not set(row["supporting_reviews"]) & set(row["contradicting_reviews"])
     assert "no calibrated threshold; 0.5 is used" in result.stderr
+
+
+def test_half_precision_decides_as_float32_and_says_what_it_took(
+    run: Run, checkpoint: Path, write: Write, boots: dict[str, Any]
+) -> None:
+    words = ("score", "--model", checkpoint, "--device", "cpu", "--no-cache", write(boots),
+             "--threshold", "0.4", "--format", "jsonl")  # fmt: skip
+    exact, safe, fast = (
+        run(*words, *more)
+        for more in ((), ("--dtype", "bfloat16"), ("--dtype", "bfloat16", "--no-recheck"))
+    )
+    supports = [
+        [sentence["support"] for line in result.stdout.splitlines()
+         for sentence in json.loads(line)["sentences"]]
+        for result in (exact, safe)
+    ]  # fmt: skip
+    assert supports[0] == supports[1]
+    assert "|dtype:bfloat16|recheck:float32|" in safe.stdout
+    assert "were scored again in float32, which turned" in safe.stderr
+    assert "float32" not in exact.stdout + exact.stderr
+    assert "recheck" not in fast.stdout
+    assert "(--recheck asks them again)" in fast.stderr
