@@ -96,6 +96,7 @@ class OpinionPrevalence:
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
+        packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
         windows: read long reviews in windows that advance by this many tokens.
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
@@ -125,6 +126,7 @@ class OpinionPrevalence:
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
+        packing: str = "auto",
         windows: int | None = None,
         max_length: int | None = None,
         labels: Sequence[str] | None = None,
@@ -153,6 +155,7 @@ class OpinionPrevalence:
                 device=device,
                 dtype=dtype,
                 batch_tokens=batch_tokens,
+                packing=packing,
                 windows=windows,
                 max_length=max_length,
                 labels=labels,

@@ -30,6 +30,7 @@ class ScorerOptions:
     device: str = "auto"
     dtype: str = "auto"
     batch_tokens: int | None = None
+    packing: str = "auto"
     windows: int | None = None
     max_length: int | None = None
     labels: Sequence[str] | None = None
@@ -84,6 +85,7 @@ def open_scorer(
     device: str = "auto",
     dtype: str = "auto",
     batch_tokens: int | None = None,
+    packing: str = "auto",
     windows: int | None = None,
     max_length: int | None = None,
     labels: Sequence[str] | None = None,
@@ -102,6 +104,7 @@ def open_scorer(
             see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
+        packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
         windows: read long premises in windows that advance by this many tokens.
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
@@ -121,6 +124,7 @@ def open_scorer(
         device=device,
         dtype=dtype,
         batch_tokens=batch_tokens,
+        packing=packing,
         windows=windows,
         max_length=max_length,
         labels=labels,
@@ -185,6 +189,7 @@ def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
         device=options.device,
         dtype=options.dtype,
         batch_tokens=options.batch_tokens,
+        packing=options.packing,
         windows=options.windows,
         max_length=options.max_length,
         labels=options.labels,
@@ -197,8 +202,9 @@ def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
 
     arguments.end(arguments.name.partition(":")[0] + " alone")
     options.refuse(
-        arguments.name, "has no model", "windows", "max_length", "labels", "dtype", "batch_tokens"
-    )
+        arguments.name, "has no model",
+        "windows", "max_length", "labels", "dtype", "batch_tokens", "packing",
+    )  # fmt: skip
     return options.cached(RougeScorer(arguments.name, threshold=options.threshold))
 
 
@@ -209,7 +215,7 @@ def _open_cosine(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     model, mode = arguments.word(EMBEDDED), arguments.word("sentence-max")
     pooling = arguments.settings.pop("pooling", None)
     arguments.end(FAMILIES["cosine"].usage)
-    options.refuse(arguments.name, "compares vectors", "windows", "labels")
+    options.refuse(arguments.name, "compares vectors", "windows", "labels", "packing")
     encoder = Encoder(
         model,
         pooling=pooling,
@@ -227,7 +233,9 @@ def _open_adapter(arguments: Arguments, options: ScorerOptions) -> PairScorer:
 
     path = arguments.word()
     arguments.end(FAMILIES["adapter"].usage)
-    options.refuse(arguments.name, "says all that in its file", "windows", "max_length", "labels")
+    options.refuse(
+        arguments.name, "says all that in its file", "windows", "max_length", "labels", "packing"
+    )
     scorer = AdaptedScorer(
         read_adapter(path),
         threshold=options.threshold,
@@ -304,8 +312,9 @@ def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     writer, answerer = arguments.setting("qg"), arguments.setting("qa")
     arguments.end(FAMILIES["qafe"].usage)
     options.refuse(
-        arguments.name, "asks questions", "windows", "max_length", "labels", "batch_tokens"
-    )
+        arguments.name, "asks questions",
+        "windows", "max_length", "labels", "batch_tokens", "packing",
+    )  # fmt: skip
     scorer = QuestionScorer(
         QuestionWriter(writer, device=options.device, dtype=options.dtype),
         QuestionAnswerer(answerer, device=options.device, dtype=options.dtype),

@@ -106,6 +106,16 @@ _RUN_OPTIONS = (
     ),
     option(
         "Model",
+        "--packing",
+        metavar="HOW",
+        type=click.Choice(["auto", "packed", "padded"]),
+        default="auto",
+        show_default=True,
+        help="How pairs of unequal length share a batch: packed (no padding), padded, or auto "
+        "(packed on a CUDA device where the model allows it).",
+    ),
+    option(
+        "Model",
         "--windows",
         metavar="STRIDE",
         type=click.IntRange(1),

@@ -41,6 +41,9 @@ __all__ = ["PackedJointReader", "worth_packing"]
 _ATTENTION = "prevalence_segments"
 """Name of the attention function in transformers' registry."""
 
+_TRANSFORMERS = 5
+"""Before this version BERT and others had attention of their own."""
+
 
 class PackedJointReader(JointRows):
     """Reads ``premise + hypothesis`` of many pairs as one row without padding.
@@ -55,16 +58,16 @@ class PackedJointReader(JointRows):
             its two texts.
     """
 
-    advice = "; packing 'padded' asks less of it"
+    advice = "; --packing padded asks less of it"
 
     def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
         super().__init__(checkpoint)
         model = checkpoint.model
-        if not (packable(model.config) and _has_registry(model)):
+        if not (packable(model.config) and _has_registry()):
             raise ModelError(
                 f"{checkpoint.name}: pairs can be packed for {', '.join(PACKED_FAMILIES)} "
                 f"classifiers of transformers 5, not for this {model.config.model_type}; "
-                "use the padded packing"
+                "use --packing padded"
             )
         model = model.to(device)
         self._name = checkpoint.name
@@ -101,7 +104,8 @@ class PackedJointReader(JointRows):
             ModelError: the encoder's attention is not the one that keeps pairs apart.
         """
         # Kernels of ours start on the current device, which may be another one.
-        with torch.cuda.device_of(tokens):
+        cuda: Any = torch.cuda
+        with cuda.device_of(tokens):
             packed = assemble_packed(
                 tokens, spans, self._layout, first_position=self._first_position
             )
@@ -114,7 +118,7 @@ class PackedJointReader(JointRows):
         if segments.uses != self._config.num_hidden_layers:
             raise ModelError(
                 f"{self._name}: its attention in this version of transformers cannot be replaced; "
-                "use the padded packing"
+                "use --packing padded"
             )
         first = pooled(self._config, states, segments) if self._pools else states.float()
         logits: Tensor = self._head(first)
@@ -128,7 +132,7 @@ def worth_packing(checkpoint: LoadedCheckpoint, device: Any) -> bool:
     for sequences of unequal length.
     """
     model = checkpoint.model
-    if device.type != "cuda" or not (packable(model.config) and _has_registry(model)):
+    if device.type != "cuda" or not (packable(model.config) and _has_registry()):
         return False
     return model.dtype == torch.float32 or _varlen(model, device)
 
@@ -138,13 +142,11 @@ def _varlen(model: Any, device: Any) -> bool:
     return varlen_fits(device, model.dtype, head_size)
 
 
-def _has_registry(model: Any) -> bool:
-    """Whether this version of transformers lets attention functions of others be used."""
+def _has_registry() -> bool:
+    """Whether this version of transformers asks its registry for attention in all families."""
     import transformers
 
-    return hasattr(transformers, "AttentionMaskInterface") and hasattr(
-        model, "set_attn_implementation"
-    )
+    return int(transformers.__version__.partition(".")[0]) >= _TRANSFORMERS
 
 
 def _attention(

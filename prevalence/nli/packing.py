@@ -162,12 +162,13 @@ def batches(lengths: Ints, budget: int) -> Iterator[Ints]:
         start += rows
 
 
-def packs(lengths: Ints, budget: int) -> Iterator[Ints]:
+def packs(lengths: Ints, budget: int, *, most: int = 32_768) -> Iterator[Ints]:
     """Group rows so that their tokens together, without padding, stay within a budget.
 
     Args:
         lengths: tokens of each row, int64 [R], positive.
         budget: most tokens in a pack; a longer row goes alone.
+        most: rows in a pack, a limit of attention kernels.
 
     Yields:
         Row numbers of a pack, longest first, as in :func:`batches`.
@@ -179,6 +180,7 @@ def packs(lengths: Ints, budget: int) -> Iterator[Ints]:
     ends = np.cumsum(lengths[order])
     start, used = 0, 0
     while start < order.size:
-        end = max(start + 1, int(np.searchsorted(ends, used + budget, side="right")))
+        fitting = int(np.searchsorted(ends, used + budget, side="right"))
+        end = min(max(start + 1, fitting), start + most)
         yield order[start:end]
         start, used = end, int(ends[end - 1])

@@ -99,8 +99,8 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
 
         if packing == "padded":
             raise ModelError(
-                f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use the auto or "
-                "the packed packing"
+                f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use "
+                "--packing auto"
             )
         return PremiseFirstReader(checkpoint, device)
     if packing == "packed" or (packing == "auto" and device.type == "cuda"):

@@ -132,8 +132,9 @@ class BatchRunner:
         if self._device.type != "cuda":
             return _Wave(rows, together.cpu(), None)
         sent = together.to("cpu", non_blocking=True)
-        event = torch.cuda.Event()
-        event.record(torch.cuda.current_stream(self._device))
+        cuda: Any = torch.cuda
+        event = cuda.Event()
+        event.record(cuda.current_stream(self._device))
         return _Wave(rows, sent, event)
 
     def _landed(self, wave: _Wave) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -174,7 +174,7 @@ def _by_kernel(
 ) -> Tensor:
     from torch.nn.attention.varlen import varlen_attn
 
-    attended: Tensor = varlen_attn(
+    attended = varlen_attn(
         query,
         key,
         value,
@@ -187,7 +187,7 @@ def _by_kernel(
         # One split: the order of sums does not depend on what else is in the row.
         num_splits=1,
     )
-    return attended
+    return cast("Tensor", attended)
 
 
 def _by_blocks(
@@ -205,11 +205,15 @@ def _by_blocks(
         count = block.rows.stop - block.rows.start
         asked = query[block.rows] if firsts_only else query.index_select(0, block.places)
         known = (part.index_select(0, block.places) for part in (key, value))
-        padded = (
-            part.unflatten(0, (count, -1)).transpose(1, 2) for part in (asked, *known)
-        )  # [n, heads, tokens, d]
+        queries, keys, values = (
+            part.view(count, -1, *part.shape[1:]).transpose(1, 2) for part in (asked, *known)
+        )
         out = nn.functional.scaled_dot_product_attention(
-            *padded, attn_mask=_mask(block, reach, firsts_only=firsts_only), scale=scale
+            queries,
+            keys,
+            values,
+            attn_mask=_mask(block, reach, firsts_only=firsts_only),
+            scale=scale,
         )
         flat = out.transpose(1, 2).flatten(0, 1)
         if firsts_only:

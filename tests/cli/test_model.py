@@ -104,6 +104,15 @@ def test_batch_size_changes_no_answer(scored: Any) -> None:
                 assert a["entailment"] == pytest.approx(b["entailment"], abs=1e-5)
 
 
+def test_packing_changes_no_answer(scored: Any) -> None:
+    packed, padded = scored("--packing", "packed"), scored("--packing", "padded")
+    for one, other in zip(packed[0], padded[0], strict=True):
+        assert one["signature"] == other["signature"]
+        assert one["prevalence"] == other["prevalence"]
+        for a, b in zip(one["sentences"], other["sentences"], strict=True):
+            assert a["entailment"] == pytest.approx(b["entailment"], abs=1e-5)
+
+
 def test_three_way_models_name_contradicting_reviews(scored: Any) -> None:
     sentences = scored("--full-matrix", "--threshold", 0.9)[0][0]["sentences"]
     assert all(isinstance(s["contradicting_reviews"], list) for s in sentences)

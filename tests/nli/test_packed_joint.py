@@ -195,7 +195,7 @@ def test_out_of_memory_halves_the_budget(
     assert sum(finished) == len(pairs)
     _check_equal(found, expected)
     monkeypatch.setattr(encoder, "forward", lambda **_: (_ for _ in ()).throw(RuntimeError("odd")))
-    with pytest.raises(BackendError, match="the device failed: odd; packing 'padded' asks less"):
+    with pytest.raises(BackendError, match="the device failed: odd; --packing padded asks less"):
         scorer.score(*number(pairs))
 
 
@@ -218,14 +218,16 @@ def test_half_precision_has_its_head_in_float32_and_says_so(
 
 @pytest.mark.parametrize("family", ["deberta", "bart", "gpt2", "mpnet"])
 def test_other_families_are_refused_in_one_line(family: str, opened: Open) -> None:
-    with pytest.raises(ModelError, match=r"pairs can be packed for .* use the padded") as caught:
+    with pytest.raises(
+        ModelError, match=r"pairs can be packed for .* use --packing padded"
+    ) as caught:
         opened(family)
     assert "\n" not in str(caught.value)
 
 
 def test_a_decoder_is_refused(altered: Callable[..., Path]) -> None:
     folder = altered("roberta", "config.json", is_decoder=True)
-    with pytest.raises(ModelError, match="use the padded packing"):
+    with pytest.raises(ModelError, match="use --packing padded"):
         NLIScorer(str(folder), device="cpu", packing="packed")
 
 

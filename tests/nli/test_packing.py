@@ -89,5 +89,8 @@ def test_packs_hold_each_row_once_and_as_many_as_fit(sizes: list[int], budget: i
     assert flat == sorted(flat, reverse=True)
     used = [sum(sizes[row] for row in pack) for pack in found]
     assert all(u <= budget or len(pack) == 1 for u, pack in zip(used, found, strict=True))
+    few = [len(pack) for pack in packs(np.array(sizes, np.int64), budget, most=2)]
+    assert sum(few) == len(sizes)
+    assert max(few, default=0) <= 2
     following = [sizes[pack[0]] for pack in found[1:]]
     assert all(u + size > budget for u, size in zip(used, following, strict=False))
