@@ -134,7 +134,7 @@ def _cross_encoder(given: Given) -> Opened:
         from sentence_transformers import CrossEncoder
     except ImportError as error:
         raise MissingDependencyError(
-            "sentence-transformers is not installed (pip install sentence-transformers)"
+            "sentence-transformers is not installed (pip install prevalence[bench])"
         ) from error
     import torch
 
