@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.common import ROOT, append_row, environment, quantiles
+from benchmarks.common import ROOT, append_row, environment
 from prevalence import metric
 from prevalence.bench.workload import REVIEWS, SENTENCES, Workload
 from prevalence.kernels.assembly import PairLayout
@@ -74,14 +74,17 @@ def in_turns(
     one: Callable[[], Any], other: Callable[[], Any], repeats: int
 ) -> tuple[float, float, float]:
     """Median seconds of both, and the median of their ratio turn by turn."""
-    seconds: list[list[float]] = [[], []]
-    for _ in range(repeats):
-        for side, work in enumerate((one, other)):
-            begin = time.perf_counter()
-            work()
-            seconds[side].append(time.perf_counter() - begin)
-    ratio = np.asarray(seconds[0]) / np.asarray(seconds[1])
-    return quantiles(seconds[0])[1], quantiles(seconds[1])[1], float(np.median(ratio))
+    seconds = np.array([(timed(one), timed(other)) for _ in range(repeats)])
+    ratios = seconds[:, 0] / seconds[:, 1]
+    first, second, ratio = (float(np.median(part)) for part in (*seconds.T, ratios))
+    return first, second, ratio
+
+
+def timed(work: Callable[[], Any]) -> float:
+    """Seconds that it takes."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
 
 
 def packing(repeats: int) -> Row:
@@ -133,7 +136,7 @@ def reduction(repeats: int) -> Row:
     scorer, work = NLIScorer("embedded", device="cpu"), Workload.draw(2)
     scorer.score(*work.head(1).numbered())
     pairs = trivial.size + earlier.size + matrix.size
-    model, _, _ = in_turns(lambda: scorer.score(*work.numbered()), lambda: None, 3)
+    model = float(np.median([timed(lambda: scorer.score(*work.numbered())) for _ in range(3)]))
     return {
         "kernel": "reduction", "summaries": summaries, "pairs": pairs, "numpy": slow,
         "numba": fast, "ratio": ratio,

@@ -173,14 +173,17 @@ def _by_triton(
     bounds = _sent(torch.from_numpy(starts), device)
     fixed = [len(part) for part in (layout.prefix, layout.middle, layout.suffix)]
     if size[0]:
-        launch(
-            (tokens.contiguous(), _sent(torch.from_numpy(spans), device), bounds),
-            _table(_specials(layout).tolist(), layout.types.tolist(), device),
-            (ids, types, positions),
-            longest=int(np.diff(starts).max()),
-            fixed=fixed,
-            first_position=first_position,
-        )
+        given = tokens.contiguous(), _sent(torch.from_numpy(spans), device), bounds
+        # A kernel is launched on the current device, which need not be that of the tokens.
+        with torch.cuda.device_of(tokens):
+            launch(
+                given,
+                _table((*layout.types.tolist(), *_specials(layout).tolist()), device),
+                (ids, types, positions),
+                longest=int(np.diff(starts).max()),
+                fixed=fixed,
+                first_position=first_position,
+            )
     return PackedPairs(ids, types, positions, bounds)
 
 
@@ -197,13 +200,9 @@ def _sent(tensor: Any, device: Any) -> Any:
     return tensor.pin_memory().to(device, non_blocking=True)
 
 
-def _table(specials: list[int], types: list[int], device: Any) -> Any:
-    """Token types of the five parts and special tokens, int64, kept on the device."""
-    return _kept_table((*types, *specials), device)
-
-
 @lru_cache(maxsize=16)
-def _kept_table(numbers: tuple[int, ...], device: Any) -> Any:
+def _table(numbers: tuple[int, ...], device: Any) -> Any:
+    """Token types of the five parts and special tokens, int64, kept on the device."""
     import torch
 
     return torch.tensor(numbers, dtype=torch.int64, device=device)

@@ -122,6 +122,8 @@ def _config(shape: Architecture) -> Any:
         num_hidden_layers=shape.layers,
         num_attention_heads=shape.heads,
         intermediate_size=shape.inner,
+        # Each product then keeps the variance of its input, and tokens tell inputs apart.
+        initializer_range=shape.hidden**-0.5,
         pad_token_id=1,
         bos_token_id=0,
         eos_token_id=2,

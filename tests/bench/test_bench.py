@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -83,8 +84,8 @@ def test_every_architecture_loads_with_its_own_tokens_and_spread_answers(
     assert all(len(loaded.tokenizer.tokenize(" " + word)) == 1 for word in WORDS)
     ids = [loaded.tokenizer(*pair)["input_ids"] for pair in work.pairs]
     assert work.tokens(loaded.tokenizer).tolist() == [len(row) for row in ids]
-    text = loaded.tokenizer.decode(ids[0])
-    assert text.count("</s></s>" if "roberta" in name else "[SEP]") == (1 if "rob" in name else 2)
+    # <s> a </s></s> b </s> for RoBERTa, [CLS] a [SEP] b [SEP] for the others.
+    assert ids[0].count(loaded.tokenizer.sep_token_id) == (3 if "roberta" in name else 2)
     few = loaded.tokenizer(
         *map(list, zip(*work.pairs[::4], strict=True)), padding=True, return_tensors="pt"
     )
@@ -130,12 +131,9 @@ def _half(work: Workload) -> Any:
 
 
 def test_half_precision_is_rechecked_to_no_change() -> None:
-    settings = Settings(
-        size="tiny", repeats=1, dtype="bfloat16", contenders=("ours padded", "ours rechecked")
-    )
-    padded, rechecked = measure_model("roberta-base", settings).rows
-    assert padded.changed > 0  # the threshold is the median, where decisions turn easily
-    assert rechecked.changed == 0
+    settings = Settings(size="tiny", repeats=1, dtype="bfloat16", contenders=("ours rechecked",))
+    (row,) = measure_model("embedded", settings).rows
+    assert (row.reason, row.changed) == (None, 0)
 
 
 def test_the_arithmetic_of_a_token_by_hand(tiny: Callable[[str], Path]) -> None:
@@ -181,7 +179,8 @@ def test_cross_encoder_gives_the_same_probabilities(tiny: Callable[[str], Path])
         folder=str(tiny("roberta-base")), device="cpu", dtype="float32", threshold=0.5, sample=work
     )
     found = [CONTENDERS[name](given) for name in ("CrossEncoder", "ours padded")]
-    np.testing.assert_allclose(found[0].run(work), found[1].run(work), rtol=0, atol=1e-5)
+    # The scaled head of a random model enlarges what sums in another order differ by.
+    np.testing.assert_allclose(found[0].run(work), found[1].run(work), rtol=0, atol=1e-4)
     assert found[0].settings in {"batches of 16", "batches of 64"}
 
 
@@ -214,7 +213,7 @@ def test_table_csv_and_picture(tmp_path: Path) -> None:
         Row(contender="ours packed", reason="=not here"),
     ]  # fmt: skip
     result = measure.ModelResult("m", "tiny", 0.5, 2e12, rows)
-    console = Console(width=120, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    console = Console(width=120, record=True, file=io.StringIO())
     console.print(throughput_table(result))
     lines = [line.split() for line in console.export_text().splitlines()]
     assert lines[2] == ["one", "pair", "a", "call", "5.0", "1.00×", "350", "–", "–", "0"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from typing import TYPE_CHECKING
+
+from prevalence.cli.bench import _EPILOG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,9 +39,8 @@ def test_a_table_and_files(run: Run, tmp_path: Path) -> None:
 
 
 def test_json_and_bad_names(run: Run) -> None:
-    result = run(
-        "bench", *SMALL, "--models", "embedded", "--contenders", "one pair a call", "--json"
-    )
+    (example,) = (line for line in _EPILOG.splitlines() if "--contenders" in line)
+    result = run(*shlex.split(example)[1:], "--repeats", 1, "--device", "cpu", "--json")
     (model,) = json.loads(result.stdout)["models"]
     assert (model["model"], model["rows"][0]["pairs"]) == ("embedded", 48)
     wrong = run("bench", "--models", "gpt,embedded")
