@@ -1,4 +1,4 @@
-"""The compiled loop of :mod:`prevalence.kernels.assembly`; importing it imports numba."""
+"""The compiled loops that lay out pairs, padded and packed; importing it imports numba."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numba
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["fill"]
+__all__ = ["fill", "fill_packed"]
 
 
 def _compiled(function: Callable[..., object]) -> Callable[..., object]:
@@ -45,3 +45,18 @@ def fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
         mask[row, at:] = 0
         ids[row, at:] = pad
         kinds[row, at:] = pad_type
+
+
+@_compiled
+def fill_packed(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+    tokens, spans, starts, prefix, middle, suffix, types, first_position, ids, kinds, positions
+):
+    """Fill ``ids``, ``kinds`` and ``positions`` (int [N]) pair by pair, without padding."""
+    for row in range(spans.shape[0]):
+        at = _copy(ids, kinds, starts[row], prefix, 0, len(prefix), types[0])
+        at = _copy(ids, kinds, at, tokens, spans[row, 0], spans[row, 1], types[1])
+        at = _copy(ids, kinds, at, middle, 0, len(middle), types[2])
+        at = _copy(ids, kinds, at, tokens, spans[row, 2], spans[row, 3], types[3])
+        at = _copy(ids, kinds, at, suffix, 0, len(suffix), types[4])
+        for i in range(starts[row], at):
+            positions[i] = first_position + i - starts[row]

@@ -96,11 +96,13 @@ class OpinionPrevalence:
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
+        packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
         windows: read long reviews in windows that advance by this many tokens.
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
         cache: folder of a pair cache; None (the default here) for none.
         calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
+        recheck: in half precision, ask again in float32 what rounding could turn.
         scorer: a ready :class:`~prevalence.nli.protocol.PairScorer`, in place of ``model`` and
             the options that concern it.
 
@@ -124,11 +126,13 @@ class OpinionPrevalence:
         device: str = "auto",
         dtype: str = "auto",
         batch_tokens: int | None = None,
+        packing: str = "auto",
         windows: int | None = None,
         max_length: int | None = None,
         labels: Sequence[str] | None = None,
         cache: Path | str | None = None,
         calibration: Path | str | None = None,
+        recheck: bool = True,
         scorer: PairScorer | None = None,
     ) -> None:
         options = ScoringOptions(
@@ -151,11 +155,13 @@ class OpinionPrevalence:
                 device=device,
                 dtype=dtype,
                 batch_tokens=batch_tokens,
+                packing=packing,
                 windows=windows,
                 max_length=max_length,
                 labels=labels,
                 cache=cache,
                 calibration=calibration,
+                recheck=recheck,
             ),
             options,
         )

@@ -16,7 +16,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.guarded import Guarded
 from prevalence.jobs import SummaryJob
 from prevalence.metric import check_threshold, near
-from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress
+from prevalence.nli.protocol import FLAG_TRUNCATED, PairScorer, PairScores, Progress, decided_at
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 from prevalence.restriction import Restriction
 from prevalence.results import scored_summary
@@ -175,13 +175,13 @@ class Engine:
         *,
         new_table: Callable[[], TextTable] = TextTable,
     ) -> None:
-        self.scorer = scorer
         self.options = options or ScoringOptions()
         self._new_table = new_table
         self.counts = WorkCounts()
         self.threshold = (
             scorer.threshold if self.options.threshold is None else self.options.threshold
         )
+        self.scorer = decided_at(scorer, self.threshold)
         self._splitter = get_splitter(self.options.splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction

@@ -37,10 +37,12 @@ class ScorerOptions:
     device: str = "auto"
     dtype: str = "auto"
     batch_tokens: int | None = None
+    packing: str = "auto"
     windows: int | None = None
     max_length: int | None = None
     labels: Sequence[str] | None = None
     cache: Path | str | None = None
+    recheck: bool = True
 
     def refuse(self, name: str, why: str, *fields: str) -> None:
         """Refuse options that a family has no use for, rather than ignore them.
@@ -92,11 +94,13 @@ def open_scorer(
     device: str = "auto",
     dtype: str = "auto",
     batch_tokens: int | None = None,
+    packing: str = "auto",
     windows: int | None = None,
     max_length: int | None = None,
     labels: Sequence[str] | None = None,
     cache: Path | str | None = None,
     calibration: Path | str | None = None,
+    recheck: bool = True,
 ) -> PairScorer:
     """Open a scorer.
 
@@ -109,12 +113,15 @@ def open_scorer(
             see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
+        packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
         windows: read long premises in windows that advance by this many tokens.
         max_length: a token limit below the model's own.
         labels: class names in output order, for a checkpoint that does not name them.
         cache: folder of the pair cache; None for no cache. Where a scorer compares parts of texts,
             the answers about the parts are kept, which other settings then share.
         calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
+        recheck: in half precision, let an NLI model answer again in float32 where rounding could
+            turn the decision; see :class:`prevalence.nli.recheck.RecheckedScorer`.
 
     Raises:
         InputError: the calibration file cannot be read.
@@ -126,10 +133,12 @@ def open_scorer(
         device=device,
         dtype=dtype,
         batch_tokens=batch_tokens,
+        packing=packing,
         windows=windows,
         max_length=max_length,
         labels=labels,
         cache=cache,
+        recheck=recheck,
     )
     if calibration is not None:
         return _open_calibrated(calibration, model, options)
@@ -147,7 +156,7 @@ def _open(model: str, options: ScorerOptions) -> PairScorer:
     family = FAMILIES.get(name)
     if family is None:
         _refuse_misspelt(model, name)
-        return options.cached(_nli(model.removeprefix("nli:"), options))
+        return _decided(model.removeprefix("nli:"), options)
     return family.open(Arguments.parse(model, rest), options)
 
 
@@ -175,6 +184,17 @@ def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions
     return CalibratedScorer(_open(model or found.scorer, options), found)
 
 
+def _decided(model: str, options: ScorerOptions) -> PairScorer:
+    """An NLI model that decides as it would in float32, whatever its precision."""
+    scorer = options.cached(_nli(model, options))
+    if not options.recheck or not getattr(scorer, "doubt", 0.0):
+        return scorer
+    from prevalence.nli.recheck import RecheckedScorer
+
+    exact = replace(options, dtype="float32")
+    return RecheckedScorer(scorer, lambda: exact.cached(_nli(model, exact)))
+
+
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
     from prevalence.nli.scorer import NLIScorer
 
@@ -184,6 +204,7 @@ def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
         device=options.device,
         dtype=options.dtype,
         batch_tokens=options.batch_tokens,
+        packing=options.packing,
         windows=options.windows,
         max_length=options.max_length,
         labels=options.labels,
@@ -197,7 +218,7 @@ def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     arguments.end(arguments.name.partition(":")[0] + " alone")
     options.refuse(
         arguments.name, "has no model",
-        "device", "windows", "max_length", "labels", "dtype", "batch_tokens",
+        "device", "windows", "max_length", "labels", "dtype", "batch_tokens", "packing",
     )  # fmt: skip
     return options.cached(RougeScorer(arguments.name, threshold=options.threshold))
 
@@ -209,7 +230,7 @@ def _open_cosine(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     model, mode = arguments.word(EMBEDDED), arguments.word("sentence-max")
     pooling = arguments.settings.pop("pooling", None)
     arguments.end(FAMILIES["cosine"].usage)
-    options.refuse(arguments.name, "compares vectors", "windows", "labels")
+    options.refuse(arguments.name, "compares vectors", "windows", "labels", "packing")
     encoder = Encoder(
         model,
         pooling=pooling,
@@ -227,7 +248,9 @@ def _open_adapter(arguments: Arguments, options: ScorerOptions) -> PairScorer:
 
     path = arguments.word()
     arguments.end(FAMILIES["adapter"].usage)
-    options.refuse(arguments.name, "says all that in its file", "windows", "max_length", "labels")
+    options.refuse(
+        arguments.name, "says all that in its file", "windows", "max_length", "labels", "packing"
+    )
     scorer = AdaptedScorer(
         read_adapter(path),
         threshold=options.threshold,
@@ -304,8 +327,9 @@ def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
     writer, answerer = arguments.setting("qg"), arguments.setting("qa")
     arguments.end(FAMILIES["qafe"].usage)
     options.refuse(
-        arguments.name, "asks questions", "windows", "max_length", "labels", "batch_tokens"
-    )
+        arguments.name, "asks questions",
+        "windows", "max_length", "labels", "batch_tokens", "packing",
+    )  # fmt: skip
     scorer = QuestionScorer(
         QuestionWriter(writer, device=options.device, dtype=options.dtype),
         QuestionAnswerer(answerer, device=options.device, dtype=options.dtype),

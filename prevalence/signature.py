@@ -27,8 +27,8 @@ TRIVIAL_TEMPLATES = {
 """Named product statements: the paper's wording, and that of its authors' script."""
 
 _ORDER = (
-    "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "score",
-    "matrix", "limit", "statements", "reviews", "ceiling",
+    "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "pack",
+    "recheck", "score", "matrix", "limit", "statements", "reviews", "ceiling",
 )  # fmt: skip
 
 

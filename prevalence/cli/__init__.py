@@ -24,6 +24,7 @@ _COMMANDS = {
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
     "distill": "Let a teacher model judge reviews against statements, as soft labels to train on.",
     "simplify": "Rewrite review sentences into simpler ones, beside the original reviews.",
+    "bench": "How many pairs a second does this machine score, and how many without prevalence?",
     "train-simplifier": "Fine-tune the model that simplify uses, on human rewritings.",
 }
 

@@ -148,6 +148,12 @@ _CHOICE_OPTIONS = (
         type=click.Path(path_type=Path, dir_okay=False),
         help="A file of `prevalence calibrate --output`: its threshold and map, and its scorer.",
     ),
+    option(
+        "Model",
+        "--recheck/--no-recheck",
+        default=True,
+        help="In half precision, ask again in float32 what rounding could turn [default: yes].",
+    ),
 )
 
 _RUN_OPTIONS = (
@@ -174,6 +180,16 @@ _RUN_OPTIONS = (
         metavar="N",
         type=click.IntRange(1),
         help="Most tokens in a batch; halved by itself when memory runs out.",
+    ),
+    option(
+        "Model",
+        "--packing",
+        metavar="HOW",
+        type=click.Choice(["auto", "packed", "padded"]),
+        default="auto",
+        show_default=True,
+        help="How pairs of unequal length share a batch: packed (no padding), padded, or auto "
+        "(packed on a CUDA device where the model allows it).",
     ),
     option(
         "Model",

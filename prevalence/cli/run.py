@@ -350,7 +350,13 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
     if counts.doubtful:
         note(
             f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
-            "otherwise (--dtype float32)"
+            "otherwise (--recheck asks them again)"
+        )
+    if rechecked := getattr(engine.scorer, "rechecked", 0):
+        turned = getattr(engine.scorer, "turned", 0)
+        note(
+            f"{rechecked:,} pairs near the threshold were scored again in float32, which turned "
+            f"{turned:,} decisions"
         )
     if counts.unnamed and not options.no_trivial:
         note(

@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, PairStore, Progress
+from prevalence.nli.protocol import (
+    FLAG_TOO_LONG,
+    PairScorer,
+    PairScores,
+    PairStore,
+    Progress,
+    decided_at,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -271,6 +278,11 @@ class CachedScorer:
         self.work_unit = inner.work_unit
         self.hits = 0
         self.misses = 0
+
+    def at(self, threshold: float) -> CachedScorer:
+        """The scorer to decide with at another threshold."""
+        inner = decided_at(self._inner, threshold)
+        return self if inner is self._inner else CachedScorer(inner, self._cache)
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None

@@ -8,9 +8,14 @@ numbers are the same up to the rounding of differently shaped matrix products.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
+
+from prevalence.nli.segments import attend
+
+if TYPE_CHECKING:
+    from prevalence.nli.segments import Segments
 
 __all__ = ["FirstTokenLayer", "read_first_token_only"]
 
@@ -18,7 +23,7 @@ _FAMILIES = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"}
 
 
 class FirstTokenLayer(nn.Module):
-    """A BERT-like encoder layer that returns its output at the first position only.
+    """A BERT-like encoder layer that returns its output at first positions only.
 
     Args:
         layer: the Hugging Face layer whose weights are used, and shared.
@@ -31,26 +36,39 @@ class FirstTokenLayer(nn.Module):
         self.heads = heads
 
     def forward(
-        self, hidden: Tensor, attention_mask: Tensor | None = None, *_: Any, **__: Any
+        self,
+        hidden: Tensor,
+        attention_mask: Tensor | None = None,
+        *_: Any,
+        segments: Segments | None = None,
+        **__: Any,
     ) -> Tensor:
-        """Return float [B, 1, H] from float [B, L, H].
+        """Return float [B, 1, H] from float [B, L, H], or [1, N, H] of N sequences in one row.
 
         Args:
             hidden: input of the layer.
             attention_mask: what Hugging Face's attention takes: [B, 1 or heads, L or 1, L],
                 additive or boolean, or None.
+            segments: where sequences lie, if they lie one after the other in one row.
         """
         attention = self.layer.attention
-        first = hidden[:, :1]
-        if attention_mask is not None:
-            attention_mask = attention_mask[:, :, :1]
-        context = nn.functional.scaled_dot_product_attention(
-            self._split(attention.self.query(first)),
-            self._split(attention.self.key(hidden)),
-            self._split(attention.self.value(hidden)),
-            attn_mask=attention_mask,
+        first = hidden[:, :1] if segments is None else hidden.index_select(1, segments.firsts)
+        query, key, value = (
+            self._split(project(states))
+            for project, states in (
+                (attention.self.query, first),
+                (attention.self.key, hidden),
+                (attention.self.value, hidden),
+            )
         )
-        merged = context.transpose(1, 2).reshape(first.shape)
+        if segments is not None:
+            context = attend(query, key, value, segments, firsts_only=True)
+        else:
+            mask = None if attention_mask is None else attention_mask[:, :, :1]
+            context = nn.functional.scaled_dot_product_attention(
+                query, key, value, attn_mask=mask
+            ).transpose(1, 2)
+        merged = context.reshape(first.shape)
         output: Tensor = self.layer.feed_forward_chunk(attention.output(merged, first))
         return output
 

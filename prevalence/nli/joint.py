@@ -18,30 +18,27 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from prevalence.nli.checkpoint import LoadedCheckpoint
+    from prevalence.nli.tokens import TokenStore
 
     Ints = NDArray[np.int64]
 
-__all__ = ["JointReader"]
+__all__ = ["JointReader", "JointRows"]
 
 
-class JointReader:
-    """Reads ``premise + hypothesis`` as one input of a Hugging Face classifier.
+class JointRows:
+    """Rows of ``premise + hypothesis``, however they are computed.
 
     Args:
-        checkpoint: model and tokenizer; the model is moved to the device and its last layer may be
-            replaced by one that gives the same answers.
-        device: torch device.
+        checkpoint: model and tokenizer.
 
     Raises:
         ModelError: the tokenizer encodes a pair differently from its two texts.
     """
 
     work_unit = 512
+    advice = ""
 
-    def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
-        self._device = device
-        self._model = checkpoint.model.to(device)
-        read_first_token_only(self._model)
+    def __init__(self, checkpoint: LoadedCheckpoint) -> None:
         self._layout = pair_layout(checkpoint.tokenizer, name=checkpoint.name, pad=checkpoint.pad)
         self._uses_types = _uses_types(checkpoint)
         self.longest = checkpoint.max_length
@@ -59,6 +56,29 @@ class JointReader:
         room = self.longest - self._layout.special
         return fit(premises, hypotheses, room=room, stride=stride, longest_first=longest_first)
 
+    def _lengths(self, spans: Ints) -> Ints:
+        lengths: Ints = self._layout.special + spans[:, 1] + spans[:, 3]
+        return lengths
+
+
+class JointReader(JointRows):
+    """Reads ``premise + hypothesis`` as one padded input of a Hugging Face classifier.
+
+    Args:
+        checkpoint: model and tokenizer; the model is moved to the device and its last layer may be
+            replaced by one that gives the same answers.
+        device: torch device.
+
+    Raises:
+        ModelError: the tokenizer encodes a pair differently from its two texts.
+    """
+
+    def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
+        super().__init__(checkpoint)
+        self._device = device
+        self._model = checkpoint.model.to(device)
+        read_first_token_only(self._model)
+
     def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:
         """Rows of similar length together, longest first."""
         return batches(self._lengths(spans), budget)
@@ -66,6 +86,10 @@ class JointReader:
     def size(self, spans: Ints) -> int:
         """Rows times the longest of them."""
         return len(spans) * int(self._lengths(spans).max(initial=0))
+
+    def place(self, store: TokenStore) -> Ints:
+        """The tokens stay where they are: rows are assembled in the host's memory."""
+        return store.tokens
 
     def logits(self, tokens: Ints, spans: Ints) -> Tensor:
         """Assemble the rows, pad them, run the model."""
@@ -78,10 +102,6 @@ class JointReader:
         moved = {key: torch.from_numpy(part).to(self._device) for key, part in inputs.items()}
         logits: Tensor = self._model(**moved).logits
         return logits
-
-    def _lengths(self, spans: Ints) -> Ints:
-        lengths: Ints = self._layout.special + spans[:, 1] + spans[:, 3]
-        return lengths
 
 
 def _uses_types(checkpoint: LoadedCheckpoint) -> bool:

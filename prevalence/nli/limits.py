@@ -6,7 +6,7 @@ from typing import Any
 
 from prevalence.errors import ModelError
 
-__all__ = ["asked_length", "real_limit", "trained_length"]
+__all__ = ["asked_length", "first_position", "real_limit", "trained_length"]
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
@@ -42,11 +42,13 @@ def real_limit(config: Any, tokenizer: Any) -> int:
         candidates.append(int(stated))
     rows = getattr(config, "max_position_embeddings", None)
     if rows and rows > 0:
-        offset = 0
-        if config.model_type in _OFFSET_POSITIONS:
-            offset = (config.pad_token_id or 0) + 1
-        candidates.append(int(rows) - offset)
+        candidates.append(int(rows) - first_position(config))
     return min(candidates) if candidates else _DEFAULT_LIMIT
+
+
+def first_position(config: Any) -> int:
+    """The position of the first token of an input."""
+    return (config.pad_token_id or 0) + 1 if config.model_type in _OFFSET_POSITIONS else 0
 
 
 def asked_length(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fitted", "batches", "cut_longest_first", "fit", "fit_blocks"]
+__all__ = ["Fitted", "batches", "cut_longest_first", "fit", "fit_blocks", "packs"]
 
 Ints = NDArray[np.int64]
 
@@ -160,3 +160,27 @@ def batches(lengths: Ints, budget: int) -> Iterator[Ints]:
         rows = max(1, int(budget // max(int(lengths[order[start]]), 1)))
         yield order[start : start + rows]
         start += rows
+
+
+def packs(lengths: Ints, budget: int, *, most: int = 32_768) -> Iterator[Ints]:
+    """Group rows so that their tokens together, without padding, stay within a budget.
+
+    Args:
+        lengths: tokens of each row, int64 [R], positive.
+        budget: most tokens in a pack; a longer row goes alone.
+        most: rows in a pack, a limit of attention kernels.
+
+    Yields:
+        Row numbers of a pack, longest first, as in :func:`batches`.
+
+    >>> [pack.tolist() for pack in packs(np.array([2, 9, 3, 4]), 7)]
+    [[1], [3, 2], [0]]
+    """
+    order = np.argsort(-lengths, kind="stable")
+    ends = np.cumsum(lengths[order])
+    start, used = 0, 0
+    while start < order.size:
+        fitting = int(np.searchsorted(ends, used + budget, side="right"))
+        end = min(max(start + 1, fitting), start + most)
+        yield order[start:end]
+        start, used = end, int(ends[end - 1])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from prevalence.nli.checkpoint import LoadedCheckpoint
+    from prevalence.nli.tokens import TokenStore
 
 __all__ = ["Grouped", "PremiseFirstReader", "group", "pack"]
 
@@ -44,6 +45,7 @@ class PremiseFirstReader:
     """
 
     work_unit = 2_048
+    advice = ""
 
     def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
         self._device = device
@@ -101,6 +103,10 @@ class PremiseFirstReader:
         premises = group(spans).premises
         blocks = len(premises) + len(spans)
         return int(premises[:, 1].sum() + spans[:, 3].sum()) + blocks * self._layout.special
+
+    def place(self, store: TokenStore) -> Ints:
+        """The tokens stay where they are: rows are assembled in the host's memory."""
+        return store.tokens
 
     def logits(self, tokens: Ints, spans: Ints) -> Tensor:
         """Pack the rows, run the network."""

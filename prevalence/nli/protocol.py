@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from prevalence.texts import TextTable
 
 __all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "PairStore",
-           "Progress"]  # fmt: skip
+           "Progress", "decided_at"]  # fmt: skip
 
 FLAG_TRUNCATED = 1
 """The end of the premise (or of the longer text, where a scorer cuts that) was not read."""
@@ -76,8 +76,8 @@ class PairScorer(Protocol):
 
     A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
     (how far rounding may move the log-odds of a probability, 0 when absent), ``probability``
-    (whether a score may stand for a probability, True when absent) and ``hits`` (pairs answered by
-    a cache).
+    (whether a score may stand for a probability, True when absent), ``hits`` (pairs answered by
+    a cache), and ``rechecked`` and ``at``, see :class:`prevalence.nli.recheck.RecheckedScorer`.
     """
 
     digest: bytes
@@ -103,3 +103,11 @@ class PairStore(Protocol):
     def put(self, entries: Mapping[bytes, tuple[Any, ...]]) -> None:
         """Store entries, dropping others when room is short."""
         ...
+
+
+def decided_at(scorer: PairScorer, threshold: float) -> PairScorer:
+    """The scorer to decide with at a threshold: another one where it cares, usually itself."""
+    at = getattr(scorer, "at", None)
+    if at is None or threshold == scorer.threshold:
+        return scorer
+    return cast("PairScorer", at(threshold))

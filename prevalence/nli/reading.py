@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from prevalence.errors import ModelError
 from prevalence.nli.checkpoint import PREMISE_FIRST, LoadedCheckpoint
 
 if TYPE_CHECKING:
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from prevalence.nli.packing import Fitted
+    from prevalence.nli.tokens import TokenStore
 
     Ints = NDArray[np.int64]
 
-__all__ = ["PairReader", "open_reader"]
+__all__ = ["PACKINGS", "PairReader", "open_reader"]
+
+PACKINGS = ("auto", "packed", "padded")
+"""How pairs of unequal length share a batch; ``auto`` packs on a CUDA device what can be."""
 
 
 class PairReader(Protocol):
@@ -35,6 +40,7 @@ class PairReader(Protocol):
     longest: int
     signature: dict[str, str]
     work_unit: int
+    advice: str
 
     def fit(
         self,
@@ -62,26 +68,46 @@ class PairReader(Protocol):
         """Tokens that a batch of rows computes, padding included."""
         ...
 
-    def logits(self, tokens: Ints, spans: Ints) -> Tensor:
+    def place(self, store: TokenStore) -> Any:
+        """The tokens of a store, int [T], where this reader assembles rows of them."""
+        ...
+
+    def logits(self, tokens: Any, spans: Ints) -> Tensor:
         """Logits of a batch, [rows, classes], on the model's device.
 
         Args:
-            tokens: int64, what the spans point into.
+            tokens: what :meth:`place` gave, and what the spans point into.
             spans: int64 [rows, 4].
         """
         ...
 
 
-def open_reader(checkpoint: LoadedCheckpoint, device: Any) -> PairReader:
+def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto") -> PairReader:
     """The reader that a checkpoint asks for, its model moved to a device.
 
+    Args:
+        checkpoint: model and tokenizer.
+        device: torch device.
+        packing: one of :data:`PACKINGS`. Premise-first attention packs always.
+
     Raises:
-        ModelError: the tokenizer's special tokens are not what the reader needs.
+        ModelError: the tokenizer's special tokens are not what the reader needs, or the model
+            cannot be read with this packing.
     """
     if checkpoint.attention == PREMISE_FIRST:
         from prevalence.nli.premise_first import PremiseFirstReader
 
+        if packing == "padded":
+            raise ModelError(
+                f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use "
+                "--packing auto"
+            )
         return PremiseFirstReader(checkpoint, device)
+    if packing == "packed" or (packing == "auto" and device.type == "cuda"):
+        from prevalence.nli.packed_joint import PackedJointReader, worth_packing
+
+        if packing == "packed" or worth_packing(checkpoint, device):
+            return PackedJointReader(checkpoint, device)
     from prevalence.nli.joint import JointReader
 
     return JointReader(checkpoint, device)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,10 @@ import numpy as np
 from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
 from prevalence.metric import check_threshold
 from prevalence.nli.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
-from prevalence.nli.lanes import MOST_LANES, lanes
+from prevalence.nli.lanes import MOST_LANES
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
-from prevalence.nli.reading import open_reader
+from prevalence.nli.reading import PACKINGS, open_reader
+from prevalence.nli.running import BatchRunner
 from prevalence.nli.tokens import TokenStore
 from prevalence.texts import TextTable
 
@@ -36,8 +36,6 @@ TRUNCATIONS = ("premise", "longest-first")
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
-_TURN = 4
-"""Batches that a worker is given at a time: few enough to stop soon after memory runs out."""
 _GPU_UNIT = 131_072
 _PADDING_TOLERANCE = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.2}
 # Ten times the largest difference from float32 in 352 pairs of a premise-first MiniLM (.005, .053).
@@ -60,6 +58,11 @@ class NLIScorer:
         at_most: a limit like ``max_length``, where a model that reads less keeps its own.
         truncation: one of :data:`TRUNCATIONS`; windows go with the first alone.
         labels: class names in output order, where the checkpoint does not name them.
+        workers: batches computed side by side; None takes torch's number of threads on a CPU (8 at
+            most, each with its share of the threads) and 1 elsewhere. Answers do not depend on it.
+        packing: ``packed`` computes no padding, for the model types of
+            :data:`prevalence.nli.heads.PACKED_FAMILIES`; ``padded`` works for all; ``auto`` packs
+            on a CUDA device where the model allows it.
 
     Attributes:
         signature: ordered parts of the signature.
@@ -69,8 +72,6 @@ class NLIScorer:
         three_way: whether contradiction probabilities exist.
         doubt: how far the precision may move the log-odds of a probability; 0 for float32.
         work_unit: number of pairs that is worth one call.
-        workers: batches computed side by side; None takes torch's number of threads on a CPU (8 at
-            most, each with its share of the threads) and 1 elsewhere. Answers do not depend on it.
 
     Raises:
         ModelError: the checkpoint is unusable.
@@ -92,6 +93,7 @@ class NLIScorer:
         truncation: str = "premise",
         labels: Sequence[str] | None = None,
         workers: int | None = None,
+        packing: str = "auto",
     ) -> None:
         if workers is not None and workers < 1:
             raise ConfigurationError(f"the number of workers must be positive, not {workers}")
@@ -104,17 +106,23 @@ class NLIScorer:
                 f"truncation {truncation!r}: choose from {', '.join(TRUNCATIONS)}, and no windows "
                 "with the last"
             )
+        if packing not in PACKINGS:
+            raise ConfigurationError(f"packing {packing!r}: choose from {', '.join(PACKINGS)}")
         if threshold is not None:
             check_threshold(threshold)
         self._device = open_device(device)
         self._dtype = dtype_name(dtype)
         self._checkpoint = _load(model, self._dtype, labels, max_length, at_most)
-        self._reader = open_reader(self._checkpoint, self._device)
+        self._reader = open_reader(self._checkpoint, self._device, packing)
         self._windows = windows
         self._longest_first = truncation == "longest-first"
         on_cpu = self._device.type == "cpu"
-        self._workers = workers or (_cpu_lanes() if on_cpu else 1)
-        self._budget = batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET)
+        self._runner = BatchRunner(
+            self._reader,
+            self._device,
+            budget=batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET),
+            workers=workers or (_cpu_lanes() if on_cpu else 1),
+        )
         self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
         self.work_unit = self._reader.work_unit if on_cpu else _GPU_UNIT
         self.threshold = self._checkpoint.threshold if threshold is None else threshold
@@ -183,7 +191,8 @@ class NLIScorer:
         """Ask a short pair alone and beside a longer one, before any work is planned.
 
         Raises:
-            ModelError: the model does not answer pairs, or its head reads the padding.
+            ModelError: the model does not answer pairs, or an answer depends on the batch: its
+                head reads padding, or its attention another pair.
         """
         texts = TextTable()
         long, short = texts.add_all(["It is fine, and I would buy it again. " * 3, "ok"])
@@ -191,8 +200,14 @@ class NLIScorer:
             store, fitted = self._fit(texts, np.array([[long, short], [short, short]]))
             if fitted.too_long.any():
                 return
-            both = self._forward(store, fitted.spans[[0, -1]])
-            alone = self._forward(store, fitted.spans[[-1]])
+            tokens = self._reader.place(store)
+            both, alone = (
+                None if answer is None else answer.cpu().numpy()
+                for answer in (
+                    self._runner.compute(tokens, fitted.spans[[0, -1]]),
+                    self._runner.compute(tokens, fitted.spans[[-1]]),
+                )
+            )
         except PrevalenceError:
             raise
         except Exception as error:
@@ -209,8 +224,8 @@ class NLIScorer:
         tolerance = _PADDING_TOLERANCE[self._dtype]
         if (np.abs(both[1] - alone[0]) > tolerance).any():
             raise ModelError(
-                f"{self._checkpoint.name}: its answer to a pair changes with the padding after "
-                "it; use a checkpoint of another architecture (BERT, RoBERTa, DeBERTa, BART)"
+                f"{self._checkpoint.name}: its answer to a pair changes with what else is in the "
+                "batch; use a checkpoint of another architecture (BERT, RoBERTa, DeBERTa, BART)"
             )
 
     def _fit(self, texts: TextTable, pairs: NDArray[np.int64]) -> tuple[TokenStore, Fitted]:
@@ -234,67 +249,24 @@ class NLIScorer:
         self, store: TokenStore, fitted: Fitted, progress: Progress | None
     ) -> NDArray[np.float32]:
         """Class probabilities of every fitted row, float32 [R, classes]."""
-        spans = fitted.spans
         opens_pair = np.diff(fitted.owner, prepend=-1) > 0
-        probabilities = np.empty((len(spans), self._checkpoint.labels.size), np.float32)
-        queue = list(self._reader.batches(spans, self._budget))
-        count = max(1, min(self._workers, len(queue)))
-        turn = 1 if count == 1 else _TURN * count
-        with lanes(count) as apply:
-            while queue:
-                taken, queue = queue[:turn], queue[turn:]
-                answers = apply(lambda rows: self._forward(store, spans[rows]), taken)
-                failed = []
-                for rows, answer in zip(taken, answers, strict=True):
-                    if answer is None:
-                        failed.append(rows)
-                        continue
-                    probabilities[rows] = answer
-                    if progress is not None:
-                        progress(int(opens_pair[rows].sum()))
-                if failed:
-                    self._halve(spans[failed[0]])
-                    left = np.concatenate([*failed, *queue])
-                    queue = [left[b] for b in self._reader.batches(spans[left], self._budget)]
+
+        def finished(rows: NDArray[np.int64]) -> None:
+            if progress is not None:
+                progress(int(opens_pair[rows].sum()))
+
+        probabilities = self._runner.run(
+            self._reader.place(store),
+            fitted.spans,
+            self._checkpoint.labels.size,
+            finished=finished,
+        )
         if not np.isfinite(probabilities).all():
             raise ModelError(
                 f"{self._checkpoint.name}: it gave no finite number for some pairs"
                 + ("; try --dtype float32" if self._dtype != "float32" else "")
             )
         return probabilities
-
-    def _forward(self, store: TokenStore, spans: NDArray[np.int64]) -> NDArray[np.float32] | None:
-        """Class probabilities of a batch, float32 [B, classes]; None when memory ran out."""
-        import torch
-
-        try:
-            with torch.inference_mode():
-                logits = self._reader.logits(store.tokens, spans).float()
-            probabilities = (
-                torch.sigmoid(logits) if logits.shape[1] == 1 else torch.softmax(logits, dim=1)
-            )
-            return np.asarray(probabilities.cpu().numpy(), np.float32)
-        except RuntimeError as error:
-            if not _out_of_memory(error):
-                raise BackendError(f"the device failed: {first_line(error)}") from error
-        if self._device.type == "cuda":
-            torch.cuda.empty_cache()
-        return None
-
-    def _halve(self, spans: NDArray[np.int64]) -> None:
-        """Halve the budget after a batch of these rows ran out of memory."""
-        size = self._reader.size(spans)
-        if len(spans) == 1:
-            raise BackendError(
-                f"one pair of {size} tokens does not fit the memory of {self._device}; "
-                "use --max-length, another device or a smaller model"
-            )
-        self._budget = min(self._budget, size) // 2
-        warnings.warn(
-            f"out of memory on {self._device}: batches now hold {self._budget:,} tokens",
-            RuntimeWarning,
-            stacklevel=2,
-        )
 
 
 def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDArray[np.int64]:
@@ -359,15 +331,3 @@ def dtype_name(name: str) -> str:
 def rounding_doubt(dtype: str) -> float:
     """How far a classifier's arithmetic in a resolved dtype may move log-odds; 0 for float32."""
     return _DOUBT[dtype]
-
-
-def _out_of_memory(error: RuntimeError) -> bool:
-    import torch
-
-    text = str(error).lower()
-    return (
-        isinstance(error, torch.OutOfMemoryError)
-        or "out of memory" in text
-        or "not enough memory" in text
-        or "can't allocate memory" in text
-    )

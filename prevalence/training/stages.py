@@ -127,7 +127,11 @@ class Workshop:
             teacher: What it is asked, and how its answers are mixed with given labels.
         """
         scorer = open_scorer(
-            model, device=str(self.device), dtype=teacher.dtype, cache=self.work / "teacher-pairs"
+            model,
+            device=str(self.device),
+            dtype=teacher.dtype,
+            cache=self.work / "teacher-pairs",
+            recheck=False,
         )
         settings = dataclasses.asdict(teacher) | {"model": "", "recipe": ""}
         for source in (source for source in self.recipe.sources if source.taught):

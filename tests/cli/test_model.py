@@ -104,6 +104,15 @@ def test_batch_size_changes_no_answer(scored: Any) -> None:
                 assert a["entailment"] == pytest.approx(b["entailment"], abs=1e-5)
 
 
+def test_packing_changes_no_answer(scored: Any) -> None:
+    packed, padded = scored("--packing", "packed"), scored("--packing", "padded")
+    for one, other in zip(packed[0], padded[0], strict=True):
+        assert one["signature"] == other["signature"]
+        assert one["prevalence"] == other["prevalence"]
+        for a, b in zip(one["sentences"], other["sentences"], strict=True):
+            assert a["entailment"] == pytest.approx(b["entailment"], abs=1e-5)
+
+
 def test_three_way_models_name_contradicting_reviews(scored: Any) -> None:
     sentences = scored("--full-matrix", "--threshold", 0.9)[0][0]["sentences"]
     assert all(isinstance(s["contradicting_reviews"], list) for s in sentences)
@@ -153,3 +162,25 @@ def test_support_with_a_model(run: Run, checkpoint: Path) -> None:
     assert row["n_reviews"] == 2
     assert not set(row["supporting_reviews"]) & set(row["contradicting_reviews"])
     assert "no calibrated threshold; 0.5 is used" in result.stderr
+
+
+def test_half_precision_decides_as_float32_and_says_what_it_took(
+    run: Run, checkpoint: Path, write: Write, boots: dict[str, Any]
+) -> None:
+    words = ("score", "--model", checkpoint, "--device", "cpu", "--no-cache", write(boots),
+             "--threshold", "0.4", "--format", "jsonl")  # fmt: skip
+    exact, safe, fast = (
+        run(*words, *more)
+        for more in ((), ("--dtype", "bfloat16"), ("--dtype", "bfloat16", "--no-recheck"))
+    )
+    supports = [
+        [sentence["support"] for line in result.stdout.splitlines()
+         for sentence in json.loads(line)["sentences"]]
+        for result in (exact, safe)
+    ]  # fmt: skip
+    assert supports[0] == supports[1]
+    assert "|dtype:bfloat16|recheck:float32|" in safe.stdout
+    assert "were scored again in float32, which turned" in safe.stderr
+    assert "float32" not in exact.stdout + exact.stderr
+    assert "recheck" not in fast.stdout
+    assert "(--recheck asks them again)" in fast.stderr

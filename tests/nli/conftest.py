@@ -100,12 +100,50 @@ def _deberta_tokenizer() -> Any:
     return DebertaV2TokenizerFast(vocab=[*specials, *scored], unk_id=1, model_max_length=LIMIT)
 
 
+def _xlm_roberta_tokenizer() -> Any:
+    """Unigram, like DeBERTa's, with RoBERTa's template of two </s> between the texts."""
+    from transformers import XLMRobertaTokenizerFast
+
+    text = " ".join(CORPUS)
+    pieces = [*(f"▁{word}" for word in _words(text)[1::2]), "▁", *sorted(set(text) - {" "})]
+    specials = [(token, 0.0) for token in ("<s>", "<pad>", "</s>", "<unk>")]
+    scored = [(piece, -2.0 - 0.03 * rank) for rank, piece in enumerate(dict.fromkeys(pieces))]
+    vocabulary = [*specials, *scored, ("<mask>", 0.0)]
+    return XLMRobertaTokenizerFast(vocab=vocabulary, unk_id=3, model_max_length=LIMIT)
+
+
 def _small(config: type, tokenizer: Any, labels: Sequence[str], **more: Any) -> Any:
     return config(
-        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=48, initializer_range=0.6, pad_token_id=tokenizer.pad_token_id,
-        id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)}, **more,
+        vocab_size=len(tokenizer), initializer_range=0.6, pad_token_id=tokenizer.pad_token_id,
+        id2label=dict(enumerate(labels)), label2id={n: i for i, n in enumerate(labels)},
+        **SIZES | more,
     )  # fmt: skip
+
+
+SIZES = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 48,
+}  # fmt: skip
+AFTER_PADDING = {"max_position_embeddings": LIMIT + 2, "type_vocab_size": 1}
+PACKED: dict[str, tuple[Callable[[], Any], str, dict[str, Any]]] = {
+    "albert": (_bert_tokenizer, "Albert", {"embedding_size": 16}),
+    "camembert": (_roberta_tokenizer, "Camembert", AFTER_PADDING),
+    "distilbert": (_bert_tokenizer, "DistilBert", {"hidden_dim": 48}),
+    "electra": (_bert_tokenizer, "Electra", {"embedding_size": 16}),
+    # Its first layer sees all tokens, the others 4 to either side.
+    "modernbert": (_bert_tokenizer, "ModernBert", {"num_hidden_layers": 3, "local_attention": 8}),
+    "xlm-roberta": (_xlm_roberta_tokenizer, "XLMRoberta", AFTER_PADDING),
+}
+"""Families that are read without padding, beside BERT and RoBERTa: tokenizer, class, settings."""
+
+
+def _packed_parts(family: str, labels: Sequence[str]) -> tuple[Any, Any, type]:
+    import transformers as hf
+
+    build, prefix, more = PACKED[family]
+    tokenizer = build()
+    limit = {"max_position_embeddings": LIMIT}
+    config = _small(getattr(hf, f"{prefix}Config"), tokenizer, labels, **limit | more)
+    return tokenizer, config, getattr(hf, f"{prefix}ForSequenceClassification")
 
 
 def _parts(family: str, labels: Sequence[str]) -> tuple[Any, Any, type]:
@@ -177,7 +215,8 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         key = (family, tuple(labels))
         if key not in built:
             folder = tmp_path_factory.mktemp(family)
-            tokenizer, config, network = _parts(family, labels)
+            build_parts = _packed_parts if family in PACKED else _parts
+            tokenizer, config, network = build_parts(family, labels)
             torch.manual_seed(11)
             network(config).save_pretrained(folder)
             tokenizer.save_pretrained(folder)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prevalence.nli.packing import batches, cut_longest_first, fit
+from prevalence.nli.packing import batches, cut_longest_first, fit, packs
 
 
 def _fit(premises, hypotheses, **options):
@@ -101,3 +101,18 @@ def test_batches_hold_each_row_once_within_the_budget(sizes: list[int], budget: 
 )
 def test_batches_by_hand(budget: int, expected: list[list[int]]) -> None:
     assert [b.tolist() for b in batches(np.array([2, 4, 1, 4]), budget)] == expected
+
+
+@given(sizes=st.lists(st.integers(1, 50), max_size=30), budget=st.integers(1, 200))
+def test_packs_hold_each_row_once_and_as_many_as_fit(sizes: list[int], budget: int) -> None:
+    found = [pack.tolist() for pack in packs(np.array(sizes, np.int64), budget)]
+    assert sorted(row for pack in found for row in pack) == list(range(len(sizes)))
+    flat = [sizes[row] for pack in found for row in pack]
+    assert flat == sorted(flat, reverse=True)
+    used = [sum(sizes[row] for row in pack) for pack in found]
+    assert all(u <= budget or len(pack) == 1 for u, pack in zip(used, found, strict=True))
+    few = [len(pack) for pack in packs(np.array(sizes, np.int64), budget, most=2)]
+    assert sum(few) == len(sizes)
+    assert max(few, default=0) <= 2
+    following = [sizes[pack[0]] for pack in found[1:]]
+    assert all(u + size > budget for u, size in zip(used, following, strict=False))

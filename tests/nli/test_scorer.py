@@ -133,11 +133,11 @@ def test_order_batches_and_repetition_change_nothing(
     table, numbers = number(pairs)
     expected = answers(family)
     rows = np.array(data.draw(st.lists(st.integers(0, len(pairs) - 1), max_size=16)), np.int64)
-    usual, scorer._budget = scorer._budget, budget
+    usual, scorer._runner.budget = scorer._runner.budget, budget
     try:
         found = scorer.score(table, numbers[rows])
     finally:
-        scorer._budget = usual
+        scorer._runner.budget = usual
     np.testing.assert_allclose(found.entailment, expected.entailment[rows], rtol=0, atol=1e-5)
     np.testing.assert_allclose(found.contradiction, expected.contradiction[rows], rtol=0, atol=1e-5)
     np.testing.assert_array_equal(found.flags, expected.flags[rows])
@@ -300,7 +300,7 @@ def test_a_model_that_cannot_answer_is_refused_when_opened(
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"), [(3, "changes with the padding"), (1, "gives 1 numbers .* 3 classes")]
+    ("columns", "told"), [(3, "changes with what else"), (1, "gives 1 numbers .* 3 classes")]
 )
 def test_heads_with_other_answers_are_refused(
     columns: int, told: str, checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import assemble
+from prevalence.kernels.packing import PackedPairs, assemble_packed
 from prevalence.nli.packing import fit
+from prevalence.nli.resident import ResidentTokens
 from prevalence.nli.tokens import TokenStore, encode, pair_layout
 from prevalence.texts import TextTable
 
@@ -36,8 +39,14 @@ def tokenizers(checkpoint: Callable[..., Path]) -> dict[str, Any]:
 
     return {
         family: AutoTokenizer.from_pretrained(checkpoint(family))
-        for family in ("bert", "roberta", "deberta")
+        for family in ("bert", "roberta", "deberta", "xlm-roberta")
     }
+
+
+@pytest.fixture(params=["bert", "roberta", "deberta", "xlm-roberta"])
+def family(request: pytest.FixtureRequest) -> str:
+    """WordPiece, byte-level BPE, and Unigram with two templates."""
+    return str(request.param)
 
 
 def _pair(tokenizer: Any, premise: str, hypothesis: str):
@@ -50,11 +59,17 @@ def _pair(tokenizer: Any, premise: str, hypothesis: str):
         store.spans(table, numbers[1:]),
         room=LIMIT - layout.special,
     )
-    return fitted, assemble(store.tokens, fitted.spans, layout)
+    return fitted, assemble(store.tokens, fitted.spans, layout), _packed(store, fitted, layout)
+
+
+def _packed(store: TokenStore, fitted: Any, layout: Any) -> PackedPairs:
+    """The same without padding, from the tokens' copy on a device."""
+    tokens = ResidentTokens(torch.device("cpu")).of(store)
+    return assemble_packed(tokens, fitted.spans, layout, first_position=2)
 
 
 @settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(premise=texts, hypothesis=texts)
 def test_equals_the_pair_encoding(
@@ -62,7 +77,7 @@ def test_equals_the_pair_encoding(
 ) -> None:
     tokenizer = tokenizers[family]
     assume(not any(word in premise + "\0" + hypothesis for word in tokenizer.all_special_tokens))
-    fitted, batch = _pair(tokenizer, premise, hypothesis)
+    fitted, batch, packed = _pair(tokenizer, premise, hypothesis)
     if fitted.too_long[0]:
         return  # Hugging Face refuses such a pair, too.
     # A batch of one: given two strings, Hugging Face reads an empty hypothesis as no hypothesis.
@@ -73,6 +88,10 @@ def test_equals_the_pair_encoding(
     assert batch.ids.tolist() == theirs["input_ids"]
     assert batch.mask.tolist() == theirs["attention_mask"]
     assert batch.types.tolist() == theirs["token_type_ids"]
+    assert packed.ids.tolist() == theirs["input_ids"][0]
+    assert packed.types.tolist() == theirs["token_type_ids"][0]
+    assert packed.positions.tolist() == list(range(2, len(packed.ids) + 2))
+    assert packed.starts.tolist() == [0, len(packed.ids)]
     full = sum(map(len, encode(tokenizer, [premise, hypothesis])))
     assert fitted.truncated[0] == (full + pair_layout(tokenizer, name="tiny").special > LIMIT)
 

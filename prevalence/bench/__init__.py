@@ -1,0 +1,1 @@
+"""How many pairs a second, and against what: the throughput benchmark of pair scoring."""

@@ -1,0 +1,176 @@
+"""Rows → probabilities: batches in waves, so that a device computes one while the next is prepared.
+
+On a CUDA device nothing waits inside a wave, and its answers come back in one copy, which is
+awaited when the next wave has been handed over. On a CPU a wave is what the lanes do side by side.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import BackendError
+from prevalence.nli.checkpoint import first_line
+from prevalence.nli.lanes import lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    from prevalence.nli.reading import PairReader
+
+__all__ = ["BatchRunner"]
+
+Ints = NDArray[np.int64]
+
+_TURN = 4
+"""Batches a lane in a wave: few enough to stop soon after memory runs out."""
+_WAVE = 8
+"""Batches in a wave on a CUDA device: about half a million tokens, some tenths of a second."""
+
+
+class _Wave(NamedTuple):
+    """Batches whose answers are on their way.
+
+    Attributes:
+        rows: int64, the rows of all batches, in the order of the answers.
+        answers: float32 [rows, classes], in the host's memory once the event has come.
+        event: None where the answers are there already.
+    """
+
+    rows: Ints
+    answers: Tensor
+    event: Any | None
+
+
+class BatchRunner:
+    """Runs rows through a reader, with smaller batches once memory has run out.
+
+    Args:
+        reader: computes batches.
+        device: the reader's.
+        budget: most tokens in a batch.
+        workers: batches computed side by side.
+
+    Attributes:
+        budget: what it has come down to.
+    """
+
+    def __init__(self, reader: PairReader, device: Any, *, budget: int, workers: int) -> None:
+        self._reader = reader
+        self._device = device
+        self._workers = workers
+        self.budget = budget
+
+    def run(
+        self, tokens: Any, spans: Ints, classes: int, *, finished: Callable[[Ints], None]
+    ) -> NDArray[np.float32]:
+        """Class probabilities of rows, float32 [R, classes].
+
+        Args:
+            tokens: what the reader's ``place`` gave.
+            spans: int64 [R, 4].
+            classes: number of classes.
+            finished: called with the numbers of rows that have been answered.
+
+        Raises:
+            BackendError: the device failed, or one row alone does not fit its memory.
+        """
+        probabilities = np.empty((len(spans), classes), np.float32)
+        queue = list(self._reader.batches(spans, self.budget))
+        count = max(1, min(self._workers, len(queue)))
+        size = _WAVE if self._device.type == "cuda" else 1 if count == 1 else _TURN * count
+        flying: _Wave | None = None
+        with lanes(count) as apply:
+            while queue or flying:
+                taken, queue = queue[:size], queue[size:]
+                answers = apply(lambda rows: self.compute(tokens, spans[rows]), taken)
+                landing, flying = flying, self._launch(taken, answers)
+                if landing:
+                    probabilities[landing.rows] = self._landed(landing)
+                    finished(landing.rows)
+                failed = [r for r, answer in zip(taken, answers, strict=True) if answer is None]
+                if failed:
+                    self._halve(spans[failed[0]])
+                    left = np.concatenate([*failed, *queue])
+                    queue = [left[b] for b in self._reader.batches(spans[left], self.budget)]
+        return probabilities
+
+    def compute(self, tokens: Any, spans: Ints) -> Tensor | None:
+        """Class probabilities of one batch, float32 on the device; None when memory ran out.
+
+        Raises:
+            BackendError: the device failed otherwise.
+        """
+        import torch
+
+        try:
+            with torch.inference_mode():
+                logits = self._reader.logits(tokens, spans).float()
+                alone = logits.shape[1] == 1
+                return torch.sigmoid(logits) if alone else torch.softmax(logits, dim=1)
+        except RuntimeError as error:
+            if not _out_of_memory(error):
+                raise self._failure(error) from error
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()
+        return None
+
+    def _launch(self, batches: list[Ints], answers: list[Tensor | None]) -> _Wave | None:
+        """Send the answers of a wave to the host's memory, without waiting for them."""
+        import torch
+
+        done = [(r, a) for r, a in zip(batches, answers, strict=True) if a is not None]
+        if not done:
+            return None
+        rows = np.concatenate([rows for rows, _ in done])
+        together = torch.cat([answer for _, answer in done])
+        if self._device.type != "cuda":
+            return _Wave(rows, together.cpu(), None)
+        sent = together.to("cpu", non_blocking=True)
+        cuda: Any = torch.cuda
+        event = cuda.Event()
+        event.record(cuda.current_stream(self._device))
+        return _Wave(rows, sent, event)
+
+    def _landed(self, wave: _Wave) -> NDArray[np.float32]:
+        if wave.event is not None:
+            try:
+                wave.event.synchronize()
+            except RuntimeError as error:
+                raise self._failure(error) from error
+        return np.asarray(wave.answers.numpy(), np.float32)
+
+    def _failure(self, error: RuntimeError) -> BackendError:
+        return BackendError(f"the device failed: {first_line(error)}{self._reader.advice}")
+
+    def _halve(self, spans: Ints) -> None:
+        """Halve the budget after a batch of these rows ran out of memory."""
+        size = self._reader.size(spans)
+        if len(spans) == 1:
+            raise BackendError(
+                f"one pair of {size} tokens does not fit the memory of {self._device}; "
+                "use --max-length, another device or a smaller model"
+            )
+        self.budget = min(self.budget, size) // 2
+        warnings.warn(
+            f"out of memory on {self._device}: batches now hold {self.budget:,} tokens",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _out_of_memory(error: RuntimeError) -> bool:
+    import torch
+
+    text = str(error).lower()
+    return (
+        isinstance(error, torch.OutOfMemoryError)
+        or "out of memory" in text
+        or "not enough memory" in text
+        or "can't allocate memory" in text
+    )

@@ -1,0 +1,309 @@
+"""Pairs read jointly without padding: equal to padded pairs, and to one pair at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+
+from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.nli.checkpoint import load_checkpoint
+from prevalence.nli.first_token import FirstTokenLayer
+from prevalence.nli.heads import PACKED_FAMILIES
+from prevalence.nli.joint import JointReader
+from prevalence.nli.packed_joint import PackedJointReader
+from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED
+from prevalence.nli.scorer import NLIScorer
+from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Pairs = Sequence[tuple[str, str]]
+Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]
+Open = Callable[..., NLIScorer]
+
+TOLERANCE = 1e-5
+"""What rounding makes of wide weights in float32, alone or padded as well as packed."""
+LONG = "The boots kept my feet dry, even in deep snow! " * 12
+MODELS = (*PACKED_FAMILIES, "modernbert-mean")
+
+
+@pytest.fixture(params=MODELS)
+def folder(
+    request: pytest.FixtureRequest, checkpoint: Callable[..., Path], altered: Callable[..., Path]
+) -> Path:
+    """A checkpoint of each family, and one with the mean for a pooler."""
+    if request.param == "modernbert-mean":
+        return altered("modernbert", "config.json", classifier_pooling="mean")
+    return checkpoint(request.param)
+
+
+@pytest.fixture
+def opened(checkpoint: Callable[..., Path]) -> Open:
+    """``opened(family, **options)``: a packing scorer on the CPU."""
+
+    def opened(family: str = "bert", **options: Any) -> NLIScorer:
+        given = {"device": "cpu", "packing": "packed", **options}
+        return NLIScorer(str(checkpoint(family)), **given)
+
+    return opened
+
+
+def _check_equal(found: Any, expected: Any, tolerance: float = TOLERANCE) -> None:
+    np.testing.assert_allclose(found.entailment, expected.entailment, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(found.contradiction, expected.contradiction, rtol=0, atol=tolerance)
+    assert found.flags.tolist() == expected.flags.tolist()
+
+
+def test_packed_equals_padded_equals_one_at_a_time(
+    folder: Path, hf_pairs: Callable[..., np.ndarray], pairs: Pairs, number: Number
+) -> None:
+    packed = NLIScorer(str(folder), device="cpu", packing="packed")
+    padded = NLIScorer(str(folder), device="cpu", packing="padded")
+    assert isinstance(packed._reader, PackedJointReader)
+    assert isinstance(padded._reader, JointReader)
+    found, expected = packed.score(*number(pairs)), padded.score(*number(pairs))
+    _check_equal(found, expected)
+    alone = hf_pairs(folder, pairs)
+    assert packed.checkpoint.labels.entailment == 2
+    np.testing.assert_allclose(found.entailment, alone[:, 2], rtol=0, atol=TOLERANCE)
+    assert found.entailment.std() > 0.01  # the answers differ from pair to pair
+    assert packed.signature == padded.signature  # in float32 the packing changes no answer
+    assert packed.digest == padded.digest
+
+
+def test_only_rounding_differs_from_padded_rows(folder: Path) -> None:
+    """The encoder in float64, its head in float32: nothing is left of the difference."""
+    rng = np.random.default_rng(3)
+    tokens = rng.integers(5, 40, 400)
+    lengths = rng.integers(1, 25, (30, 2))
+    starts = rng.integers(0, 370, (30, 2))
+    spans = np.stack([starts, lengths], axis=2).reshape(30, 4)
+    answers = []
+    for kind in (PackedJointReader, JointReader):
+        loaded = load_checkpoint(str(folder), dtype=torch.float64)
+        reader = kind(loaded, torch.device("cpu"))
+        with torch.inference_mode():
+            answers.append(reader.logits(_placed(reader, tokens), spans).softmax(1).float())
+    torch.testing.assert_close(*answers, rtol=0, atol=1e-6)
+
+
+def _placed(reader: Any, tokens: np.ndarray) -> Any:
+    return torch.from_numpy(tokens) if isinstance(reader, PackedJointReader) else tokens
+
+
+@pytest.mark.parametrize("budget", [1, 150])
+def test_answers_do_not_depend_on_the_batch(
+    budget: int, folder: Path, pairs: Pairs, number: Number
+) -> None:
+    scorer = NLIScorer(str(folder), device="cpu", packing="packed", batch_tokens=budget)
+    table, numbered = number(pairs)
+    together = scorer.score(table, numbered)
+    backwards = scorer.score(table, numbered[::-1])
+    _check_equal(backwards, together.take(np.arange(len(pairs))[::-1]))
+    for row in (0, 20, len(pairs) - 1):
+        _check_equal(scorer.score(table, numbered[[row]]), together.take(slice(row, row + 1)))
+
+
+def test_long_pairs_windows_and_truncation(
+    folder: Path, number: Number, reviews: Mapping[str, list[str]]
+) -> None:
+    given = [(LONG, "dry"), ("dry", LONG), *((p, "Works great!") for p in reviews["premises"])]
+    for options in ({"windows": 10}, {"max_length": 20}, {"truncation": "longest-first"}):
+        packed, padded = (
+            NLIScorer(str(folder), device="cpu", packing=packing, **options).score(*number(given))
+            for packing in ("packed", "padded")
+        )
+        _check_equal(packed, padded)
+        if "truncation" not in options:
+            assert packed.flags[1] == FLAG_TOO_LONG
+        if "max_length" in options:
+            assert packed.flags[0] == FLAG_TRUNCATED
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "electra", "camembert"])
+def test_the_last_layer_works_on_first_tokens(
+    family: str, opened: Open, pairs: Pairs, number: Number
+) -> None:
+    scorer = opened(family, batch_tokens=100_000, workers=1)
+    layer = scorer.checkpoint.model.base_model.encoder.layer[-1]
+    assert isinstance(layer, FirstTokenLayer)
+    seen: list[tuple[int, ...]] = []
+    layer.layer.intermediate.register_forward_hook(
+        lambda _module, _inputs, output: seen.append(tuple(output.shape[:2]))
+    )
+    scorer.score(*number(pairs))
+    assert seen == [(1, len(pairs))]
+
+
+def test_nothing_is_padded(opened: Open, monkeypatch: pytest.MonkeyPatch, number: Number) -> None:
+    scorer = opened(workers=1)
+    shapes: list[tuple[int, ...]] = []
+    encoder = scorer.checkpoint.model.base_model
+    usual = encoder.embeddings.forward
+
+    def forward(**inputs: Any) -> Any:
+        shapes.append(tuple(inputs["input_ids"].shape))
+        return usual(**inputs)
+
+    monkeypatch.setattr(encoder.embeddings, "forward", forward)
+    given = [("boots", "dry"), ("The boots kept my feet dry", "dry"), ("", "dry")]
+    scorer.score(*number(given))
+    tokenizer = scorer.checkpoint.tokenizer
+    sizes = [len(tokenizer([p], [h])["input_ids"][0]) for p, h in given]
+    assert shapes == [(1, sum(sizes))]
+
+
+def test_several_lanes(opened: Open, pairs: Pairs, number: Number) -> None:
+    alone, beside = (opened("modernbert", workers=count, batch_tokens=150) for count in (1, 3))
+    _check_equal(beside.score(*number(pairs)), alone.score(*number(pairs)))
+
+
+def test_texts_added_later(opened: Open, number: Number, pairs: Pairs) -> None:
+    scorer = opened("roberta")
+    table, first = number(pairs[:3])
+    before = scorer.score(table, first)
+    later = np.array([[table.add(p), table.add(h)] for p, h in pairs])
+    found = scorer.score(table, later)
+    _check_equal(found.take(slice(0, 3)), before)
+    _check_equal(found, opened("roberta").score(*number(pairs)))
+
+
+def test_out_of_memory_halves_the_budget(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, pairs: Pairs, number: Number
+) -> None:
+    scorer = opened(batch_tokens=1_000, workers=1)
+    expected = scorer.score(*number(pairs))
+    encoder = scorer.checkpoint.model.base_model
+    usual, answered = encoder.forward, []
+
+    def forward(**inputs: Any) -> Any:
+        if inputs["input_ids"].numel() > 300:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB")
+        answered.append(inputs["input_ids"].numel())
+        return usual(**inputs)
+
+    monkeypatch.setattr(encoder, "forward", forward)
+    finished: list[int] = []
+    with pytest.warns(RuntimeWarning, match="out of memory on cpu: batches now hold"):
+        found = scorer.score(*number(pairs), progress=finished.append)
+    assert max(answered) <= 300
+    assert sum(finished) == len(pairs)
+    _check_equal(found, expected)
+    monkeypatch.setattr(encoder, "forward", lambda **_: (_ for _ in ()).throw(RuntimeError("odd")))
+    with pytest.raises(BackendError, match="the device failed: odd; --packing padded asks less"):
+        scorer.score(*number(pairs))
+
+
+def test_half_precision_has_its_head_in_float32_and_says_so(
+    opened: Open, pairs: Pairs, number: Number
+) -> None:
+    scorer = opened("roberta", dtype="bfloat16")
+    assert scorer.signature["pack"] == "blocks"
+    assert scorer.signature["dtype"] == "bfloat16"
+    padded = opened("roberta", dtype="bfloat16", packing="padded")
+    assert "pack" not in padded.signature
+    assert scorer.digest != padded.digest
+    states = torch.randn(2, 32)
+    head = scorer._reader._head
+    assert head(states).dtype == torch.float32
+    assert scorer.checkpoint.model.classifier.dense.weight.dtype == torch.bfloat16
+    exact = opened("roberta").score(*number(pairs)).entailment
+    assert np.abs(scorer.score(*number(pairs)).entailment - exact).max() < 0.2
+
+
+@pytest.mark.parametrize("family", ["deberta", "bart", "gpt2", "mpnet"])
+def test_other_families_are_refused_in_one_line(family: str, opened: Open) -> None:
+    with pytest.raises(
+        ModelError, match=r"pairs can be packed for .* use --packing padded"
+    ) as caught:
+        opened(family)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_decoder_is_refused(altered: Callable[..., Path]) -> None:
+    folder = altered("roberta", "config.json", is_decoder=True)
+    with pytest.raises(ModelError, match="use --packing padded"):
+        NLIScorer(str(folder), device="cpu", packing="packed")
+
+
+def test_premise_first_has_no_padded_form(altered: Callable[..., Path]) -> None:
+    folder = altered("bert", "config.json", prevalence_attention="premise-first")
+    with pytest.raises(ModelError, match="premise-first attention has no padded form"):
+        NLIScorer(str(folder), device="cpu", packing="padded")
+    NLIScorer(str(folder), device="cpu", packing="packed")
+
+
+def test_a_misspelt_packing(opened: Open) -> None:
+    with pytest.raises(ConfigurationError, match="'pack': choose from auto, packed, padded"):
+        opened(packing="pack")
+
+
+def test_auto_pads_on_a_cpu(opened: Open) -> None:
+    assert isinstance(opened(packing="auto")._reader, JointReader)
+
+
+def test_attention_that_cannot_be_replaced_is_noticed(
+    checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load_checkpoint(str(checkpoint("bert")))
+    monkeypatch.setattr(loaded.model, "set_attn_implementation", lambda _name: None)
+    reader = PackedJointReader(loaded, torch.device("cpu"))
+    tokens = torch.tensor([5, 6, 7], dtype=torch.int32)
+    with torch.inference_mode(), pytest.raises(ModelError, match="cannot be replaced"):
+        reader.logits(tokens, np.array([[0, 2, 2, 1], [0, 1, 1, 1]]))
+
+
+def test_the_model_alone_refuses_rows_of_several_pairs(opened: Open) -> None:
+    model = opened().checkpoint.model
+    with pytest.raises(ModelError, match="without the places of pairs"):
+        model(input_ids=torch.tensor([[2, 5, 3, 6, 3]]))
+
+
+@pytest.fixture
+def on_gpu() -> torch.device:
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    return torch.device("cuda")
+
+
+@pytest.mark.gpu
+def test_gpu_packed_equals_cpu_padded(
+    on_gpu: torch.device, folder: Path, pairs: Pairs, number: Number
+) -> None:
+    found = NLIScorer(str(folder), device=str(on_gpu), batch_tokens=500)
+    assert isinstance(found._reader, PackedJointReader)
+    expected = NLIScorer(str(folder), device="cpu")
+    _check_equal(found.score(*number(pairs)), expected.score(*number(pairs)), 1e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gpu_varlen_is_within_twice_the_error_of_padded(
+    on_gpu: torch.device, dtype: str, folder: Path, pairs: Pairs, number: Number
+) -> None:
+    exact = NLIScorer(str(folder), device="cpu").score(*number(pairs)).entailment
+    packed, padded = (
+        NLIScorer(str(folder), device=str(on_gpu), dtype=dtype, packing=packing)
+        for packing in ("packed", "padded")
+    )
+    assert packed.signature["pack"] == "varlen"
+    errors = [np.abs(s.score(*number(pairs)).entailment - exact).max() for s in (packed, padded)]
+    assert errors[0] <= 2 * errors[1] + 1e-3
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gpu_varlen_answers_do_not_depend_on_the_batch(
+    on_gpu: torch.device, dtype: str, folder: Path, pairs: Pairs, number: Number
+) -> None:
+    scorer = NLIScorer(str(folder), device=str(on_gpu), dtype=dtype, packing="packed")
+    table, numbered = number(pairs)
+    together = scorer.score(table, numbered)
+    for row in (0, 20, len(pairs) - 1):
+        alone = scorer.score(table, numbered[[row]])
+        _check_equal(alone, together.take(slice(row, row + 1)), 2e-3)

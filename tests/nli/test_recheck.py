@@ -1,0 +1,237 @@
+"""Decisions in low precision that are those of float32, because the doubtful ones are."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from prevalence.calibration.maps import IsotonicMap, LogitMap
+from prevalence.calibration.scorer import CalibratedScorer
+from prevalence.engine import Engine, ScoringOptions
+from prevalence.errors import ConfigurationError
+from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.protocol import PairScorer, decided_at
+from prevalence.nli.recheck import RecheckedScorer
+from prevalence.records import Product, Review, Summary
+from prevalence.scorers import open_scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from prevalence.texts import TextTable
+
+    Pairs = Sequence[tuple[str, str]]
+    Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]
+
+TEXTS = ("dry", "light", "warm", "sturdy", "short")
+EXACT = {("dry", h): (p, 0.1) for h, p in zip(TEXTS, (0.20, 0.29, 0.31, 0.40, 0.90), strict=True)}
+# Rounded the wrong way: at threshold .3 the second and third turn. All errors in the log-odds are
+# at most .15; a doubt of .2 reaches from .260 to .344.
+ROUNDED = {pair: (p, 0.2) for pair, p in zip(EXACT, (0.22, 0.31, 0.29, 0.41, 0.89), strict=True)}
+
+
+@pytest.fixture
+def twins(fake_scorer: Any) -> tuple[Any, Any]:
+    """A scorer in low precision and the one in float32."""
+    fast, exact = fake_scorer(ROUNDED, threshold=0.3), fake_scorer(EXACT, threshold=0.3)
+    fast.doubt, fast.digest, exact.digest = 0.2, b"low", b"float32"
+    return fast, exact
+
+
+@pytest.fixture
+def five(number: Number) -> tuple[TextTable, np.ndarray]:
+    return number(list(EXACT))
+
+
+def test_only_what_is_in_doubt_is_asked_again(twins: Any, five: Any) -> None:
+    fast, exact = twins
+    scorer = RecheckedScorer(fast, lambda: exact)
+    finished: list[int] = []
+    found = scorer.score(*five, progress=finished.append)
+    assert exact.asked == [("dry", "light"), ("dry", "warm")]
+    assert found.entailment.tolist() == pytest.approx([0.22, 0.29, 0.31, 0.41, 0.89])
+    assert found.contradiction.tolist() == pytest.approx([0.2, 0.1, 0.1, 0.2, 0.2])
+    assert (scorer.rechecked, scorer.turned, sum(finished)) == (2, 2, 5)
+    assert scorer.doubt == 0.0
+    assert isinstance(scorer, PairScorer)
+
+
+def test_the_exact_model_is_opened_once_and_only_for_a_doubtful_pair(twins: Any, five: Any) -> None:
+    fast, exact = twins
+    opened: list[Any] = []
+    scorer = RecheckedScorer(fast, lambda: opened.append(1) or exact, threshold=0.6)
+    scorer.score(*five)
+    assert (opened, scorer.rechecked) == ([], 0)
+    for _ in range(2):
+        scorer.at(0.3).score(*five)
+        scorer.at(0.4).score(*five)
+    assert opened == [1]
+
+
+def test_every_threshold_has_a_digest_of_its_own_and_the_signature_tells(twins: Any) -> None:
+    fast, exact = twins
+    scorer = RecheckedScorer(fast, lambda: exact)
+    assert dict(scorer.signature) == {"nli": "fake@1", "recheck": "float32"}
+    assert scorer.at(0.3).digest == scorer.digest
+    assert len({fast.digest, scorer.digest, scorer.at(0.31).digest}) == 3
+    with pytest.raises(ConfigurationError, match="threshold"):
+        scorer.at(1.0)
+
+
+def test_caches_below_serve_every_threshold(twins: Any, five: Any, tmp_path: Path) -> None:
+    fast, exact = twins
+    for asked in (7, 1, 0):
+        fast.asked.clear()
+        exact.asked.clear()
+        scorer = RecheckedScorer(
+            CachedScorer(fast, PairCache(tmp_path)),
+            lambda: CachedScorer(exact, PairCache(tmp_path)),
+        )
+        scorer.score(*five)
+        scorer.at(0.4).score(*five)
+        # Near .4 lies .41 alone, which the second round has already asked in float32.
+        assert len(fast.asked) + len(exact.asked) in {8, asked - 1, 0}
+    assert scorer.hits == 10
+
+
+def test_the_engine_decides_at_its_own_threshold(twins: Any) -> None:
+    fast, exact = twins
+    product = Product("p", (Review("dry"),), (Summary("a", "warm"), Summary("b", "light")))
+    for wrap in (lambda s: s, lambda s: CachedScorer(s, _Kept())):
+        scorer = wrap(RecheckedScorer(fast, lambda: exact, threshold=0.8))
+        engine = Engine(scorer, ScoringOptions(threshold=0.3))
+        assert [row.prevalence for row in engine.run([product])] == [1.0, 0.0]
+        assert engine.counts.doubtful == 0
+        assert "|recheck:float32|" in engine.signature()
+    plain = Engine(fast, ScoringOptions(threshold=0.3))
+    assert [row.prevalence for row in plain.run([product])] == [0.0, 1.0]
+    assert plain.counts.doubtful == 2
+
+
+class _Kept(dict[bytes, Any]):
+    """A cache in memory."""
+
+    def get(self, keys: Any) -> Any:
+        return {key: self[key] for key in keys if key in self}
+
+    def put(self, entries: Any) -> None:
+        self.update(entries)
+
+
+def test_a_scorer_that_does_not_care_stays_itself(twins: Any) -> None:
+    fast, _ = twins
+    cached = CachedScorer(fast, _Kept())
+    assert decided_at(fast, 0.9) is fast
+    assert decided_at(cached, 0.9) is cached
+
+
+class _Calibration:
+    threshold = 0.3
+    digest = "ab" * 8
+
+    def __init__(self, score_map: Any, digest: bytes) -> None:
+        self.score_map = score_map
+        self._digest = digest
+
+    def check(self, scorer: Any) -> None:
+        assert scorer.digest == self._digest
+
+
+@pytest.mark.parametrize(
+    "score_map", [None, LogitMap(2.0), IsotonicMap((0.0, 0.3, 1.0), (0.1, 0.5, 0.9))]
+)
+def test_a_calibration_is_of_the_low_precision_and_decides_as_float32(
+    score_map: Any, twins: Any, five: Any
+) -> None:
+    fast, exact = twins
+    low = RecheckedScorer(fast, lambda: exact, threshold=0.9)
+    calibration: Any = _Calibration(score_map, fast.digest)
+    scorer = CalibratedScorer(low, calibration)
+    found = scorer.score(*five).entailment > np.float32(scorer.threshold)
+    assert found.tolist() == [False, False, True, True, True]
+    assert (scorer.doubt, scorer.rechecked, scorer.turned) == (0.0, 2, 2)
+    with pytest.raises(ConfigurationError, match="--no-recheck"):
+        decided_at(scorer, 0.77)
+    plain = CalibratedScorer(exact, _Calibration(None, exact.digest))  # type: ignore[arg-type]
+    assert decided_at(plain, 0.77) is plain
+
+
+@pytest.fixture
+def gentle(checkpoint: Callable[..., Path], tmp_path: Path) -> str:
+    """A model of log-odds like a trained one's, which rounding moves by less than its doubt."""
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path / "gentle"
+    shutil.copytree(checkpoint("bert"), folder)
+    path = folder / "model.safetensors"
+    weights = load_file(path)
+    for name in ("classifier.weight", "classifier.bias"):
+        weights[name] *= 0.2
+    save_file(weights, path, metadata={"format": "pt"})
+    return str(folder)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_real_model_whose_decisions_turn(
+    dtype: str, gentle: str, pairs: Pairs, number: Number
+) -> None:
+    """Thresholds between the probabilities of the two precisions, so that decisions must turn."""
+    folder, table = gentle, number(pairs)
+    exact = open_scorer(folder, device="cpu", threshold=0.5)
+    low = open_scorer(folder, device="cpu", dtype=dtype, threshold=0.5, recheck=False)
+    scorer = open_scorer(folder, device="cpu", dtype=dtype, threshold=0.5)
+    true, rounded = (s.score(*table).entailment.astype(np.float64) for s in (exact, low))
+    moved = np.abs(np.log(true / (1 - true)) - np.log(rounded / (1 - rounded)))
+    assert 0 < moved.max() < low.doubt
+    for row in np.argsort(-np.abs(true - rounded))[:3]:
+        threshold = float((true[row] + rounded[row]) / 2)
+        assert (true[row] > threshold) != (rounded[row] > threshold)
+        safe = decided_at(scorer, threshold)
+        found = safe.score(*table).entailment > threshold
+        assert found.tolist() == (true > threshold).tolist()
+        assert 1 <= safe.turned <= safe.rechecked
+
+
+def test_a_model_that_rounding_moves_further_is_told(twins: Any, five: Any) -> None:
+    fast, exact = twins
+    fast.doubt = 0.05  # reaches .30 and .31, which are off by .1
+    scorer = RecheckedScorer(fast, lambda: exact)
+    with pytest.warns(
+        RuntimeWarning, match=r"moved the log-odds of a pair by 0\.10.*--dtype float32"
+    ):
+        scorer.score(*five)
+    scorer.score(*five)  # once is enough
+
+
+def test_float32_and_those_who_want_none_are_not_rechecked(checkpoint: Callable[..., Path]) -> None:
+    folder = str(checkpoint("bert"))
+    plain = open_scorer(folder, device="cpu")
+    low = open_scorer(folder, device="cpu", dtype="bfloat16", recheck=False)
+    safe = open_scorer(folder, device="cpu", dtype="bfloat16")
+    assert not hasattr(plain, "rechecked")
+    assert not hasattr(low, "rechecked")
+    assert isinstance(safe, RecheckedScorer)
+    assert safe.fast.digest == low.digest
+    assert (safe.threshold, safe.calibrated) == (low.threshold, False)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_a_gpu_decides_as_it_does_in_float32(
+    dtype: str, gentle: str, pairs: Pairs, number: Number
+) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    table = number(pairs)
+    true = open_scorer(gentle, device="cuda").score(*table).entailment
+    threshold = float(np.median(true))
+    safe = open_scorer(gentle, device="cuda", dtype=dtype, threshold=threshold)
+    found = safe.score(*table).entailment
+    assert ((found > threshold) == (true > threshold)).all()
+    assert safe.rechecked > 0  # type: ignore[attr-defined]
