@@ -36,9 +36,14 @@ from prevalence.writers import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
+    from prevalence.cli.distributed import DistributedRecords
     from prevalence.cli.score import ScoreOptions
+    from prevalence.distributed import DistributedEngine
     from prevalence.engine import Engine
+
+    Scoring = Engine | DistributedEngine
 
 __all__ = ["Selection", "run"]
 
@@ -51,7 +56,9 @@ _SHOWN_ERRORS = 20
 _SHOWN_SYSTEMS = 20
 
 
-def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTable:
+def run(
+    options: ScoreOptions, selection: Selection | DistributedRecords, engine: Scoring
+) -> SystemTable:
     """Score the records selected, and write and print what the options ask for.
 
     Args:
@@ -89,7 +96,7 @@ def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTa
     if not options.quiet:
         _print_work(options, engine, rows)
     if failure is not None:
-        if options.output is not None and options.file_format != "jsonl":
+        if options.output is not None and not options.keeps_rows:
             note(f"{options.output} was not written: it would not be whole")
         raise Incomplete from failure
     selection.check()
@@ -201,7 +208,9 @@ class Selection:
         self._exhausted = True
 
 
-def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Selection) -> None:
+def _score(
+    options: ScoreOptions, engine: Scoring, rows: _Rows, selection: Selection | DistributedRecords
+) -> None:
     with ExitStack() as stack:
         # One file of reviews is read again beside every file of summaries.
         progress_of = [str(options.reviews or path) for path in options.inputs]
@@ -212,7 +221,7 @@ def _score(options: ScoreOptions, engine: Engine, rows: _Rows, selection: Select
         if options.continues and options.output is not None:
             items = skip_finished(
                 items,
-                finished_rows(options.output),
+                _finished(options.output),
                 path=options.output,
                 signature=engine.signature_of,
                 keep=rows.keep,
@@ -244,6 +253,14 @@ class _Announcement:
         self._silent = True
 
 
+def _finished(output: Path) -> Iterator[ScoredSummary]:
+    if not output.is_dir():
+        return finished_rows(output)
+    from prevalence.distributed import finished_parts
+
+    return finished_parts(output)
+
+
 def _writer(options: ScoreOptions, stack: ExitStack) -> RowWriter | None:
     if options.output is None:
         kind = _WRITERS.get(options.screen_format)
@@ -252,6 +269,10 @@ def _writer(options: ScoreOptions, stack: ExitStack) -> RowWriter | None:
         mode = "a" if options.continues else "w"
         file = stack.enter_context(options.output.open(mode, encoding="utf-8", newline=""))
         return JsonLinesWriter(cast("IO[str]", file))
+    if options.file_format == "parquet":
+        from prevalence.distributed import PartsWriter
+
+        return stack.enter_context(PartsWriter(options.output, continues=options.continues))
     return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
 
 
@@ -298,7 +319,7 @@ def _print_table(options: ScoreOptions, table: SystemTable) -> None:
         console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
-def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
+def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
     """Notes on the run: what was avoided, what was cut, what lacks a mask."""
     counts = engine.counts
     hits = getattr(engine.scorer, "hits", 0)
@@ -340,9 +361,9 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
 
 
-def _interrupted(options: ScoreOptions, engine: Engine, rows: _Rows) -> NoReturn:
+def _interrupted(options: ScoreOptions, engine: Scoring, rows: _Rows) -> NoReturn:
     """Say what is kept, which is what the next run need not do."""
-    if options.output is not None and options.file_format == "jsonl":
+    if options.output is not None and options.keeps_rows:
         done = rows.table.scored + rows.table.failed + rows.table.nothing_left
         kept = f"{done:,} rows are in {options.output}; the same command goes on from there"
     elif hasattr(engine.scorer, "hits"):

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from prevalence.cli.distributed import (
+    check_engine,
+    engine_options,
+    run_distributed,
+    worker_parameters,
+)
 from prevalence.cli.options import (
     GroupedCommand,
     model_options,
@@ -20,6 +27,7 @@ from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
     from prevalence.engine import Engine
+    from prevalence.report.systems import SystemTable
 
 __all__ = ["INPUT_FORMATS", "ScoreOptions", "score"]
 
@@ -38,6 +46,7 @@ Examples:
   prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
+  prevalence score examples/summaries.jsonl --engine ray --workers 2 -o scores.jsonl
 
 \b
 A killed run continues when the same command is given again with the same
@@ -73,6 +82,10 @@ class ScoreOptions:
     resamples: int | None
     seed: int
     quiet: bool
+    engine: str
+    address: str | None
+    workers: int | None
+    gpus_per_worker: float | None
 
     @property
     def files_read(self) -> tuple[str, ...]:
@@ -95,6 +108,8 @@ class ScoreOptions:
             return None
         if self.format not in (None, "table"):
             return self.format
+        if self.engine == "ray" and self.output.suffix == ".parquet":
+            return "parquet"
         return _SUFFIXES.get(self.output.suffix)
 
     @property
@@ -105,12 +120,14 @@ class ScoreOptions:
     @property
     def continues(self) -> bool:
         """Whether rows of an earlier run in --output are kept."""
-        return (
-            self.output is not None
-            and self.file_format == "jsonl"
-            and not self.overwrite
-            and self.output.is_file()
-        )
+        if self.output is None or self.overwrite or not self.keeps_rows:
+            return False
+        return self.output.is_file() or (self.file_format == "parquet" and self.output.is_dir())
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether --output holds what is done when the run is cut short."""
+        return self.file_format in ("jsonl", "parquet")
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -220,13 +237,15 @@ class ScoreOptions:
     "at the same length; quadratic in reviews, and cached.",
 )
 @model_options
+@engine_options
 @option(
     "Output",
     "--output",
     "-o",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a row for each summary here (.jsonl, .csv, .json), and the table on the screen.",
+    help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also .parquet, "
+    "a folder), and the table on the screen.",
 )
 @option(
     "Output",
@@ -277,15 +296,22 @@ def score(**parameters: Any) -> None:
     own = {name: parameters.pop(name) for name in ScoreOptions.__dataclass_fields__}
     options = ScoreOptions(**own)
     _check(options)
-
-    from prevalence.cli.run import Selection, run
-
-    selection = Selection(options)
-    table = run(options, selection, _open_engine(options, parameters))
+    check_engine(options, parameters)
+    table = _run(options, parameters)
     if table.nothing_left and not table.scored:
         sys.exit(EXIT_NOTHING)
     if table.failed:
         sys.exit(EXIT_SOME_FAILED if table.scored else EXIT_NOTHING)
+
+
+def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
+    if options.engine == "ray":
+        known = worker_parameters(options, parameters)
+        return run_distributed(options, partial(_open_engine, options, known))
+    from prevalence.cli.run import Selection, run
+
+    selection = Selection(options)
+    return run(options, selection, _open_engine(options, parameters))
 
 
 def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
@@ -304,9 +330,10 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
         reviews_where=options.reviews_where,
         ceiling=options.ceiling,
     )
-    parameters["labels"] = split_names(parameters["labels"])
-    parameters["cache"] = open_cache_folder(parameters["cache"], parameters.pop("no_cache"))
-    return Engine(open_scorer(**parameters), scoring)
+    known = {name: value for name, value in parameters.items() if name != "no_cache"}
+    known["labels"] = split_names(parameters["labels"])
+    known["cache"] = open_cache_folder(parameters["cache"], parameters["no_cache"])
+    return Engine(open_scorer(**known), scoring)
 
 
 def _check(options: ScoreOptions) -> None:
