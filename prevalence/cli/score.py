@@ -46,11 +46,11 @@ Examples:
   prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
-  prevalence score examples/summaries.jsonl --engine ray --workers 2 -o scores.jsonl
 
 \b
 A killed run continues when the same command is given again with the same
 --output in JSON Lines; with any other output, the cache saves most of the work.
+--engine ray scores on many cores or machines and writes the same rows.
 Exit status: 0 all scored, 1 some records failed, 2 usage or nothing could run.
 """
 
@@ -243,7 +243,7 @@ class ScoreOptions:
     "--output",
     "-o",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also .parquet, "
     "a folder), and the table on the screen.",
 )
@@ -359,6 +359,8 @@ def _check_output(options: ScoreOptions, output: Path) -> None:
         raise click.UsageError(f"--output: no folder {output.absolute().parent}")
     if str(output) == "-":
         raise click.UsageError("--output takes a file; --format jsonl alone writes to the screen")
+    if output.is_dir() and options.file_format != "parquet":
+        raise click.UsageError(f"--output: {output} is a folder; name a file")
     if options.file_format is None:
         raise click.UsageError(
             f"--output: no format goes by the suffix {output.suffix}; add --format jsonl, csv or "

@@ -119,7 +119,7 @@ def finished_parts(folder: Path) -> Iterator[ScoredSummary]:
             for batch in parquet().ParquetFile(path).iter_batches(columns=[_ROW]):
                 for text in batch.column(_ROW).to_pylist():
                     yield ScoredSummary.from_json(json.loads(text))
-        except (OSError, ValueError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{path}: not a part of an earlier run ({error}); choose another --output, or "
                 "--overwrite"

@@ -1,0 +1,72 @@
+"""`prevalence score --engine ray` up to the cluster; tests/distributed has one."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--workers", "2"], "--workers goes with --engine ray"),
+        (["--address", "auto"], "--address goes with --engine ray"),
+        (["--gpus-per-worker", "1"], "--gpus-per-worker goes with --engine ray"),
+        (["-o", "rows.parquet"], "no format goes by the suffix .parquet"),
+        (["--engine", "ray", "--limit", "3"], "--limit does not go with --engine ray"),
+        (["--engine", "ray", "--reviews", "r.csv"], "--reviews does not go with --engine ray"),
+        (["--engine", "ray", "--device", "cuda"], "--device cuda needs --gpus-per-worker"),
+        (["--engine", "ray", "--workers", "0"], "--workers"),
+        (["--engine", "spark"], "--engine"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any], words: list[str], message: str
+) -> None:
+    result = score(write(boots), *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_standard_input_is_refused(score: Run) -> None:
+    result = score("-", "--engine", "ray", stdin="{}")
+    assert result.exit_code == 2
+    assert "reads files" in result.stderr
+
+
+def test_without_ray_the_message_says_how_to_get_it(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = score(write(boots), "--engine", "ray")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: scoring on a cluster needs Ray: pip install 'prevalence[ray]'\n"
+    )
+
+
+def test_a_file_of_lines_is_not_taken_for_a_folder(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any], tmp_path: Path
+) -> None:
+    result = score(write(boots), "-o", tmp_path)
+    assert result.exit_code == 2
+    assert f"--output: {tmp_path} is a folder; name a file" in result.stderr
+
+
+def test_addresses_from_outside_a_cluster_are_refused(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any]
+) -> None:
+    result = score(write(boots), "--engine", "ray", "--address", "ray://head:10001")
+    assert result.exit_code == 2
+    assert "ray job submit" in result.stderr
