@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from prevalence.cli.options import option
+from prevalence.cli.options import open_cache_folder, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,10 +99,8 @@ def worker_parameters(options: ScoreOptions, parameters: dict[str, Any]) -> dict
     changed = dict(parameters)
     if options.gpus_per_worker is None and changed["device"] == "auto":
         changed["device"] = "cpu"
-    if changed["cache"] is None:
-        changed["no_cache"] = True
-    elif not changed["no_cache"]:
-        changed["cache"] = changed["cache"].absolute()
+    cache = changed["cache"] and open_cache_folder(changed["cache"], changed["no_cache"])
+    changed["cache"], changed["no_cache"] = cache and cache.absolute(), cache is None
     if changed["calibration"] is not None:
         changed["calibration"] = changed["calibration"].absolute()
     if changed["model"] is not None and Path(changed["model"]).exists():

@@ -26,7 +26,7 @@ from prevalence.cli.options import (
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
-    from prevalence.engine import Engine
+    from prevalence.engine import Engine, ScoringOptions
     from prevalence.report.systems import SystemTable
 
 __all__ = ["INPUT_FORMATS", "ScoreOptions", "score"]
@@ -305,21 +305,20 @@ def score(**parameters: Any) -> None:
 
 
 def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
+    scoring = _scoring(options, parameters)
     if options.engine == "ray":
         known = worker_parameters(options, parameters)
-        return run_distributed(options, partial(_open_engine, options, known))
+        return run_distributed(options, partial(_open_engine, scoring, known))
     from prevalence.cli.run import Selection, run
 
     selection = Selection(options)
-    return run(options, selection, _open_engine(options, parameters))
+    return run(options, selection, _open_engine(scoring, parameters))
 
 
-def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
-    """The engine; a model takes a while to load, so this comes after all that can be checked."""
-    from prevalence.engine import Engine, ScoringOptions
-    from prevalence.scorers import open_scorer
+def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOptions:
+    from prevalence.engine import ScoringOptions
 
-    scoring = ScoringOptions(
+    return ScoringOptions(
         threshold=parameters["threshold"],
         trivial=None if options.no_trivial else options.trivial_template,
         splitter=options.splitter,
@@ -330,6 +329,13 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
         reviews_where=options.reviews_where,
         ceiling=options.ceiling,
     )
+
+
+def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
+    """The engine; a model takes a while to load, so this comes after all that can be checked."""
+    from prevalence.engine import Engine
+    from prevalence.scorers import open_scorer
+
     known = {name: value for name, value in parameters.items() if name != "no_cache"}
     known["labels"] = split_names(parameters["labels"])
     known["cache"] = open_cache_folder(parameters["cache"], parameters["no_cache"])

@@ -55,6 +55,11 @@ class Cluster:
             raise ConfigurationError(f"there must be a worker at least, not {self.workers}")
         if self.gpus_per_worker < 0:
             raise ConfigurationError(f"a worker cannot have {self.gpus_per_worker} GPUs")
+        if self.gpus_per_worker > 1 and not float(self.gpus_per_worker).is_integer():
+            raise ConfigurationError(
+                f"{self.gpus_per_worker} GPUs a worker: several GPUs are not shared, so give a "
+                "whole number, or a part of one"
+            )
         if self.address is not None and "://" in self.address:
             raise ConfigurationError(
                 f"{self.address}: give host:port, or auto on a node of the cluster; from outside, "
@@ -232,8 +237,8 @@ def _translated() -> Iterator[None]:
         yield
     except RayError as error:
         raise BackendError(
-            f"the cluster failed ({_first_line(error)}); what is written is kept, and the same "
-            "command goes on from there"
+            f"the cluster failed ({_first_line(error)}); rows written as JSON Lines or Parquet are "
+            "kept, and the same command goes on from there"
         ) from error
 
 
