@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prevalence.cli.distributed import worker_parameters
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
         (["--engine", "ray", "--reviews", "r.csv"], "--reviews does not go with --engine ray"),
         (["--engine", "ray", "--device", "cuda"], "--device cuda needs --gpus-per-worker"),
         (["--engine", "ray", "--workers", "0"], "--workers"),
+        (["--engine", "ray", "--gpus-per-worker", "1.5"], "give a whole number"),
+        (["--engine", "ray", "--cache", "c", "--no-cache"], "exclude each other"),
+        (["--engine", "ray", "--reviews-where", "rating ~ 2"], "rating ~ 2"),
         (["--engine", "spark"], "--engine"),
     ],
 )
@@ -70,3 +76,19 @@ def test_addresses_from_outside_a_cluster_are_refused(
     result = score(write(boots), "--engine", "ray", "--address", "ray://head:10001")
     assert result.exit_code == 2
     assert "ray job submit" in result.stderr
+
+
+def test_workers_are_told_files_from_the_root_and_no_gpu_that_they_were_not_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model").mkdir()
+    given: dict[str, Any] = {"device": "auto", "cache": None, "no_cache": False,
+                             "calibration": Path("c.json"), "model": "model"}  # fmt: skip
+    on_cpu = worker_parameters(SimpleNamespace(gpus_per_worker=None), given)
+    files = {"calibration": tmp_path / "c.json", "model": str(tmp_path / "model")}
+    assert on_cpu == {"device": "cpu", "cache": None, "no_cache": True, **files}
+    named = {**given, "cache": Path("pairs"), "calibration": None, "model": "embedded"}
+    on_gpu = worker_parameters(SimpleNamespace(gpus_per_worker=1.0), named)
+    assert on_gpu == {"device": "auto", "cache": tmp_path / "pairs", "no_cache": False,
+                      "calibration": None, "model": "embedded"}  # fmt: skip
