@@ -134,8 +134,9 @@ class Pool:
         self._resources = {"num_cpus": 1, **({"num_gpus": gpus} if gpus else {})}
 
     def once(self, work: Callable[..., Answer], *arguments: Any) -> Answer:
-        """Run a function where a worker would, in a process that ends with it."""
-        remote = self._ray.remote(**self._resources, max_calls=1)(work)
+        """Run a function where a worker would; a process on a GPU ends with it, and frees it."""
+        last = {"max_calls": 1} if "num_gpus" in self._resources else {}
+        remote = self._ray.remote(**self._resources, **last)(work)
         answer: Answer = self._get(remote.remote(*arguments))
         return answer
 

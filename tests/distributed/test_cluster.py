@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -22,154 +22,179 @@ if TYPE_CHECKING:
 
 pytest.importorskip("ray", reason="needs the extra [ray]")
 
-PRODUCTS = 120
+PRODUCTS = 40
+KILLED_AFTER = 30
+ROWS = 2 * 2 * PRODUCTS + 3
 
 DRIVER = r"""
-import json, os, signal, sys
+# Scores on a cluster into rows.jsonl, going on where an earlier run has stopped. The first argument
+# is a folder, the second how many rows to write before it kills itself.
+import hashlib, json, os, signal, sys
 from pathlib import Path
 
-from prevalence.consistency.rouge import RougeScorer
+import numpy as np
+
 from prevalence.distributed import Cluster, DistributedEngine, PartsWriter
-from prevalence.engine import Engine
+from prevalence.engine import Engine, ScoringOptions
+from prevalence.nli.protocol import PairScores
+from prevalence.readers import read_products
+from prevalence.writers import JsonLinesWriter, finished_rows, skip_finished
 
-folder = Path(sys.argv[1])
+folder, kill_after = Path(sys.argv[1]), int(sys.argv[2])
+output = folder / "rows.jsonl"
+files = [folder / "input.jsonl", *sorted((folder / "parquet").iterdir())]
 
-def open_engine():
-    answer = RougeScorer.score
+class HashScorer:
+    digest, signature, threshold, three_way, work_unit = b"h", {"nli": "hash"}, 0.5, False, 64
+
+    def __init__(self, faults):
+        self.faults = faults
 
     def score(self, texts, pairs, *, progress=None):
-        with (folder / f"pid-{os.getpid()}").open("a") as file:
-            file.write(f"{len(pairs)}\n")
-        asked = {texts[int(number)] for number in set(pairs[:, 1].tolist())}
-        if any("kill the worker" in text for text in asked):
+        if self.faults:
+            (folder / f"pid-{os.getpid()}").touch()
+            self.misbehave({texts[number] for number in pairs[:, 1].tolist()})
+        answers = PairScores.empty(len(pairs))
+        for row, (first, second) in enumerate(pairs.tolist()):
+            asked = hashlib.blake2b((texts[first] + "|" + texts[second]).encode(), digest_size=1)
+            answers.entailment[row] = asked.digest()[0] / 255
+        return answers
+
+    def misbehave(self, hypotheses):
+        if kill_after > 1_000 and "Kill the worker that reads this." in hypotheses:
             try:
                 (folder / "killed").open("x").write(str(os.getpid()))
             except FileExistsError:
                 pass
             else:
                 os.kill(os.getpid(), signal.SIGKILL)
-        if any("cannot be scored" in text for text in asked):
+        if "This cannot be scored." in hypotheses:
             raise RuntimeError("a fault of this record")
-        return answer(self, texts, pairs, progress=progress)
 
-    scorer = RougeScorer("rouge1-precision", threshold=0.5)
-    scorer.score = score.__get__(scorer)
-    return Engine(scorer)
+def open_engine(faults=True):
+    return Engine(HashScorer(faults), ScoringOptions(splitter="lines"))
 
-def rows(pool, *files):
-    engine = DistributedEngine(pool, [str(file) for file in files], open_engine, split_bytes=4_096)
-    given = list(engine.run(engine.items()))
-    return given, {"scored": engine.counts.scored, "failed": engine.counts.failed,
-                   "naive": engine.counts.naive, "read": engine.read}
-
-with Cluster(workers=2).open() as pool:
-    given, counts = rows(pool, folder / "input.jsonl")
-    (folder / "rows.jsonl").write_text("".join(row.to_json_line() + "\n" for row in given))
-    parts, _ = rows(pool, *sorted((folder / "parquet").iterdir()))
-with PartsWriter(folder / "rows.parquet", continues=False) as writer:
-    for row in parts:
+kept = []
+with Cluster(workers=2).open() as pool, output.open("a") as file:
+    engine = DistributedEngine(pool, list(map(str, files)), open_engine, split_bytes=1_500)
+    left = skip_finished(
+        engine.items(), finished_rows(output), path=output, signature=engine.signature_of,
+        keep=kept.append, digest=engine.digest_of,
+    )
+    writer, rows = JsonLinesWriter(file), []
+    for place, row in enumerate(engine.run(left)):
+        if place == kill_after:
+            os.kill(os.getpid(), signal.SIGKILL)
         writer.write(row)
-print(json.dumps(counts))
+        rows.append(row)
+with PartsWriter(folder / "rows.parquet", continues=False) as parts:
+    for row in kept + rows:
+        parts.write(row)
+here = open_engine(faults=False)
+for file in (folder / "input.jsonl", folder / "sound.jsonl"):
+    written = file.with_suffix(".expected")
+    written.write_text("".join(r.to_json_line() + "\n" for r in here.run(read_products(file))))
+print(json.dumps({"kept": len(kept), "scored": engine.counts.scored,
+                  "failed": engine.counts.failed, "read": engine.read}))
 """
 
 
-def products(count: int = PRODUCTS) -> list[dict[str, Any]]:
+def products(count: int) -> list[dict[str, Any]]:
     return [
         {
             "id": f"p{n}",
             "name": f"lamp {n}",
-            "reviews": [
-                f"warm boots {n} day {day}, with a story of some length" for day in range(6)
-            ],
-            "summaries": {
-                "a": f"Warm boots {n}. Item {n} leaks. Grand {n} laces.",
-                "b": f"Boots {n} on day 1. Good {n}.",
-            },
+            "reviews": [f"Warm boots {n} day {day}, with a story." for day in range(4)],
+            "summaries": {"a": f"Warm boots {n}.\nItem {n} leaks.", "b": f"Boots {n} on day 1."},
         }
         for n in range(count)
     ]
 
 
-def local_rows(path: Path) -> list[str]:
-    """What the engine writes in this process."""
-    engine = Engine(RougeScorer("rouge1-precision", threshold=0.5))
-    return [row.to_json_line() + "\n" for row in engine.run(read_products(path))]
+class Scored(NamedTuple):
+    """What two drivers left behind: the folder, and the second one's report."""
+
+    folder: Path
+    report: dict[str, Any]
+
+    def rows(self) -> list[str]:
+        return (self.folder / "rows.jsonl").read_text().splitlines()
+
+    def expected(self, name: str) -> list[str]:
+        return (self.folder / f"{name}.expected").read_text().splitlines()
+
+
+def drive(folder: Path, kill_after: int) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DRIVER, str(folder), str(kill_after)],
+        capture_output=True, text=True, check=False, timeout=1_200,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A folder after two runs with a worker killed in the first, and what the driver counted."""
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Scored:
+    """One driver that is killed, and another that goes on, one of whose workers is killed."""
     import pyarrow as pa
     import pyarrow.parquet
 
     folder = tmp_path_factory.mktemp("cluster")
-    records = products()
-    records[60]["summaries"]["b"] = "Warm boots, which kill the worker that reads this."
+    records = products(PRODUCTS)
+    records[30]["summaries"]["b"] = "Kill the worker that reads this."
     lines = [json.dumps(record) for record in records]
     (folder / "sound.jsonl").write_text("\n".join(lines) + "\n")
-    odd = {"id": "odd", "reviews": ["Warm boots."],
-           "summaries": {"a": "Warm boots.", "b": "This cannot be scored."}}  # fmt: skip
-    lines[90:90] = ["{broken", json.dumps(odd)]
+    odd = {"id": "odd", "reviews": ["Warm."], "summaries": {"a": "Warm.", "b": "Cold."}}
+    odd["summaries"]["b"] = "This cannot be scored."
+    lines[5:5] = ["{broken", json.dumps(odd)]
     (folder / "input.jsonl").write_text("\n".join(lines) + "\n")
     (folder / "parquet").mkdir()
-    for number, part in enumerate((records[:50], records[50:])):
+    for number, part in enumerate((records[:15], records[15:])):
         path = folder / "parquet" / f"{number}.parquet"
-        pa.parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=20)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", DRIVER, str(folder)],
-        capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
+        pa.parquet.write_table(pa.Table.from_pylist(part), path, row_group_size=10)
+    first = drive(folder, KILLED_AFTER)
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    assert first.stdout == ""
+    done = drive(folder, 10**9)
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 1, done.stdout
-    return folder, json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1, done.stdout  # what befell a worker is no row
+    return Scored(folder, json.loads(done.stdout))
 
 
 @pytest.mark.slow
-def test_rows_are_those_of_one_process_though_a_worker_was_killed(
-    scored: tuple[Path, dict[str, Any]],
-) -> None:
-    folder, counts = scored
-    killed = (folder / "killed").read_text()
-    assert (folder / f"pid-{killed}").exists()
-    assert len(list(folder.glob("pid-*"))) >= 3  # two workers, and one in place of the dead one
-    rows = (folder / "rows.jsonl").read_text().splitlines(keepends=True)
-    odd = [row for row in rows if json.loads(row)["id"] == "odd"]
-    others = [row for row in rows if row not in odd]
-    without = folder / "without.jsonl"
-    lines = (folder / "input.jsonl").read_text().splitlines(keepends=True)
-    lines[91] = "\n"  # keeps the numbers of the lines after it
-    without.write_text("".join(lines))
-    expected = [row.replace("without.jsonl", "input.jsonl") for row in local_rows(without)]
-    assert others == expected
-    assert counts["read"] == (folder / "input.jsonl").stat().st_size
-    assert (counts["scored"], counts["failed"]) == (2 * PRODUCTS + 1, 2)
+def test_rows_are_those_of_one_process_whoever_was_killed(scored: Scored) -> None:
+    assert (scored.folder / "killed").exists()
+    # Two workers of each driver, and one in place of the dead one.
+    assert len(list(scored.folder.glob("pid-*"))) >= 3
+    rows, expected = scored.rows(), scored.expected("input")
+    assert len(rows) == ROWS
+    sound = [n for n, row in enumerate(expected) if json.loads(row)["id"] != "odd"]
+    assert [rows[n] for n in sound] == [expected[n] for n in sound]
+    assert rows[len(expected) :] == scored.expected("sound")  # the Parquet files
+    size = sum(path.stat().st_size for path in (scored.folder / "parquet").iterdir())
+    assert scored.report == {
+        "kept": KILLED_AFTER,
+        "scored": ROWS - KILLED_AFTER,
+        "failed": 0,
+        "read": size + (scored.folder / "input.jsonl").stat().st_size,
+    }
 
 
 @pytest.mark.slow
-def test_what_cannot_be_scored_is_an_error_row_and_nothing_else(
-    scored: tuple[Path, dict[str, Any]],
-) -> None:
-    folder, _ = scored
-    rows = map(json.loads, (folder / "rows.jsonl").read_text().splitlines())
+def test_what_cannot_be_scored_is_an_error_row_and_nothing_else(scored: Scored) -> None:
+    rows = [json.loads(row) for row in scored.rows()]
     good, bad = (row for row in rows if row["id"] == "odd")
-    assert (good["system"], good["prevalence"]) == ("a", 1.0)
+    expected = [json.loads(row) for row in scored.expected("input")]
+    assert good == next(row for row in expected if row["id"] == "odd")
     assert (bad["system"], bad["prevalence"]) == ("b", None)
-    assert f"{folder / 'input.jsonl'}:92: summary by 'b': could not be scored" in bad["error"]
+    assert f"{scored.folder / 'input.jsonl'}:7: summary by 'b': could not be sc" in bad["error"]
     assert "RuntimeError: a fault of this record" in bad["error"]
 
 
 @pytest.mark.slow
-def test_parquet_gives_the_rows_of_the_same_records_in_json_lines(
-    scored: tuple[Path, dict[str, Any]],
-) -> None:
+def test_parquet_holds_the_same_rows(scored: Scored) -> None:
     import pyarrow.parquet
 
-    folder, _ = scored
-    table = pyarrow.parquet.read_table(folder / "rows.parquet")
-    assert [row + "\n" for row in table["row"].to_pylist()] == local_rows(folder / "sound.jsonl")
-    assert table["prevalence"].to_pylist() == [
-        json.loads(row)["prevalence"] for row in local_rows(folder / "sound.jsonl")
-    ]
+    table = pyarrow.parquet.read_table(scored.folder / "rows.parquet")
+    assert table["row"].to_pylist() == scored.rows()
 
 
 @pytest.mark.slow
@@ -192,7 +217,9 @@ def test_the_same_command_goes_on_after_its_driver_was_killed(
     again = entry_point(*words)
     shown, notes = again.communicate(timeout=600)
     assert again.returncode == 0, notes
-    assert output.read_bytes() == "".join(local_rows(source)).encode()
-    assert f"{left.count(chr(10).encode()):,} rows were in {output} already" in notes
+    engine = Engine(RougeScorer("rouge1-precision", threshold=0.5))
+    rows = [row.to_json_line() + "\n" for row in engine.run(read_products(source))]
+    assert output.read_bytes() == "".join(rows).encode()
+    kept = len(left[: left.rfind(b"\n") + 1].splitlines())
+    assert f"{kept:,} rows were in {output} already" in notes
     assert "split:punkt-en" in shown
-    assert "ray" not in notes.lower().replace(str(tmp_path).lower(), "")

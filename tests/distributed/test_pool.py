@@ -72,3 +72,5 @@ def test_a_worker_with_a_gpu_is_described_where_one_is() -> None:
     calls = Calls()
     assert Pool(calls, workers=2, gpus=0.5).once(lambda n: n + 1, 1) == 2
     assert calls.options == {"num_cpus": 1, "num_gpus": 0.5, "max_calls": 1}
+    Pool(calls, workers=2, gpus=0).once(abs, -1)
+    assert calls.options == {"num_cpus": 1}
