@@ -131,11 +131,11 @@ class Pool:
     def __init__(self, ray: Any, *, workers: int, gpus: float) -> None:
         self._ray = ray
         self.size = workers
-        self._resources = {"num_cpus": 1, **({"num_gpus": gpus} if gpus else {})}
+        self._resources: dict[str, float] = {"num_cpus": 1, **({"num_gpus": gpus} if gpus else {})}
 
     def once(self, work: Callable[..., Answer], *arguments: Any) -> Answer:
         """Run a function where a worker would; a process on a GPU ends with it, and frees it."""
-        last = {"max_calls": 1} if "num_gpus" in self._resources else {}
+        last: dict[str, int] = {"max_calls": 1} if "num_gpus" in self._resources else {}
         remote = self._ray.remote(**self._resources, **last)(work)
         answer: Answer = self._get(remote.remote(*arguments))
         return answer

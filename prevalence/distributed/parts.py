@@ -64,8 +64,9 @@ class PartsWriter:
         earlier = _parts(folder)
         self._next = len(earlier) if continues else 0
         folder.mkdir(exist_ok=True)
-        for part in () if continues else earlier:
-            part.unlink()
+        if not continues:
+            for part in earlier:
+                part.unlink()
         self._rows: list[ScoredSummary] = []
         self._written = time.monotonic()
 

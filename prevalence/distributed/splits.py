@@ -204,7 +204,8 @@ def numbered(splits: Sequence[Split], counts: Iterable[int]) -> list[Split]:
         counts: :func:`count_lines` of each.
     """
     result: list[Split] = []
-    before, path = 0, None
+    before = 0
+    path: str | None = None
     for split, count in zip(splits, counts, strict=True):
         before = before if split.path == path and split.start else 0
         result.append(replace(split, before=before) if split.kind == LINES else split)
