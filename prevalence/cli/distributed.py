@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -89,6 +89,17 @@ def check_engine(options: ScoreOptions, parameters: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--device {parameters['device']} needs --gpus-per-worker with --engine ray"
         )
+    if options.output is not None:
+        _check_apart(options.inputs, options.output.resolve())
+
+
+def _check_apart(inputs: Sequence[str], output: Path) -> None:
+    """Refuse an output among the parts of an input folder, or the other way round."""
+    for path in inputs:
+        place = Path(path).resolve()
+        inside = place.is_dir() and place in (output, output.parent)
+        if inside or output in place.parents:
+            raise click.UsageError(f"--output: {output} and the input {path} lie in one another")
 
 
 def worker_parameters(options: ScoreOptions, parameters: dict[str, Any]) -> dict[str, Any]:

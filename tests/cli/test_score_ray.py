@@ -92,3 +92,19 @@ def test_workers_are_told_files_from_the_root_and_no_gpu_that_they_were_not_give
     on_gpu = worker_parameters(SimpleNamespace(gpus_per_worker=1.0), named)
     assert on_gpu == {"device": "auto", "cache": tmp_path / "pairs", "no_cache": False,
                       "calibration": None, "model": "embedded"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [("", ""), ("", "rows.jsonl"), ("part-00000.parquet", "")],
+)
+def test_an_output_among_the_inputs_is_refused(
+    score: Run, tmp_path: Path, source: str, output: str
+) -> None:
+    folder = tmp_path / "parts.parquet"
+    folder.mkdir()
+    (folder / "part-00000.parquet").write_text("mine")
+    result = score(folder / source, "--engine", "ray", "--overwrite", "-o", folder / output)
+    assert result.exit_code == 2
+    assert "lie in one another" in result.stderr
+    assert (folder / "part-00000.parquet").read_text() == "mine"
