@@ -31,7 +31,7 @@ LAYERS = (
     {"jobs", "scorers", "writers", "extractive"},
     {"results", "ceiling"},
     {"engine"},
-    {"inputs", "summarizer"},
+    {"inputs", "summarizer", "distributed"},
     {"api", "rewards"},
     {"integrations"},
     {"training", "meta", "bench"},

@@ -37,9 +37,14 @@ from prevalence.writers import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
+    from prevalence.cli.distributed import DistributedRecords
     from prevalence.cli.score import ScoreOptions
+    from prevalence.distributed import DistributedEngine
     from prevalence.engine import Engine
+
+    Scoring = Engine | DistributedEngine
 
 __all__ = ["Selection", "run"]
 
@@ -52,7 +57,9 @@ _SHOWN_ERRORS = 20
 _SHOWN_SYSTEMS = 20
 
 
-def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTable:
+def run(
+    options: ScoreOptions, selection: Selection | DistributedRecords, engine: Scoring
+) -> SystemTable:
     """Score the records selected, and write and print what the options ask for.
 
     Args:
@@ -79,7 +86,7 @@ def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTa
     try:
         _score(options, engine, rows, selection, lines)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted: {_kept(engine, lines)}") from None
+        raise KeyboardInterrupt(f"interrupted: {_kept(options, engine, lines)}") from None
     except PrevalenceError as error:
         if not engine.counts.scored:
             raise
@@ -91,7 +98,7 @@ def run(options: ScoreOptions, selection: Selection, engine: Engine) -> SystemTa
     if not options.quiet:
         _print_work(options, engine, rows)
     if failure is not None:
-        if options.output is not None and options.file_format != "jsonl":
+        if options.output is not None and not options.keeps_rows:
             note(f"{options.output} was not written: it would not be whole")
         raise Incomplete from failure
     selection.check()
@@ -205,9 +212,9 @@ class Selection:
 
 def _score(
     options: ScoreOptions,
-    engine: Engine,
+    engine: Scoring,
     rows: _Rows,
-    selection: Selection,
+    selection: Selection | DistributedRecords,
     lines: LineFile | None,
 ) -> None:
     with ExitStack() as stack:
@@ -220,7 +227,7 @@ def _score(
         if options.continues and options.output is not None:
             items = skip_finished(
                 items,
-                finished_rows(options.output),
+                _finished(options.output),
                 path=options.output,
                 signature=engine.signature_of,
                 keep=rows.keep,
@@ -261,6 +268,14 @@ def _line_file(options: ScoreOptions) -> LineFile | None:
     return LineFile(options.output, overwrite=options.overwrite)
 
 
+def _finished(output: Path) -> Iterator[ScoredSummary]:
+    if not output.is_dir():
+        return finished_rows(output)
+    from prevalence.distributed import finished_parts
+
+    return finished_parts(output)
+
+
 def _writer(options: ScoreOptions, lines: LineFile | None, stack: ExitStack) -> RowWriter | None:
     if options.output is None:
         kind = _WRITERS.get(options.screen_format)
@@ -268,6 +283,10 @@ def _writer(options: ScoreOptions, lines: LineFile | None, stack: ExitStack) -> 
     if lines is not None:
         stack.enter_context(lines).begin()
         return JsonLinesWriter(lines)
+    if options.file_format == "parquet":
+        from prevalence.distributed import PartsWriter
+
+        return stack.enter_context(PartsWriter(options.output, continues=options.continues))
     return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
 
 
@@ -314,7 +333,7 @@ def _print_table(options: ScoreOptions, table: SystemTable) -> None:
         console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
-def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
+def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
     """Notes on the run: what was avoided, what was cut, what lacks a mask."""
     counts = engine.counts
     hits = getattr(engine.scorer, "hits", 0)
@@ -367,10 +386,13 @@ def _print_work(options: ScoreOptions, engine: Engine, rows: _Rows) -> None:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
 
 
-def _kept(engine: Engine, lines: LineFile | None) -> str:
+def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str:
     """What an interrupted run leaves behind, which is what the next one need not do."""
     if lines is not None:
         return lines.kept("rows")
+    if options.output is not None and options.output.is_dir():
+        done = sum(1 for _ in _finished(options.output))
+        return f"{done:,} rows are in {options.output}; the same command goes on from there"
     if hasattr(engine.scorer, "hits"):
         return "pairs scored so far are in the cache; the same command goes on from there"
     return "nothing is kept (--output FILE.jsonl or the cache would)"

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from prevalence.cli.distributed import (
+    check_engine,
+    engine_options,
+    run_distributed,
+    worker_parameters,
+)
 from prevalence.cli.options import (
     GroupedCommand,
     input_options,
@@ -21,7 +28,8 @@ from prevalence.cli.outputs import check_output
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
-    from prevalence.engine import Engine
+    from prevalence.engine import Engine, ScoringOptions
+    from prevalence.report.systems import SystemTable
 
 __all__ = ["ScoreOptions", "score"]
 
@@ -40,6 +48,7 @@ Examples:
 \b
 A killed run continues when the same command is given again with the same
 --output in JSON Lines; with any other output, the cache saves most of the work.
+--engine ray scores on many cores or machines and writes the same rows.
 Exit status: 0 all scored, 1 some records failed, 2 usage or nothing could run,
 130 after Ctrl-C.
 """
@@ -72,6 +81,10 @@ class ScoreOptions:
     resamples: int | None
     seed: int
     quiet: bool
+    engine: str
+    address: str | None
+    workers: int | None
+    gpus_per_worker: float | None
 
     @property
     def files_read(self) -> tuple[str, ...]:
@@ -92,6 +105,8 @@ class ScoreOptions:
             return None
         if self.format not in (None, "table"):
             return self.format
+        if self.engine == "ray" and self.output.suffix == ".parquet":
+            return "parquet"
         return _SUFFIXES.get(self.output.suffix)
 
     @property
@@ -102,12 +117,14 @@ class ScoreOptions:
     @property
     def continues(self) -> bool:
         """Whether rows of an earlier run in --output are kept."""
-        return (
-            self.output is not None
-            and self.file_format == "jsonl"
-            and not self.overwrite
-            and self.output.is_file()
-        )
+        if self.output is None or self.overwrite or not self.keeps_rows:
+            return False
+        return self.output.is_file() or (self.file_format == "parquet" and self.output.is_dir())
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether --output holds what is done when the run is cut short."""
+        return self.file_format in ("jsonl", "parquet")
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -196,13 +213,15 @@ class ScoreOptions:
     "at the same length; quadratic in reviews, and cached.",
 )
 @model_options
+@engine_options
 @option(
     "Output",
     "--output",
     "-o",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a row for each summary here (.jsonl, .csv, .json), and the table on the screen.",
+    type=click.Path(path_type=Path),
+    help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also .parquet, "
+    "a folder), and the table on the screen.",
 )
 @option(
     "Output",
@@ -253,23 +272,29 @@ def score(**parameters: Any) -> None:
     own = {name: parameters.pop(name) for name in ScoreOptions.__dataclass_fields__}
     options = ScoreOptions(**own)
     _check(options)
-
-    from prevalence.cli.run import Selection, run
-
-    selection = Selection(options)
-    table = run(options, selection, _open_engine(options, parameters))
+    check_engine(options, parameters)
+    table = _run(options, parameters)
     if table.nothing_left and not table.scored:
         sys.exit(EXIT_NOTHING)
     if table.failed:
         sys.exit(EXIT_SOME_FAILED if table.scored else EXIT_NOTHING)
 
 
-def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
-    """The engine; a model takes a while to load, so this comes after all that can be checked."""
-    from prevalence.engine import Engine, ScoringOptions
-    from prevalence.scorers import open_scorer
+def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
+    scoring = _scoring(options, parameters)
+    if options.engine == "ray":
+        known = worker_parameters(options, parameters)
+        return run_distributed(options, partial(_open_engine, scoring, known))
+    from prevalence.cli.run import Selection, run
 
-    scoring = ScoringOptions(
+    selection = Selection(options)
+    return run(options, selection, _open_engine(scoring, parameters))
+
+
+def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOptions:
+    from prevalence.engine import ScoringOptions
+
+    return ScoringOptions(
         threshold=parameters["threshold"],
         trivial=None if options.no_trivial else options.trivial_template,
         splitter=options.splitter,
@@ -280,6 +305,13 @@ def _open_engine(options: ScoreOptions, parameters: dict[str, Any]) -> Engine:
         reviews_where=options.reviews_where,
         ceiling=options.ceiling,
     )
+
+
+def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
+    """The engine; a model takes a while to load, so this comes after all that can be checked."""
+    from prevalence.engine import Engine
+    from prevalence.scorers import open_scorer
+
     return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
@@ -302,6 +334,8 @@ def _check(options: ScoreOptions) -> None:
 def _check_output(options: ScoreOptions, output: Path) -> None:
     if str(output) == "-":
         raise click.UsageError("--output takes a file; --format jsonl alone writes to the screen")
+    if output.is_dir() and options.file_format != "parquet":
+        raise click.UsageError(f"--output: {output} is a folder; name a file")
     if options.file_format is None:
         raise click.UsageError(
             f"--output: no format goes by the suffix {output.suffix}; add --format jsonl, csv or "

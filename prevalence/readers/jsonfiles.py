@@ -37,13 +37,16 @@ LAYOUTS = {
 """Layouts that can be asked for by name; otherwise each record's keys decide."""
 
 
-def line_items(source: Source, options: ReadOptions, layout: Layout | None) -> Iterator[Item]:
+def line_items(
+    source: Source, options: ReadOptions, layout: Layout | None, *, head: bool = True
+) -> Iterator[Item]:
     """Read JSON Lines.
 
     Args:
         source: the open input.
         options: the caller's wishes.
         layout: the layout of every record, or None to tell it from each record's keys.
+        head: whether the source is the beginning of a file, by which a file of ratings is told.
 
     Yields:
         Products and bad records in source order; blank lines are skipped.
@@ -51,7 +54,7 @@ def line_items(source: Source, options: ReadOptions, layout: Layout | None) -> I
     Raises:
         InputError: the file holds ratings and no reviews.
     """
-    decoded_any = False
+    decoded_any = not head
     for line in source.lines():
         if line.fault is None and not line.data.strip():
             continue

@@ -84,14 +84,19 @@ class _Counting(io.RawIOBase):
 class Source:
     """The lines of one open input, in order, with a look ahead that loses nothing.
 
+    Args:
+        stream: what is read by lines.
+        path: see below.
+        before: lines of the input that come before the stream, for numbers.
+
     Attributes:
         path: the input's name as the user gave it, for messages.
     """
 
-    def __init__(self, stream: IO[bytes], path: str) -> None:
+    def __init__(self, stream: IO[bytes], path: str, *, before: int = 0) -> None:
         self.path = path
         self._stream = stream
-        self._number = 0
+        self._number = before
         self._pending: deque[Line] = deque()
         self._ended = False
 

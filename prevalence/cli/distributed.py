@@ -1,0 +1,175 @@
+"""The side of `prevalence score` that works on a Ray cluster: its options, checks and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from prevalence.cli.options import open_cache_folder, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prevalence.cli.progress import ScoringProgress
+    from prevalence.cli.score import ScoreOptions
+    from prevalence.distributed import DistributedEngine
+    from prevalence.engine import Engine
+    from prevalence.records import BadRecord, Product
+    from prevalence.report.systems import SystemTable
+
+__all__ = ["DistributedRecords", "check_engine", "engine_options", "run_distributed",
+           "worker_parameters"]  # fmt: skip
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    option(
+        "Cluster",
+        "--engine",
+        metavar="NAME",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="local, or ray: many processes or machines, for JSON Lines and Parquet "
+        "(pip install 'prevalence[ray]').",
+    ),
+    option(
+        "Cluster",
+        "--address",
+        metavar="HOST:PORT",
+        help="Of a Ray cluster, or auto on a node of it [default: one in this machine, for the "
+        "time of the run].",
+    ),
+    option(
+        "Cluster",
+        "--workers",
+        metavar="N",
+        type=click.IntRange(1),
+        help="Processes that score [default: one a GPU with --gpus-per-worker, else one a core].",
+    ),
+    option(
+        "Cluster",
+        "--gpus-per-worker",
+        metavar="X",
+        type=click.FloatRange(0, min_open=True),
+        help="GPUs of a worker; 0.5 lets two share one [default: none].",
+    ),
+)
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options that choose where to score."""
+    for add in reversed(_OPTIONS):
+        command = add(command)
+    return command
+
+
+def check_engine(options: ScoreOptions, parameters: dict[str, Any]) -> None:
+    """Refuse options that do not go with the engine chosen.
+
+    Raises:
+        click.UsageError: one was given.
+    """
+    if options.engine == "local":
+        for name in ("address", "workers", "gpus_per_worker"):
+            if getattr(options, name) is not None:
+                raise click.UsageError(f"--{name.replace('_', '-')} goes with --engine ray")
+        return
+    if "-" in options.inputs:
+        raise click.UsageError("--engine ray reads files, which many workers can, and no stdin")
+    if options.reviews is not None:
+        raise click.UsageError("--reviews does not go with --engine ray: use JSON Lines or Parquet")
+    if options.limit is not None:
+        raise click.UsageError("--limit does not go with --engine ray: cut the input (head -n)")
+    on_gpu = parameters["device"].partition(":")[0] not in ("auto", "cpu")
+    if on_gpu and options.gpus_per_worker is None:
+        raise click.UsageError(
+            f"--device {parameters['device']} needs --gpus-per-worker with --engine ray"
+        )
+    if options.output is not None:
+        _check_apart(options.inputs, options.output.resolve())
+
+
+def _check_apart(inputs: Sequence[str], output: Path) -> None:
+    """Refuse an output among the parts of an input folder, or the other way round."""
+    for path in inputs:
+        place = Path(path).resolve()
+        inside = place.is_dir() and place in (output, output.parent)
+        if inside or output in place.parents:
+            raise click.UsageError(f"--output: {output} and the input {path} lie in one another")
+
+
+def worker_parameters(options: ScoreOptions, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The scorer's options as workers need them: files named from the root, no default cache.
+
+    Every worker has its own place in the output, so that a cache would only repeat it.
+    """
+    changed = dict(parameters)
+    if options.gpus_per_worker is None and changed["device"] == "auto":
+        changed["device"] = "cpu"
+    cache = changed["cache"] and open_cache_folder(changed["cache"], changed["no_cache"])
+    changed["cache"], changed["no_cache"] = cache and cache.absolute(), cache is None
+    if changed["calibration"] is not None:
+        changed["calibration"] = changed["calibration"].absolute()
+    if changed["model"] is not None and Path(changed["model"]).exists():
+        changed["model"] = str(Path(changed["model"]).absolute())
+    return changed
+
+
+def run_distributed(options: ScoreOptions, open_engine: Callable[[], Engine]) -> SystemTable:
+    """Score on a cluster, and write and print what the options ask for.
+
+    Args:
+        options: the command's options, checked.
+        open_engine: opens a worker's engine.
+
+    Returns:
+        Statistics of every row, see :func:`prevalence.cli.run.run`.
+    """
+    from prevalence.cli.run import run
+    from prevalence.distributed import Cluster, DistributedEngine, Reading
+    from prevalence.distributed.splits import input_files
+    from prevalence.readers import read_product_names
+
+    files = input_files(options.inputs)
+    names = options.product_names
+    reading = Reading(
+        source_format=options.input_format,
+        names={} if names is None else read_product_names(names),
+        systems=options.wanted_systems,
+    )
+    cluster = Cluster(
+        address=options.address,
+        workers=options.workers,
+        gpus_per_worker=options.gpus_per_worker or 0.0,
+    )
+    with cluster.open() as pool:
+        engine = DistributedEngine(pool, files, open_engine, reading=reading)
+        return run(options, DistributedRecords(engine, options.wanted_systems), engine)
+
+
+class DistributedRecords:
+    """The records of a distributed run, in the shape of :class:`prevalence.cli.run.Selection`."""
+
+    def __init__(self, engine: DistributedEngine, wanted: frozenset[str]) -> None:
+        self._engine = engine
+        self._wanted = wanted
+
+    def items(self, bar: ScoringProgress) -> Iterator[Product | BadRecord]:
+        """What tells the records apart; their texts stay with the workers."""
+        return self._engine.items(progress=bar.reader())
+
+    def check(self) -> None:
+        """Refuse names that no record has, once all were read.
+
+        Raises:
+            InputError: a name stands for no system of the input.
+        """
+        from prevalence.errors import InputError
+
+        missing = sorted(self._wanted - self._engine.systems)
+        if missing and self._engine.finished:
+            raise InputError(f"--systems: no summary by {', '.join(missing)} in the input")

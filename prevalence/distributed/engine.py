@@ -1,0 +1,214 @@
+"""The engine's place taken by a cluster: the same rows in the same order, scored elsewhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from prevalence.distributed.reading import Reading
+from prevalence.distributed.splits import Split, count_lines, numbered, plan_splits
+from prevalence.distributed.worker import (
+    Description,
+    Failure,
+    SplitScorer,
+    counted,
+    describe,
+    identities,
+)
+from prevalence.engine import WorkCounts
+from prevalence.errors import BackendError
+from prevalence.records import BadRecord, Product, ScoredSummary, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from prevalence.distributed.cluster import Pool
+    from prevalence.engine import Engine
+    from prevalence.nli.protocol import Progress
+
+__all__ = ["DistributedEngine"]
+
+
+class DistributedEngine:
+    """Scores files on a cluster as :class:`prevalence.engine.Engine` scores products.
+
+    Rows come in input order, and are those of one process: workers run the package's engine.
+
+    Args:
+        pool: workers of an open cluster, see :meth:`prevalence.distributed.Cluster.open`.
+        files: JSON Lines, gzipped or not, or Parquet; every node sees them under these names.
+        open_engine: opens the engine; sent to the workers, and called once in each.
+        reading: how records are read.
+        split_bytes: bytes of input that a worker takes at a time, see
+            :func:`prevalence.distributed.splits.plan_splits`.
+
+    Attributes:
+        counts: work of the splits whose rows have been given.
+        systems: who wrote the summaries that were seen so far.
+        finished: whether the input was read to its end.
+        read: bytes of the input whose rows have been given.
+        scorer: holds ``hits`` of the workers' pair caches, where they have some.
+
+    Raises:
+        InputError: a file is missing, or cannot be read by many.
+        PrevalenceError: no worker can open the engine; the message is the worker's.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        files: Sequence[str],
+        open_engine: Callable[[], Engine],
+        *,
+        reading: Reading | None = None,
+        split_bytes: int | None = None,
+    ) -> None:
+        self._pool = pool
+        self._open_engine = open_engine
+        self._reading = reading or Reading()
+        splits = plan_splits(
+            files,
+            workers=pool.size,
+            source_format=self._reading.source_format,
+            split_bytes=split_bytes,
+        )
+        found = pool.once(describe, open_engine)
+        if isinstance(found, Failure):
+            found.throw()
+        self._known: Description = found
+        self._splits = numbered(splits, pool.each(count_lines, ((split,) for split in splits)))
+        self._done: Callable[[int], None] | None = None
+        self.counts = WorkCounts()
+        self.read = 0
+        self.systems: set[str] = set()
+        self.finished = False
+        self.scorer = SimpleNamespace(hits=0) if found.cached else SimpleNamespace()
+
+    @property
+    def threshold(self) -> float:
+        """Entailment is decided above this probability."""
+        return self._known.threshold
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the threshold was calibrated or chosen, and not only assumed."""
+        return self._known.calibrated
+
+    def signature_of(self, item: Product | BadRecord) -> str:
+        """The signature of an item's rows; a bad record's is that of a named product."""
+        named = isinstance(item, BadRecord) or item.name is not None
+        return self._known.named if named else self._known.unnamed
+
+    @staticmethod
+    def digest_of(product: Product, summary: Summary) -> str:  # noqa: ARG004 - the engine's shape
+        """The digest of the input that the row of one of :meth:`items` carries."""
+        return summary.text
+
+    def items(
+        self, *, progress: Callable[[int], None] | None = None
+    ) -> Iterator[Product | BadRecord]:
+        """The input without its texts, read by the workers as far as it is asked for.
+
+        Args:
+            progress: called, while :meth:`run` gives rows, with the bytes of input done so far.
+
+        Yields:
+            Products without reviews, with digests in place of summaries, and bad records. Leave
+            out those that are done, from the first on, and give the others to :meth:`run`.
+
+        Raises:
+            InputError: a file cannot be read.
+        """
+        self._done = progress
+        reading = self._pool.shared(self._reading)
+        asked = (
+            (split, place, reading, self._known.restricted)
+            for place, split in enumerate(self._splits)
+        )
+        for found in self._pool.each(identities, asked):
+            if isinstance(found, Failure):
+                found.throw()
+            for item in found:
+                self._see(item)
+                yield item
+        self.finished = True
+
+    def run(
+        self,
+        items: Iterable[Product | BadRecord],
+        *,
+        progress: Progress | None = None,
+        planned: Callable[[int], None] | None = None,
+        announced: Callable[[int], None] | None = None,  # noqa: ARG002 - the engine's shape
+    ) -> Iterator[ScoredSummary]:
+        """Score the input from an item on; see :meth:`prevalence.engine.Engine.run`.
+
+        Args:
+            items: what is left of :meth:`items`; only the first is looked at.
+            progress: called with the number of pairs that a split took.
+            planned: called, with 0, when work goes on after rows were given.
+            announced: not called: workers have no word to say before they are done.
+
+        Yields:
+            One scored summary for each summary and bad record, in input order. When a file fails,
+            the rows of what was read before come first and the failure is raised then.
+
+        Raises:
+            BackendError: a worker has died over the same split several times, or the cluster has.
+        """
+        first = next(iter(items), None)
+        if first is None:
+            return
+        left = self._from(first)
+        known = {
+            "open_engine": self._open_engine,
+            "reading": self._reading,
+            "expected": self._known,
+        }
+        tasks = [{"place": place, **asdict(split)} for place, split in left]
+        reports = self._pool.stream(SplitScorer, known, tasks)
+        for place, split in left:
+            if planned is not None:
+                planned(0)
+            report = next(reports, None)
+            if report is None or report["place"] != place:
+                raise BackendError(
+                    f"the cluster gave no rows of {split.name} from {split.kind} {split.start} on; "
+                    "the same command goes on from there"
+                )
+            self._count(split, report, progress)
+            for row in report["rows"]:
+                scored = ScoredSummary.from_json(json.loads(row))
+                self.systems.update([scored.system] if scored.system else [])
+                yield scored
+            if report["failure"]:
+                Failure(*report["failure"]).throw()
+        self.finished = True
+
+    def _see(self, item: Product | BadRecord) -> None:
+        if isinstance(item, Product):
+            self.systems.update(summary.system for summary in item.summaries)
+        elif item.system:
+            self.systems.add(item.system)
+
+    def _from(self, first: Product | BadRecord) -> list[tuple[int, Split]]:
+        """The splits from an item on, the first without what comes before the item."""
+        place, number = map(int, first.source.split(":"))
+        last = 0 if isinstance(first, BadRecord) else len(first.summaries)
+        left = list(enumerate(self._splits))[place:]
+        left[0] = place, replace(left[0][1], skip=number, last=last)
+        self.read = sum(split.size for split in self._splits[:place])
+        return left
+
+    def _count(self, split: Split, report: dict[str, Any], progress: Progress | None) -> None:
+        before = self.counts.unique
+        counted(self.counts, report["counts"])
+        if hasattr(self.scorer, "hits"):
+            self.scorer.hits += report["hits"]
+        self.read += split.size
+        if self._done is not None:
+            self._done(self.read)
+        if progress is not None:
+            progress(self.counts.unique - before)

@@ -1,0 +1,141 @@
+"""Rows ↔ a folder of Parquet files, each of which is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from prevalence.distributed.splits import parquet
+from prevalence.errors import InputError
+from prevalence.records import ScoredSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from types import TracebackType
+
+__all__ = ["COLUMNS", "PartsWriter", "finished_parts"]
+
+_ROWS = 4_096
+_SECONDS = 60.0
+_ROW = "row"
+
+COLUMNS: dict[str, tuple[str, Callable[[ScoredSummary], Any]]] = {
+    "id": ("string", lambda row: row.id),
+    "system": ("string", lambda row: row.system),
+    "prevalence": ("float64", lambda row: row.prevalence),
+    "soft_prevalence": ("float64", lambda row: row.soft_prevalence),
+    "ceiling": ("float64", lambda row: row.ceiling),
+    "n_reviews": ("int64", lambda row: row.n_reviews),
+    "n_sentences": ("int64", lambda row: row.n_sentences),
+    "trivial": ("int64", lambda row: sum(sentence.trivial for sentence in row)),
+    "redundant": ("int64", lambda row: sum(s.redundant_with is not None for s in row)),
+    "unsupported": ("int64", lambda row: sum(sentence.unsupported for sentence in row)),
+    "contradictions": ("int64", lambda row: row.contradictions),
+    "self_contradictions": ("int64", lambda row: row.self_contradictions),
+    "error": ("string", lambda row: row.error),
+    "warning": ("string", lambda row: row.warning),
+    "input_digest": ("string", lambda row: row.input_digest),
+    "signature": ("string", lambda row: row.signature),
+    _ROW: ("large_string", ScoredSummary.to_json_line),
+}
+"""Columns of a part, their types and values; ``row`` is the whole row as JSON."""
+
+
+class PartsWriter:
+    """Writes rows as ``part-00000.parquet`` and so on, in order.
+
+    A part is written when there are 4,096 rows, when a row comes a minute after the last part, and
+    when the block ends, however it ends.
+
+    Args:
+        folder: made if it is not there.
+        continues: keep the parts of an earlier run and write the next; otherwise they are removed.
+
+    Raises:
+        InputError: the folder is a file, or holds something else than parts.
+        MissingDependencyError: pyarrow is not installed.
+    """
+
+    def __init__(self, folder: Path, *, continues: bool) -> None:
+        self._parquet = parquet()
+        self._folder = folder
+        earlier = _parts(folder)
+        self._next = len(earlier) if continues else 0
+        folder.mkdir(exist_ok=True)
+        if not continues:
+            for part in earlier:
+                part.unlink()
+        self._rows: list[ScoredSummary] = []
+        self._written = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def write(self, row: ScoredSummary) -> None:
+        """Take one row."""
+        self._rows.append(row)
+        if len(self._rows) >= _ROWS or time.monotonic() - self._written > _SECONDS:
+            self.close()
+
+    def close(self) -> None:
+        """Write the rows taken since the last part, if any."""
+        if not self._rows:
+            return
+        import pyarrow as pa
+
+        columns = {
+            name: pa.array([value(row) for row in self._rows], getattr(pa, kind)())
+            for name, (kind, value) in COLUMNS.items()
+        }
+        path = self._folder / f"part-{self._next:05}.parquet"
+        unfinished = path.with_name(f".{path.name}")
+        self._parquet.write_table(pa.table(columns), unfinished)
+        unfinished.replace(path)
+        self._next += 1
+        self._rows.clear()
+        self._written = time.monotonic()
+
+
+def finished_parts(folder: Path) -> Iterator[ScoredSummary]:
+    """Rows of an earlier run of the same output, in order.
+
+    Args:
+        folder: of :class:`PartsWriter`.
+
+    Raises:
+        InputError: it holds something else.
+    """
+    for path in _parts(folder):
+        try:
+            for batch in parquet().ParquetFile(path).iter_batches(columns=[_ROW]):
+                for text in batch.column(_ROW).to_pylist():
+                    yield ScoredSummary.from_json(json.loads(text))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{path}: not a part of an earlier run ({error}); choose another --output, or "
+                "--overwrite"
+            ) from error
+
+
+def _parts(folder: Path) -> list[Path]:
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file; Parquet goes to a folder of parts")
+    found = sorted(folder.glob("*")) if folder.is_dir() else []
+    left = [path for path in found if not path.name.startswith((".", "_"))]
+    for number, path in enumerate(left):
+        if path.name != f"part-{number:05}.parquet":
+            raise InputError(
+                f"{folder}: holds {path.name}, which is not part {number} of an earlier run; "
+                "choose another --output"
+            )
+    return left

@@ -1,0 +1,280 @@
+"""What runs in the workers: the engine on one split at a time, and what it has to report.
+
+Reports are plain numbers and texts in Arrow. A split gives one report, so that a worker which dies
+loses the split as a whole, and its next try gives it as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from dataclasses import astuple, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from prevalence import errors
+from prevalence.distributed.splits import Split
+from prevalence.engine import WorkCounts
+from prevalence.errors import BackendError, ModelError, PrevalenceError
+from prevalence.jobs import SummaryJob
+from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.results import scored_summary
+from prevalence.texts import TextTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from prevalence.distributed.reading import Reading
+    from prevalence.engine import Engine
+
+__all__ = ["Description", "Failure", "SplitScorer", "WorkerFault", "counted", "describe",
+           "identities"]  # fmt: skip
+
+_EXIT = 70
+_PROBE = ("The room was warm all night.", "The room was warm.")
+
+
+class WorkerFault(Exception):  # noqa: N818 - it names a state of the worker
+    """The worker cannot score even what anyone can: it has to start anew."""
+
+
+class Failure(NamedTuple):
+    """An error of ours on its way to the driver.
+
+    Attributes:
+        kind: the name of its class.
+        message: what it says.
+    """
+
+    kind: str
+    message: str
+
+    @classmethod
+    def of(cls, error: PrevalenceError) -> Failure:
+        """Take an error apart."""
+        return cls(type(error).__name__, str(error))
+
+    def throw(self) -> NoReturn:
+        """Raise the error again.
+
+        Raises:
+            PrevalenceError: the error, of its own class.
+        """
+        raise getattr(errors, self.kind, PrevalenceError)(self.message)
+
+
+class Description(NamedTuple):
+    """What the driver has to know of the workers' engine, which it never opens itself.
+
+    Attributes:
+        named, unnamed: signatures of products with and without a name.
+        threshold: of decisions.
+        calibrated: whether it was calibrated or chosen.
+        restricted: whether conditions restrict scores, so that digests cover labels too.
+        cached: whether workers keep a pair cache.
+    """
+
+    named: str
+    unnamed: str
+    threshold: float
+    calibrated: bool
+    restricted: bool
+    cached: bool
+
+    @classmethod
+    def of(cls, engine: Engine) -> Description:
+        """Describe an engine."""
+        return cls(
+            named=engine.signature(),
+            unnamed=engine.signature(named=False),
+            threshold=engine.threshold,
+            calibrated=engine.calibrated,
+            restricted=bool(engine.options.restriction),
+            cached=hasattr(engine.scorer, "hits"),
+        )
+
+
+def describe(open_engine: Callable[[], Engine]) -> Description | Failure:
+    """Open an engine where workers run, and describe it or say why there is none."""
+    try:
+        return Description.of(open_engine())
+    except PrevalenceError as error:
+        return Failure.of(error)
+
+
+def identities(
+    split: Split, place: int, reading: Reading, restricted: bool
+) -> list[Product | BadRecord] | Failure:
+    """What tells the rows of a split apart, without its texts.
+
+    Args:
+        split: where the records are.
+        place: the split's number.
+        reading: how they are read.
+        restricted: see :class:`Description`.
+
+    Returns:
+        The items with digests in place of summaries, no reviews, and ``split:item`` as source; or
+        why the split cannot be read.
+    """
+    found: list[Product | BadRecord] = []
+    try:
+        for number, item in enumerate(reading.items(split)):
+            source = f"{place}:{number}"
+            if isinstance(item, BadRecord):
+                found.append(replace(item, source=source))
+                continue
+            digests = tuple(
+                Summary(summary.system, input_digest(item, summary, fields=restricted))
+                for summary in item.summaries
+            )
+            name = None if item.name is None else ""
+            found.append(Product(item.id, (), digests, name=name, source=source))
+    except PrevalenceError as error:
+        return Failure.of(error)
+    return found
+
+
+class SplitScorer:
+    """Scores splits; one lives in each worker.
+
+    Args:
+        open_engine: opens the engine; called once.
+        reading: how splits are read.
+        expected: what the driver knows of the engine.
+
+    Raises:
+        ModelError: this worker's engine is another one.
+    """
+
+    def __init__(
+        self, open_engine: Callable[[], Engine], reading: Reading, expected: Description
+    ) -> None:
+        self._engine = open_engine()
+        self._reading = reading
+        found = Description.of(self._engine).named
+        if found != expected.named:
+            raise ModelError(
+                f"a worker scores as {found}, the others as {expected.named}: install the same "
+                "packages and models on every node"
+            )
+
+    def __call__(self, batch: Any) -> Any:
+        """Answer a table of splits with a table of reports; a worker at fault ends its process."""
+        import pyarrow as pa
+
+        try:
+            reports = [self.report(**row) for row in batch.to_pylist()]
+        except WorkerFault:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(_EXIT)  # An exception would end the run; a death is tried again elsewhere.
+        schema = pa.schema(
+            [
+                ("place", pa.int64()),
+                ("rows", pa.list_(pa.large_string())),
+                ("counts", pa.list_(pa.int64())),
+                ("hits", pa.int64()),
+                ("failure", pa.list_(pa.string())),
+            ]
+        )
+        return pa.Table.from_pylist(reports, schema=schema)
+
+    def report(self, *, place: int, **split: Any) -> dict[str, Any]:
+        """Score a split.
+
+        Args:
+            place: the split's number.
+            split: its fields.
+
+        Returns:
+            ``rows`` as JSON texts in input order, ``counts`` of work, ``hits`` of the cache, and
+            the ``failure`` that ended the split, empty for none.
+
+        Raises:
+            WorkerFault: the fault is not in the records.
+        """
+        engine = self._engine
+        engine.counts = WorkCounts()
+        hits = getattr(engine.scorer, "hits", 0)
+        rows: list[str] = []
+        failure: tuple[str, ...] = ()
+        try:
+            for row in self._rows(Split(**split)):
+                rows.append(row.to_json_line())
+        except PrevalenceError as error:
+            failure = Failure.of(error)
+        return {
+            "place": place,
+            "rows": rows,
+            "counts": list(astuple(engine.counts)),
+            "hits": getattr(engine.scorer, "hits", 0) - hits,
+            "failure": list(failure),
+        }
+
+    def _rows(self, split: Split) -> Iterator[ScoredSummary]:
+        given = 0
+        try:
+            for row in self._engine.run(self._reading.items(split)):
+                yield row
+                given += 1
+        except Exception as error:
+            if isinstance(error, PrevalenceError) and not isinstance(error, BackendError):
+                raise
+        else:
+            return
+        self._engine.counts = WorkCounts()
+        for place, row in enumerate(self._one_by_one(split)):
+            if place >= given:
+                yield row
+
+    def _one_by_one(self, split: Split) -> Iterator[ScoredSummary]:
+        """Score summary by summary, so that one which cannot be scored costs no other."""
+        for item in self._reading.items(split):
+            if isinstance(item, BadRecord):
+                yield from self._engine.run([item])
+                continue
+            for summary in item.summaries:
+                yield self._alone(item.with_summaries([summary]))
+
+    def _alone(self, product: Product) -> ScoredSummary:
+        try:
+            return next(self._engine.run([product]))
+        except Exception as error:
+            self._check_health()
+            return self._error_row(product, error)
+
+    def _check_health(self) -> None:
+        texts = TextTable()
+        premise, hypothesis = texts.add_all(_PROBE).tolist()
+        try:
+            self._engine.scorer.score(texts, np.array([[premise, hypothesis]], np.int64))
+        except Exception as error:
+            raise WorkerFault(f"the scorer fails on any pair: {error}") from error
+
+    def _error_row(self, product: Product, error: Exception) -> ScoredSummary:
+        [summary] = product.summaries
+        where = product.source or f"record {product.id!r}"
+        job = SummaryJob(
+            product,
+            summary,
+            review_places=np.arange(len(product.reviews)),
+            error=f"{where}: summary by {summary.system!r}: could not be scored "
+            f"({type(error).__name__}: {error}); score it alone with --debug to see where",
+        )
+        row = scored_summary(
+            job,
+            signature=self._engine.signature_of(product),
+            soft=False,
+            restricted=bool(self._engine.options.restriction),
+        )
+        self._engine.counts.add_row(row, named=product.name is not None)
+        return row
+
+
+def counted(total: WorkCounts, part: list[int]) -> None:
+    """Add the counts of a report to a run's."""
+    for entry, value in zip(fields(WorkCounts), part, strict=True):
+        setattr(total, entry.name, getattr(total, entry.name) + value)

@@ -1,0 +1,110 @@
+"""`prevalence score --engine ray` up to the cluster; tests/distributed has one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.cli.distributed import worker_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--workers", "2"], "--workers goes with --engine ray"),
+        (["--address", "auto"], "--address goes with --engine ray"),
+        (["--gpus-per-worker", "1"], "--gpus-per-worker goes with --engine ray"),
+        (["-o", "rows.parquet"], "no format goes by the suffix .parquet"),
+        (["--engine", "ray", "--limit", "3"], "--limit does not go with --engine ray"),
+        (["--engine", "ray", "--reviews", "r.csv"], "--reviews does not go with --engine ray"),
+        (["--engine", "ray", "--device", "cuda"], "--device cuda needs --gpus-per-worker"),
+        (["--engine", "ray", "--workers", "0"], "--workers"),
+        (["--engine", "ray", "--gpus-per-worker", "1.5"], "give a whole number"),
+        (["--engine", "ray", "--cache", "c", "--no-cache"], "exclude each other"),
+        (["--engine", "ray", "--reviews-where", "rating ~ 2"], "rating ~ 2"),
+        (["--engine", "spark"], "--engine"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any], words: list[str], message: str
+) -> None:
+    result = score(write(boots), *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_standard_input_is_refused(score: Run) -> None:
+    result = score("-", "--engine", "ray", stdin="{}")
+    assert result.exit_code == 2
+    assert "reads files" in result.stderr
+
+
+def test_without_ray_the_message_says_how_to_get_it(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    result = score(write(boots), "--engine", "ray")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: scoring on a cluster needs Ray: pip install 'prevalence[ray]'\n"
+    )
+
+
+def test_a_file_of_lines_is_not_taken_for_a_folder(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any], tmp_path: Path
+) -> None:
+    result = score(write(boots), "-o", tmp_path)
+    assert result.exit_code == 2
+    assert f"--output: {tmp_path} is a folder; name a file" in result.stderr
+
+
+def test_addresses_from_outside_a_cluster_are_refused(
+    score: Run, write: Callable[..., Path], boots: dict[str, Any]
+) -> None:
+    result = score(write(boots), "--engine", "ray", "--address", "ray://head:10001")
+    assert result.exit_code == 2
+    assert "ray job submit" in result.stderr
+
+
+def test_workers_are_told_files_from_the_root_and_no_gpu_that_they_were_not_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model").mkdir()
+    given: dict[str, Any] = {"device": "auto", "cache": None, "no_cache": False,
+                             "calibration": Path("c.json"), "model": "model"}  # fmt: skip
+    on_cpu = worker_parameters(SimpleNamespace(gpus_per_worker=None), given)
+    files = {"calibration": tmp_path / "c.json", "model": str(tmp_path / "model")}
+    assert on_cpu == {"device": "cpu", "cache": None, "no_cache": True, **files}
+    named = {**given, "cache": Path("pairs"), "calibration": None, "model": "embedded"}
+    on_gpu = worker_parameters(SimpleNamespace(gpus_per_worker=1.0), named)
+    assert on_gpu == {"device": "auto", "cache": tmp_path / "pairs", "no_cache": False,
+                      "calibration": None, "model": "embedded"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [("", ""), ("", "rows.jsonl"), ("part-00000.parquet", "")],
+)
+def test_an_output_among_the_inputs_is_refused(
+    score: Run, tmp_path: Path, source: str, output: str
+) -> None:
+    folder = tmp_path / "parts.parquet"
+    folder.mkdir()
+    (folder / "part-00000.parquet").write_text("mine")
+    result = score(folder / source, "--engine", "ray", "--overwrite", "-o", folder / output)
+    assert result.exit_code == 2
+    assert "lie in one another" in result.stderr
+    assert (folder / "part-00000.parquet").read_text() == "mine"

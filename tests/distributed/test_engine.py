@@ -1,0 +1,229 @@
+"""The distributed engine with workers in this process: rows, order, resumption, failures."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.distributed import DistributedEngine, Reading
+from prevalence.distributed.worker import Description, SplitScorer, WorkerFault
+from prevalence.engine import Engine, ScoringOptions
+from prevalence.errors import BackendError, InputError, ModelError
+from prevalence.readers import read_products
+from prevalence.writers import finished_rows, skip_finished
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+OPTIONS = ScoringOptions(reviews_where="rating >= 3")
+
+
+def record(n: int, **more: Any) -> dict[str, Any]:
+    return {
+        "id": f"p{n}",
+        **({} if n % 3 else {"name": f"lamp {n}"}),
+        "reviews": [{"text": f"Lamp {n} is warm, day {d}.", "rating": 2 + d} for d in range(3)],
+        "summaries": {"a": f"Warm {n}. Bright {n}.", "b": f"It is {n} days old."},
+        **more,
+    }
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Nine products, one twice, a broken line and a faulty summary."""
+    records = [json.dumps(record(n)) for n in range(8)]
+    records[3:3] = ["{broken", json.dumps(record(2))]
+    records[6] = json.dumps(record(4, summaries={"a": "Fine.", "c": 7}))
+    path = tmp_path / "input.jsonl"
+    path.write_text("\n".join(records) + "\n")
+    return path
+
+
+@pytest.fixture
+def open_engine(fake_scorer: Any) -> Callable[[], Engine]:
+    return lambda: Engine(fake_scorer(), OPTIONS)
+
+
+def lines(rows: Any) -> list[str]:
+    return [row.to_json_line() for row in rows]
+
+
+def local(open_engine: Callable[[], Engine], path: Path) -> list[str]:
+    return lines(open_engine().run(read_products(path)))
+
+
+@pytest.mark.parametrize("size", [1, 200, 10**6])
+def test_rows_counts_and_signatures_are_those_of_the_engine(
+    pool: Any, source: Path, open_engine: Callable[[], Engine], size: int
+) -> None:
+    engine = DistributedEngine(pool, [str(source)], open_engine, split_bytes=size)
+    here = open_engine()
+    expected = lines(here.run(read_products(source)))
+    told: list[int] = []
+    items = engine.items(progress=told.append)
+    assert lines(engine.run(items)) == expected
+    assert pool.identified <= max(1, 400 // size)  # a fresh run reads no more than its beginning
+    assert told[-1] == engine.read == source.stat().st_size
+    assert engine.counts.naive == here.counts.naive
+    assert engine.counts.planned == here.counts.planned
+    assert (engine.counts.scored, engine.counts.failed) == (here.counts.scored, here.counts.failed)
+    for product in list(read_products(source)):
+        assert engine.signature_of(product) == here.signature_of(product)
+    assert (engine.threshold, engine.calibrated) == (here.threshold, here.calibrated)
+    assert engine.systems >= {"a", "b"}
+
+
+def resumed(engine: DistributedEngine, output: Path) -> list[str]:
+    kept: list[Any] = []
+    left = skip_finished(
+        engine.items(),
+        finished_rows(output),
+        path=output,
+        signature=engine.signature_of,
+        keep=kept.append,
+        digest=engine.digest_of,
+    )
+    new = lines(engine.run(left))
+    return lines(kept) + new
+
+
+@pytest.mark.parametrize("size", [1, 300, 10**6])
+def test_a_run_goes_on_from_any_row(
+    pool: Any, source: Path, open_engine: Callable[[], Engine], tmp_path: Path, size: int
+) -> None:
+    expected = local(open_engine, source)
+    output = tmp_path / "rows.jsonl"
+    for done in range(len(expected) + 1):
+        output.write_text("".join(line + "\n" for line in expected[:done]))
+        engine = DistributedEngine(pool, [str(source)], open_engine, split_bytes=size)
+        pool.sent.clear()
+        assert resumed(engine, output) == expected, done
+        assert engine.counts.scored + engine.counts.failed == len(expected) - done
+        assert engine.finished
+
+
+def test_splits_that_are_done_are_not_sent_again(
+    pool: Any, source: Path, open_engine: Callable[[], Engine], tmp_path: Path
+) -> None:
+    expected = local(open_engine, source)
+    output = tmp_path / "rows.jsonl"
+    output.write_text("".join(line + "\n" for line in expected[:9]))
+    engine = DistributedEngine(pool, [str(source)], open_engine, split_bytes=300)
+    resumed(engine, output)
+    assert pool.sent[0] > 2
+    assert engine.read == source.stat().st_size
+
+
+def test_rows_of_other_settings_are_refused(
+    pool: Any, source: Path, open_engine: Callable[[], Engine], fake_scorer: Any, tmp_path: Path
+) -> None:
+    output = tmp_path / "rows.jsonl"
+    other = Engine(fake_scorer(threshold=0.6), OPTIONS)
+    output.write_text(next(other.run(read_products(source))).to_json_line() + "\n")
+    engine = DistributedEngine(pool, [str(source)], open_engine)
+    with pytest.raises(InputError, match="scores of other settings"):
+        resumed(engine, output)
+
+
+def test_rows_before_a_damaged_place_are_given_first(
+    pool: Any, open_engine: Callable[[], Engine], tmp_path: Path, source: Path
+) -> None:
+    damaged = tmp_path / "damaged.jsonl.gz"
+    damaged.write_bytes(gzip.compress(source.read_bytes())[:-12])
+    engine = DistributedEngine(pool, [str(damaged), str(source)], open_engine)
+    assert lines(engine.run(engine.items())) == [
+        *local(open_engine, damaged), *local(open_engine, source)
+    ]  # fmt: skip
+
+
+def test_a_file_gone_in_the_middle_ends_the_run_after_the_rows_before(
+    pool: Any, open_engine: Callable[[], Engine], tmp_path: Path, source: Path
+) -> None:
+    second = tmp_path / "second.jsonl"
+    second.write_text(json.dumps(record(1)) + "\n")
+    engine = DistributedEngine(pool, [str(source), str(second)], open_engine)
+    second.unlink()
+    rows = engine.run(engine.items())
+    expected = local(open_engine, source)
+    assert [next(rows).to_json_line() for _ in expected] == expected
+    with pytest.raises(InputError, match="a worker cannot open it"):
+        next(rows)
+    assert not engine.finished
+
+
+def test_a_split_that_the_cluster_loses_ends_the_run(
+    pool: Any, source: Path, open_engine: Callable[[], Engine]
+) -> None:
+    pool.lost.add(1)
+    engine = DistributedEngine(pool, [str(source)], open_engine, split_bytes=300)
+    with pytest.raises(BackendError, match="gave no rows of"):
+        list(engine.run(engine.items()))
+
+
+def test_an_engine_that_no_worker_can_open_is_the_workers_own_error(
+    pool: Any, source: Path
+) -> None:
+    def nothing() -> Engine:
+        raise ModelError("no such model; name another")
+
+    with pytest.raises(ModelError, match="no such model; name another"):
+        DistributedEngine(pool, [str(source)], nothing)
+
+
+class Faulty:
+    """A scorer that fails on some hypotheses, or on all of them."""
+
+    def __init__(self, inner: Any, bad: frozenset[str] | None) -> None:
+        self.__dict__.update(vars(inner))
+        self.digest, self.signature = inner.digest, inner.signature
+        self._inner, self._bad = inner, bad
+
+    def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
+        asked = {texts[number] for number in pairs[:, 1].tolist()}
+        if self._bad is None or asked & self._bad:
+            raise RuntimeError("out of order")
+        return self._inner.score(texts, pairs, progress=progress)
+
+
+def test_a_summary_at_fault_becomes_an_error_row_and_costs_no_other(
+    pool: Any, source: Path, fake_scorer: Any, open_engine: Callable[[], Engine]
+) -> None:
+    bad = frozenset({"It is 2 days old.", "Bright 6."})
+    engine = DistributedEngine(
+        pool, [str(source)], lambda: Engine(Faulty(fake_scorer(), bad), OPTIONS)
+    )
+    rows = list(engine.run(engine.items()))
+    expected = local(open_engine, source)
+    assert len(rows) == len(expected)
+    wrong = [row for row, right in zip(rows, expected, strict=True) if row.to_json_line() != right]
+    assert [(row.id, row.system) for row in wrong] == [("p2", "b"), ("p2", "b"), ("p6", "a")]
+    assert wrong[0].error == (
+        f"{source}:3: summary by 'b': could not be scored (RuntimeError: out of order); "
+        "score it alone with --debug to see where"
+    )
+    assert [row.input_digest for row in rows] == [
+        json.loads(line)["input_digest"] for line in expected
+    ]
+    assert (engine.counts.failed, engine.counts.scored) == (5, len(rows) - 5)
+
+
+def test_a_worker_that_can_score_nothing_has_to_start_anew(
+    pool: Any, source: Path, fake_scorer: Any
+) -> None:
+    engine = DistributedEngine(
+        pool, [str(source)], lambda: Engine(Faulty(fake_scorer(), None), OPTIONS)
+    )
+    with pytest.raises(WorkerFault, match="fails on any pair"):
+        list(engine.run(engine.items()))
+
+
+def test_a_worker_with_another_engine_is_refused(
+    fake_scorer: Any, open_engine: Callable[[], Engine]
+) -> None:
+    expected = Description.of(open_engine())
+    with pytest.raises(ModelError, match="install the same packages and models"):
+        SplitScorer(lambda: Engine(fake_scorer(threshold=0.7), OPTIONS), Reading(), expected)

@@ -1,0 +1,109 @@
+"""Rows in a folder of Parquet files, and back."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.distributed import PartsWriter, finished_parts
+from prevalence.distributed import parts as module
+from prevalence.engine import Engine
+from prevalence.errors import InputError
+from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def rows(fake_scorer: Any) -> list[ScoredSummary]:
+    """Five scored summaries with keys of their own, and a bad record."""
+    items: list[Any] = [
+        Product(f"p{n}", (Review("Warm."),), (Summary("a", "Warm. Dry."),), extra={"aisle": [n]})
+        for n in range(5)
+    ]
+    return list(Engine(fake_scorer()).run([*items, BadRecord("line 6: broken")]))
+
+
+def write(folder: Path, rows: list[ScoredSummary], *, continues: bool) -> None:
+    with PartsWriter(folder, continues=continues) as writer:
+        for row in rows:
+            writer.write(row)
+
+
+def test_rows_come_back_whole_and_in_order(
+    tmp_path: Path, rows: list[ScoredSummary], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_ROWS", 2)
+    folder = tmp_path / "rows.parquet"
+    write(folder, rows[:3], continues=False)
+    write(folder, rows[3:], continues=True)
+    names = [path.name for path in sorted(folder.iterdir())]
+    assert names == [f"part-0000{n}.parquet" for n in range(4)]  # 2 + 1, then 2 + 1
+    assert list(finished_parts(folder)) == rows
+    table = pq.read_table(folder)
+    assert table.column_names == list(module.COLUMNS)
+    assert table["prevalence"].to_pylist() == [row.prevalence for row in rows]
+    assert table["error"].to_pylist() == [*[None] * 5, "line 6: broken"]
+    assert table["row"].to_pylist() == [row.to_json_line() for row in rows]
+
+
+def test_what_was_taken_is_kept_when_the_block_fails(
+    tmp_path: Path, rows: list[ScoredSummary]
+) -> None:
+    folder = tmp_path / "rows.parquet"
+    with suppress(KeyboardInterrupt), PartsWriter(folder, continues=False) as writer:
+        writer.write(rows[0])
+        raise KeyboardInterrupt
+    assert list(finished_parts(folder)) == rows[:1]
+
+
+def test_a_part_cut_off_while_it_was_written_is_none(
+    tmp_path: Path, rows: list[ScoredSummary]
+) -> None:
+    folder = tmp_path / "rows.parquet"
+    write(folder, rows[:2], continues=False)
+    (folder / ".part-00001.parquet").write_bytes(b"PAR1")
+    assert list(finished_parts(folder)) == rows[:2]
+    write(folder, rows[2:], continues=True)
+    assert list(finished_parts(folder)) == rows
+
+
+def test_a_run_begun_anew_removes_the_parts_before(
+    tmp_path: Path, rows: list[ScoredSummary]
+) -> None:
+    folder = tmp_path / "rows.parquet"
+    write(folder, rows, continues=False)
+    write(folder, rows[:1], continues=False)
+    assert list(finished_parts(folder)) == rows[:1]
+
+
+def test_other_files_are_never_touched(tmp_path: Path, rows: list[ScoredSummary]) -> None:
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds notes\.txt"):
+        PartsWriter(folder, continues=False)
+    assert (folder / "notes.txt").read_text() == "mine"
+    plain = tmp_path / "file.parquet"
+    plain.write_text("mine")
+    with pytest.raises(InputError, match="is a file"):
+        PartsWriter(plain, continues=False)
+
+
+def test_a_part_of_something_else_is_refused(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    path = folder / "part-00000.parquet"
+    for content in ({"row": ["{}"]}, {"text": ["a"]}, {"row": [None]}):
+        pq.write_table(pa.table(content), path)
+        with pytest.raises(InputError, match="not a part of an earlier run"):
+            list(finished_parts(folder))
+    path.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="not a part of an earlier run"):
+        list(finished_parts(folder))

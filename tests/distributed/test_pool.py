@@ -1,0 +1,76 @@
+"""What a cluster is asked for, and in which order its answers come; no Ray is needed for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from prevalence.distributed.cluster import Cluster, Pool
+from prevalence.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": 0}, "a worker at least, not 0"),
+        ({"gpus_per_worker": -1}, "cannot have -1 GPUs"),
+        ({"gpus_per_worker": 1.5}, "a whole number, or a part of one"),
+        ({"address": "ray://head:10001"}, "ray job submit"),
+    ],
+)
+def test_numbers_and_addresses_of_no_use_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        Cluster(**options)
+
+
+class Calls:
+    """As much of Ray as light tasks use; it notes what was asked before each answer was taken."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.ahead: list[int] = []
+        self.options: dict[str, Any] = {}
+
+    def remote(self, **options: Any) -> Callable[..., Any]:
+        self.options = options
+
+        def wrap(work: Callable[..., Any]) -> Any:
+            return type(
+                "Remote", (), {"remote": staticmethod(lambda *given: self._ask(work, given))}
+            )
+
+        return wrap
+
+    def _ask(self, work: Callable[..., Any], given: tuple[Any, ...]) -> Callable[[], Any]:
+        self.asked += 1
+        return lambda: work(*given)
+
+    def get(self, answer: Callable[[], Any]) -> Any:
+        self.ahead.append(self.asked)
+        return answer()
+
+
+def test_light_tasks_answer_in_order_and_start_with_one() -> None:
+    pytest.importorskip("ray.exceptions")
+    calls = Calls()
+    pool = Pool(calls, workers=2, gpus=0)
+    answers = pool.each(lambda n: n * n, ((n,) for n in range(10)))
+    assert next(answers) == 0
+    assert calls.asked == 1
+    assert list(answers) == [n * n for n in range(1, 10)]
+    under_way = [asked - place for place, asked in enumerate(calls.ahead)]
+    assert max(under_way) == 4  # two a worker
+    assert under_way[:3] == [1, 2, 4]
+
+
+def test_a_worker_with_a_gpu_is_described_where_one_is() -> None:
+    pytest.importorskip("ray.exceptions")
+    calls = Calls()
+    assert Pool(calls, workers=2, gpus=0.5).once(lambda n: n + 1, 1) == 2
+    assert calls.options == {"num_cpus": 1, "num_gpus": 0.5, "max_calls": 1}
+    Pool(calls, workers=2, gpus=0).once(abs, -1)
+    assert calls.options == {"num_cpus": 1}

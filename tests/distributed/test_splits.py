@@ -1,0 +1,218 @@
+"""However a file is cut, its splits hold its records, each once, under their own line numbers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from prevalence.distributed import Reading, Split, plan_splits
+from prevalence.distributed.reading import plain_record
+from prevalence.distributed.splits import MOST_SPLITS, count_lines, input_files, numbered
+from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
+from prevalence.readers import read_products
+from prevalence.records import BadRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RECORD = {"id": "p", "reviews": ["Warm."], "summaries": {"a": "Warm.", "b": "Cold."}}
+LINE = json.dumps(RECORD)
+
+
+def cut(path: Path, size: int | None) -> list[Split]:
+    splits = plan_splits([str(path)], workers=2, split_bytes=size)
+    return numbered(splits, map(count_lines, splits))
+
+
+def read(splits: list[Split], reading: Reading | None = None) -> list[Any]:
+    return [item for split in splits for item in (reading or Reading()).items(split)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    lines=st.lists(st.sampled_from([LINE, "{broken", "", " ", "[]", '{"id": "x"}', LINE * 3])),
+    size=st.integers(1, 400),
+    end=st.sampled_from(["", "\n", "\n\n"]),
+    mark=st.sampled_from([b"", b"\xef\xbb\xbf"]),
+)
+def test_splits_of_any_size_hold_what_the_file_holds(
+    lines: list[str], size: int, end: str, mark: bytes
+) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "input.jsonl"
+        path.write_bytes(mark + "\n".join([LINE, *lines]).encode() + end.encode())
+        splits = cut(path, size)
+        assert read(splits) == list(read_products(path))
+        assert sum(split.size for split in splits) == path.stat().st_size
+
+
+def test_a_line_longer_than_a_split_belongs_to_the_one_where_it_begins(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    path.write_text(f"{LINE}\n{LINE}\n")
+    counts = [len(read([split])) for split in cut(path, 10)]
+    assert counts[0] == 1
+    assert counts[(len(LINE) + 1) // 10] == 1
+    assert sum(counts) == 2
+
+
+def test_a_gzipped_file_is_one_split(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{LINE}\n{{broken\n".encode()))
+    [split] = cut(path, 1)
+    assert split.size == path.stat().st_size
+    assert read([split]) == list(read_products(path))
+
+
+def test_a_run_goes_on_inside_a_split(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    path.write_text(f"{LINE}\n{{broken\n{LINE}\n")
+    [split] = cut(path, 1_000)
+    first, _, third = list(read_products(path))
+    assert read([replace(split, skip=2)]) == [third]
+    [product, fault, _] = read([replace(split, skip=0, last=1)])
+    assert isinstance(fault, BadRecord)
+    assert product == first.with_summaries(first.summaries[1:])
+
+
+def test_systems_not_wanted_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    other = {**RECORD, "summaries": {"c": "Dry."}}
+    wrong = {**RECORD, "summaries": {"b": 3, "c": 4}}
+    path.write_text("".join(json.dumps(record) + "\n" for record in (RECORD, other, wrong)))
+    product, fault = read(cut(path, None), Reading(systems=frozenset({"b"})))
+    assert [summary.system for summary in product.summaries] == ["b"]
+    assert fault.system == "b"
+
+
+def test_sizes_follow_the_workers_and_stay_in_bounds(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    path.write_text(f"{LINE}\n" * 20_000)
+    size = path.stat().st_size
+    for workers in (1, 4):
+        splits = plan_splits([str(path)], workers=workers)
+        assert splits[0].size == size // (16 * workers)
+    assert plan_splits([str(path)], workers=10**6)[0].size == 16 << 10
+    assert len(plan_splits([str(path)], workers=10**6)) <= MOST_SPLITS
+
+
+def test_folders_are_read_in_the_order_of_their_parts(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name in ("part-1", "part-0", "_SUCCESS", ".crc"):
+        (folder / name).write_text(f"{LINE}\n")
+    lone = tmp_path / "lone.jsonl"
+    lone.write_text(f"{LINE}\n")
+    found = input_files([str(lone), str(folder)])
+    assert found == [str(lone), str(folder / "part-0"), str(folder / "part-1")]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ("id,review,summary\np,Warm.,Warm.\n", {}, "workers read JSON Lines and Parquet"),
+        (json.dumps([RECORD]), {}, "workers read JSON Lines and Parquet"),
+        ("", {}, "is empty"),
+        (LINE, {"source_format": "csv"}, "not 'csv'"),
+        (LINE, {"split_bytes": 0}, "at least one byte"),
+    ],
+)
+def test_what_cannot_be_cut_is_refused(
+    tmp_path: Path, content: str, options: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "input"
+    path.write_text(content)
+    with pytest.raises((InputError, ConfigurationError), match=message):
+        plan_splits([str(path)], workers=1, **options)
+
+
+def test_missing_inputs_empty_folders_and_streams_are_refused(tmp_path: Path) -> None:
+    for path, message in (
+        (tmp_path / "none", "no such file"), (tmp_path, "holds no file"), ("-", "standard input"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            input_files([str(path)])
+
+
+def test_a_file_that_a_node_does_not_see_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    path.write_text(f"{LINE}\n")
+    splits = cut(path, None)
+    path.unlink()
+    with pytest.raises(InputError, match="every node of the cluster has to see it"):
+        read(splits)
+
+
+@pytest.fixture
+def parquet_file(tmp_path: Path) -> Callable[..., Path]:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+
+    def write(records: list[Any], **options: Any) -> Path:
+        path = tmp_path / "input.parquet"
+        pq.write_table(pa.Table.from_pylist(records, **options), path, row_group_size=5)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("size", [1, 300, 10**6])
+def test_parquet_rows_are_the_records_whatever_the_row_groups(
+    parquet_file: Callable[..., Path], tmp_path: Path, size: int
+) -> None:
+    records = [
+        {"id": f"p{n}", "name": None if n % 2 else "lamp", "stars": n,
+         "reviews": [{"text": "Warm.", "id": None, "rating": 4.5}],
+         "summaries": {"a": None if n == 3 else "Warm.", "b": "Cold."}}
+        for n in range(12)
+    ]  # fmt: skip
+    lines = tmp_path / "input.jsonl"
+    lines.write_text("".join(json.dumps(plain_record(record)) + "\n" for record in records))
+    splits = cut(parquet_file(records), size)
+    assert sum(split.size for split in splits) == (tmp_path / "input.parquet").stat().st_size
+    found = read(splits)
+    assert found[7].source == f"{tmp_path / 'input.parquet'}:8"
+    assert [replace(item, source="") for item in found] == [
+        replace(item, source="") for item in read_products(lines)
+    ]
+
+
+def test_parquet_maps_are_objects_and_dates_texts(parquet_file: Callable[..., Path]) -> None:
+    import datetime
+
+    import pyarrow as pa
+
+    schema = pa.schema(
+        [("id", pa.string()), ("reviews", pa.list_(pa.string())),
+         ("summaries", pa.map_(pa.string(), pa.string())), ("day", pa.date32())]
+    )  # fmt: skip
+    day = datetime.date(2024, 2, 29)
+    record = {"id": "p", "reviews": ["Warm."], "summaries": [("a", "Warm.")], "day": day}
+    [product] = read(cut(parquet_file([record], schema=schema), None))
+    assert [(s.system, s.text) for s in product.summaries] == [("a", "Warm.")]
+    assert product.extra == {"day": "2024-02-29"}
+
+
+def test_a_parquet_file_without_rows_is_refused(parquet_file: Callable[..., Path]) -> None:
+    import pyarrow as pa
+
+    path = parquet_file([], schema=pa.schema([("id", pa.string())]))
+    with pytest.raises(InputError, match="holds no row"):
+        cut(path, None)
+
+
+def test_parquet_without_pyarrow_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "input.parquet"
+    path.write_bytes(b"PAR1 and so on")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'prevalence\[ray\]'"):
+        plan_splits([str(path)], workers=1)
