@@ -198,8 +198,9 @@ def test_an_interrupted_teacher_says_what_is_kept(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("prevalence.consistency.rouge.RougeScorer.score", interrupted)
+    boots["reviews"] = ["They keep my feet dry.", "The laces come undone too often."]
     words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
-    result = run("distill", write(boots, {**boots, "id": "p2"}), *words)
+    result = run("distill", write(boots), *words)
     assert result.exit_code == 130
     assert result.stderr.startswith(f"interrupted: {kept}")
     assert len(result.stderr.splitlines()) == 1
