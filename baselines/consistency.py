@@ -126,7 +126,7 @@ ENTRIES: tuple[Entry, ...] = (
             "over-summary=OP": "mean, max or min",
             "minus-contradiction": "subtract contradiction; the value is (1 + s)/2",
         },
-        weights="an NLI model [embedded, in the package]",
+        weights="an NLI model [embedded]",
     ),
     _entry(
         "summac-conv",
@@ -139,7 +139,7 @@ ENTRIES: tuple[Entry, ...] = (
             "classes=LETTERS": "where the file does not say it: letters of ecn",
             "aggregate=OP": "where the file does not say it: mean, min, max or all",
         },
-        weights="an NLI model [embedded, in the package] and a head",
+        weights="an NLI model [embedded] and a head",
     ),
 )
 """Entries in the order in which they are listed."""

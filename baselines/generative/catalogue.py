@@ -32,7 +32,7 @@ def _bartscore(name: str, about: str, needs: Input) -> Entry:
         citation="Yuan et al. 2021; the definition of its authors' script",
         factory=f"{_HERE}.bartscore:open_bartscore",
         options=_MODEL | AGAINST_OPTIONS,
-        weights="an encoder with a decoder [facebook/bart-large-cnn]",
+        weights="seq2seq [facebook/bart-large-cnn]",
         batchable=True,
     )
 
@@ -58,7 +58,7 @@ def _blanc(way: str, about: str, options: dict[str, str]) -> Entry:
         citation="Vasilyev et al. 2020; the numbers of blanc 0.3.4",
         factory=f"{_HERE}.blanc:open_blanc_{way}",
         options=_BLANC | options | AGAINST_OPTIONS,
-        weights="a masked language model [bert-base-uncased]",
+        weights="a masked model [bert-base-uncased]",
         batchable=True,
         undefined="never",
     )
@@ -83,7 +83,7 @@ ENTRIES: tuple[Entry, ...] = (
         needs=(REVIEWS,),
         factory=f"{_HERE}.perplexity:open_perplexity_given",
         options=_MODEL | AGAINST_OPTIONS,
-        weights="an encoder with a decoder [facebook/bart-large-cnn]",
+        weights="seq2seq [facebook/bart-large-cnn]",
     ),
     _blanc("help", "masked words guessed with the summary before them", {}),
     _blanc(
@@ -118,7 +118,7 @@ ENTRIES: tuple[Entry, ...] = (
             "idf": "weigh places by inverse document frequency in the input",
         }
         | AGAINST_OPTIONS,
-        weights="a masked language model [bert-base-uncased]",
+        weights="a masked model [bert-base-uncased]",
         batchable=True,
     ),
 )
