@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -105,10 +106,8 @@ def packing(repeats: int) -> Row:
     special = np.array([0]), np.array([2, 2]), np.array([2])
     layout = PairLayout(*special, types=np.zeros(5, np.int64), pad=1)
     tokens = torch.arange(sum(int(part.sum()) for part in lengths))
-    plain, compiled = (
-        lambda path=path: assemble_packed(tokens, spans, layout, first_position=2, path=path)
-        for path in ("torch", "numba")
-    )
+    plain = partial(assemble_packed, tokens, spans, layout, first_position=2, path="torch")
+    compiled = partial(assemble_packed, tokens, spans, layout, first_position=2, path="numba")
     for ours, theirs in zip(compiled(), plain(), strict=True):
         if not torch.equal(ours, theirs):
             raise SystemExit("the two versions of packing differ")

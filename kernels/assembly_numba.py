@@ -57,6 +57,6 @@ def fill_packed(  # type: ignore[no-untyped-def]  # noqa: PLR0917
         at = _copy(ids, kinds, at, tokens, spans[row, 0], spans[row, 1], types[1])
         at = _copy(ids, kinds, at, middle, 0, len(middle), types[2])
         at = _copy(ids, kinds, at, tokens, spans[row, 2], spans[row, 3], types[3])
-        at = _copy(ids, kinds, at, suffix, 0, len(suffix), types[4])
-        for i in range(starts[row], at):
+        _copy(ids, kinds, at, suffix, 0, len(suffix), types[4])
+        for i in range(starts[row], starts[row + 1]):
             positions[i] = first_position + i - starts[row]

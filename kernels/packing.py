@@ -175,7 +175,8 @@ def _by_triton(
     if size[0]:
         given = tokens.contiguous(), _sent(torch.from_numpy(spans), device), bounds
         # A kernel is launched on the current device, which need not be that of the tokens.
-        with torch.cuda.device_of(tokens):
+        current: Any = torch.cuda.device_of
+        with current(tokens):
             launch(
                 given,
                 _table((*layout.types.tolist(), *_specials(layout).tolist()), device),

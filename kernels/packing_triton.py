@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["launch"]
 
@@ -20,7 +20,11 @@ _BLOCK = 128
 """Most pairs of a review and a sentence have between 64 and 256 tokens."""
 
 
-@triton.jit
+def _kernel(function: Callable[..., object]) -> Any:
+    return triton.jit(function)
+
+
+@_kernel
 def _fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     tokens,
     spans,

@@ -93,9 +93,10 @@ def write_checkpoint(shape: Architecture, folder: Path, *, seed: int = 0) -> Non
     from transformers import AutoModelForSequenceClassification
 
     tokenizer = _tokenizer(shape.family)
+    classifier: Any = AutoModelForSequenceClassification
     with quiet_transformers(), torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = AutoModelForSequenceClassification.from_config(_config(shape)).eval()
+        model = classifier.from_config(_config(shape)).eval()
         _spread(model, tokenizer)
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
@@ -160,7 +161,8 @@ def _tokenizer(family: str) -> Any:
         special_tokens=[(first, 0), (last, 2)],
     )
     names = ["input_ids", "attention_mask"] + ["token_type_ids"] * (not roberta)
-    return PreTrainedTokenizerFast(
+    wrapped: Any = PreTrainedTokenizerFast
+    return wrapped(
         tokenizer_object=trained, model_max_length=512, model_input_names=names,
         cls_token=first, sep_token=last, pad_token="<pad>", unk_token="<unk>",  # noqa: S106
         mask_token="<mask>",  # noqa: S106

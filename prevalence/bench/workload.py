@@ -90,8 +90,9 @@ class Workload:
             np.array([len(ids) for ids in part], np.int64).reshape(-1, size)
             for part, size in zip(encoded, (REVIEWS, SENTENCES), strict=True)
         )
-        both: NDArray[np.int64] = reviews[:, :, None] + sentences[:, None, :]
-        return both.ravel() + tokenizer.num_special_tokens_to_add(pair=True)
+        both: NDArray[np.int64] = (reviews[:, :, None] + sentences[:, None, :]).ravel()
+        both += int(tokenizer.num_special_tokens_to_add(pair=True))
+        return both
 
 
 def _texts(lengths: dict[str, Any], count: int, random: np.random.Generator) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ def test_json_and_bad_names(run: Run) -> None:
     (example,) = (line for line in _EPILOG.splitlines() if "--contenders" in line)
     result = run(*shlex.split(example)[1:], "--repeats", 1, "--device", "cpu", "--json")
     (model,) = json.loads(result.stdout)["models"]
-    assert (model["model"], model["rows"][0]["pairs"]) == ("embedded", 48)
+    assert model["model"] == "embedded"
+    assert 48 in {row["pairs"] for row in model["rows"]}
     wrong = run("bench", "--models", "gpt,embedded")
     assert wrong.exit_code == 2
     assert "--models: unknown gpt; choose from roberta-large," in wrong.stderr
