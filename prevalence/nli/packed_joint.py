@@ -103,12 +103,7 @@ class PackedJointReader(JointRows):
         Raises:
             ModelError: the encoder's attention is not the one that keeps pairs apart.
         """
-        # Kernels of ours start on the current device, which may be another one.
-        cuda: Any = torch.cuda
-        with cuda.device_of(tokens):
-            packed = assemble_packed(
-                tokens, spans, self._layout, first_position=self._first_position
-            )
+        packed = assemble_packed(tokens, spans, self._layout, first_position=self._first_position)
         segments = Segments(packed.starts, self._lengths(spans), varlen=self._varlen)
         inputs = {"input_ids": packed.ids[None], "position_ids": packed.positions[None]}
         if self._takes_types:
