@@ -25,7 +25,8 @@ from prevalence.consistency.conv import ConvScorer
 from prevalence.consistency.conv_files import read_head
 from prevalence.consistency.summac import ZeroShotScorer
 from prevalence.consistency.units import GRANULARITIES, sentences_of
-from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.cache import PairCache
+from prevalence.nli.cached_scorer import CachedScorer
 from prevalence.nli.protocol import PairScorer
 from prevalence.nli.scorer import NLIScorer
 from prevalence.texts import TextTable

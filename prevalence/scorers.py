@@ -58,7 +58,8 @@ class ScorerOptions:
         """The scorer behind the pair cache, where one is wanted."""
         if self.cache is None:
             return scorer
-        from prevalence.nli.cache import CachedScorer, PairCache
+        from prevalence.nli.cache import PairCache
+        from prevalence.nli.cached_scorer import CachedScorer
 
         return CachedScorer(scorer, PairCache(self.cache))
 

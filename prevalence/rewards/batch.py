@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.inputs import checked_name, checked_reviews
-from prevalence.nli.cache import CachedScorer
+from prevalence.nli.cached_scorer import CachedScorer
 from prevalence.nli.memory import MemoryCache
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
 from prevalence.rewards.completions import completion_text

@@ -30,7 +30,7 @@ import json, os, random, shutil, signal, sys, time
 from pathlib import Path
 
 import nltk.stem.porter, numpy, rich.progress
-import prevalence.cli.run, prevalence.cli.score, prevalence.engine, prevalence.nli.cache
+import prevalence.cli.run, prevalence.cli.score, prevalence.engine, prevalence.nli.cached_scorer
 from prevalence.cli import main
 from prevalence.consistency.rouge import RougeScorer as Scorer
 from prevalence.nli.cache import PairCache

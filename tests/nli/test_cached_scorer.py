@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from prevalence.errors import BackendError
-from prevalence.nli.cache import (
-    FILE_NAME,
-    CachedScorer,
-    PairCache,
-)
+from prevalence.nli.cache import FILE_NAME, PairCache
+from prevalence.nli.cached_scorer import CachedScorer
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores
 from prevalence.texts import TextTable
 

@@ -12,7 +12,8 @@ from prevalence.calibration.maps import IsotonicMap, LogitMap
 from prevalence.calibration.scorer import CalibratedScorer
 from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError
-from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.cache import PairCache
+from prevalence.nli.cached_scorer import CachedScorer
 from prevalence.nli.protocol import PairScorer, decided_at
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.records import Product, Review, Summary
