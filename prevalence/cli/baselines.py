@@ -34,8 +34,6 @@ Examples:
       --metrics rouge-1:precision:against=reviews,rouge-2:against=reviews:source=each
   prevalence baselines examples/summaries.jsonl --metrics rouge-2 \\
       --references balanced --output rows.jsonl
-  prevalence baselines examples/summaries.jsonl --limit 1 \\
-      --metrics summac-zs,summac-zs:granularity=document
 
 \b
 A metric is NAME[:FLAG][:OPTION=VALUE]...; --list --json shows every option.
