@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     nltk.tokenize.sent_tokenize = nltk.sent_tokenize = lambda text: sentences[text]
     import blanc
 
-    found = {}
+    found: dict[str, Any] = {}
     for name, case in json.loads((folder / "plan.json").read_text(encoding="utf-8")).items():
         print(name, flush=True)
         kind = blanc.BlancTune if name.startswith("tune") else blanc.BlancHelp

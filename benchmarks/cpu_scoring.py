@@ -249,7 +249,8 @@ def open_form(model: str, form: str) -> NLIScorer:
         from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
         scheme = {torch.nn.Linear: per_channel_dynamic_qconfig}
-        quantize_dynamic(scorer.checkpoint.model.base_model, scheme, inplace=True)
+        quantise: Any = quantize_dynamic
+        quantise(scorer.checkpoint.model.base_model, scheme, inplace=True)
     return scorer
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -97,8 +98,9 @@ def check(found: Sequence[ScoredSummary], expected: Sequence[ScoredSummary]) -> 
         same = (row.id, row.system, row.prevalence) == (right.id, right.system, right.prevalence)
         for sentence, theirs in zip(row, right, strict=True):
             same &= sentence.supporting_reviews == theirs.supporting_reviews
-            values = zip(sentence.entailment or (), theirs.entailment or (), strict=True)
-            largest = max([largest, *(abs(a - b) for a, b in values)])
+            values = np.asarray(sentence.entailment or (), np.float64)
+            differences = np.abs(values - np.asarray(theirs.entailment or (), np.float64))
+            largest = max(largest, float(np.nanmax(differences, initial=0.0)))
         if not same or largest > TOLERANCE:
             sys.exit(f"{row.id} by {row.system}: the two sides differ")
     return largest

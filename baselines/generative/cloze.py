@@ -44,6 +44,10 @@ class Pieces(NamedTuple):
     sizes: NDArray[np.int64]
     follows: NDArray[np.bool_]
 
+    def part(self, start: int, end: int) -> Pieces:
+        """The tokens from one place to another."""
+        return Pieces(self.ids[start:end], self.sizes[start:end], self.follows[start:end])
+
     def first(self, count: int) -> Pieces:
         """The first tokens."""
         return Pieces(self.ids[:count], self.sizes[:count], self.follows[:count])

@@ -75,7 +75,7 @@ def training_rows(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning)
     lowest, highest = _RANDOM_TOKENS if vocabulary > _RANDOM_TOKENS[1] else (0, vocabulary - 1)
     rows: list[Row] = []
     for start, end in _chunks(summary.ids.size, tuning):
-        chunk = type(summary)(*(part[start:end] for part in summary))
+        chunk = summary.part(start, end)
         for hidden in tuning.masking.places(chunk):
             ids, wanted = frame.around(chunk.ids), np.full(chunk.ids.size + 2, _IGNORED)
             for place in (hidden + 1).tolist():
@@ -147,7 +147,8 @@ def _train(runner: Runner, network: Any, rows: Sequence[Row], tuning: Tuning) ->
 def _groups(network: Any) -> list[dict[str, Any]]:
     """Parameters with and without weight decay."""
     spared = ("bias", "LayerNorm.weight")
-    decayed, others = [], []
+    decayed: list[Any] = []
+    others: list[Any] = []
     for name, parameter in network.named_parameters():
         (others if any(part in name for part in spared) else decayed).append(parameter)
     return [
