@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from dataclasses import dataclass
@@ -182,16 +181,12 @@ def _fastest(choices: dict[str, Callable[[Workload], Answers]], sample: Workload
 
 
 def _scorer(given: Given, *, dtype: str | None = None, packing: str = "auto") -> NLIScorer:
-    known = "packing" in inspect.signature(NLIScorer).parameters
-    if packing == "packed" and not known:
-        raise ConfigurationError("this version of the scorer has no packed forward pass")
-    options: dict[str, Any] = {"packing": packing} if known else {}
     return NLIScorer(
         given.folder,
         threshold=given.threshold,
         device=given.device,
         dtype=dtype or given.dtype,
-        **options,
+        packing=packing,
     )
 
 

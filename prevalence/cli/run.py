@@ -369,7 +369,7 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
     if counts.doubtful:
         note(
             f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
-            "otherwise (--recheck asks them again)"
+            "otherwise (--dtype float32 settles them)"
         )
     if rechecked := getattr(engine.scorer, "rechecked", 0):
         turned = getattr(engine.scorer, "turned", 0)

@@ -183,4 +183,4 @@ def test_half_precision_decides_as_float32_and_says_what_it_took(
     assert "were scored again in float32, which turned" in safe.stderr
     assert "float32" not in exact.stdout + exact.stderr
     assert "recheck" not in fast.stdout
-    assert "(--recheck asks them again)" in fast.stderr
+    assert "(--dtype float32 settles them)" in fast.stderr
