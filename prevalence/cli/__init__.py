@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "score": "Score summaries: how prevalent are their opinions among the reviews?",
-    "baselines": "Score summaries by other metrics: ROUGE, BLEU, chrF, TER, METEOR and more.",
+    "baselines": "Score summaries by other metrics: ROUGE, BERTScore, BARTScore, SummaC and more.",
     "judge": "Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.",
     "audit": "How far can a judge be trusted? Use of the scale, consistency, order, attacks.",
     "summarize": "Make a summary of each product's reviews, out of their own sentences.",

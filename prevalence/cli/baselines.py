@@ -166,7 +166,7 @@ def baselines(
     no_cache: bool,
     **parameters: object,
 ) -> None:
-    """Score summaries by other metrics: ROUGE, BLEU, BERTScore, BARTScore, SummaC and more.
+    """Score summaries by other metrics: ROUGE, BERTScore, BARTScore, SummaC and more.
 
     INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
     standard input.

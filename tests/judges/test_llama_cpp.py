@@ -27,6 +27,8 @@ WHOLE = {
     "model.norm.weight": "output_norm.weight",
     "lm_head.weight": "output.weight",
 }
+CLOSE = 5e-3
+"""Relative; llama.cpp's kernels round in their own way on every processor."""
 SERVER = """
 import sys
 import xllamacpp
@@ -179,13 +181,13 @@ def test_weights_are_the_models_own_probabilities(judged, server, loaded, name, 
         raw = math.fsum(k * shares[grade] for k, grade in enumerate(grades, start=1))
         report = row["judge"][f"{name}-weighted.fluency"]
         assert 0.01 < mass < 0.9
-        assert report["mass"] == pytest.approx(mass, rel=1e-3)
+        assert report["mass"] == pytest.approx(mass, rel=CLOSE)
         assert report["probabilities"] == pytest.approx(
-            {grade: share for grade, share in shares.items() if share}, rel=1e-3
+            {grade: share for grade, share in shares.items() if share}, rel=CLOSE
         )
         assert report["unseen"] == [grade for grade in grades if not shares[grade]]
-        assert row["metrics"][f"{name}-weighted-raw.fluency"] == pytest.approx(raw, rel=1e-3)
-        assert row["metrics"][f"{name}-weighted.fluency"] == pytest.approx(raw / mass, rel=1e-3)
+        assert row["metrics"][f"{name}-weighted-raw.fluency"] == pytest.approx(raw, rel=CLOSE)
+        assert row["metrics"][f"{name}-weighted.fluency"] == pytest.approx(raw / mass, rel=CLOSE)
     # The model in this process sees every token, and answers of several tokens too.
     backend = ("--backend", f"hf:{loaded[0].name_or_path}", "--device", "cpu")
     _, here = judged(*words, *backend, name="here.jsonl")
