@@ -124,7 +124,7 @@ def distill(
     teacher = open_scorer(**settings)
     pairs = sum(len(document.hypotheses) + len(document.unlabelled) for document in asked)
     with keeping_pairs(settings["cache"]), pair_bar(pairs) as judged:
-        taught = teach(asked, teacher, keep=keep, progress=judged)
+        taught = teach(asked, [teacher], keep=keep, progress=judged)
     write_documents(output, taught)
     kept = sum(len(document.hypotheses) for document in taught)
     click.echo(f"{len(taught):,} reviews, {kept:,} pairs: {output}")

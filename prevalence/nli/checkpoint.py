@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ATTENTIONS",
+    "FIRST",
     "JOINT",
+    "MEAN",
+    "POOLINGS",
     "PREMISE_FIRST",
     "PREMISE_FIRST_FAMILIES",
     "LoadedCheckpoint",
@@ -44,6 +47,12 @@ PREMISE_FIRST_FAMILIES = ("bert", "mpnet")
 """Model types that can be read premise first."""
 ATTENTIONS = (JOINT, PREMISE_FIRST)
 """What ``prevalence_attention`` in a config may say."""
+FIRST = "first"
+"""With premise-first attention, the head reads the hypothesis' first token."""
+MEAN = "mean"
+"""With premise-first attention, the head reads the mean of the hypothesis' tokens, special ones too."""
+POOLINGS = (FIRST, MEAN)
+"""What ``prevalence_pooling`` in a config may say."""
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
 _DEFAULT_THRESHOLD = 0.5
@@ -162,6 +171,12 @@ def plain_name(model: str) -> str:
 
 
 def _attention(config: Any, model: str) -> str:
+    pooling = getattr(config, "prevalence_pooling", FIRST)
+    if pooling not in POOLINGS:
+        raise ModelError(
+            f"{model}: its config names prevalence_pooling {pooling!r}, and this version knows "
+            f"{' and '.join(POOLINGS)}; update prevalence, or use another checkpoint"
+        )
     named = getattr(config, "prevalence_attention", JOINT)
     if named not in ATTENTIONS:
         raise ModelError(

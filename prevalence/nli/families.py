@@ -53,8 +53,8 @@ class Family(Protocol):
         """The rest of a layer after attention."""
         ...
 
-    def classify(self, first: Tensor) -> Tensor:
-        """Logits [R, classes] from the first tokens' states."""
+    def classify(self, states: Tensor) -> Tensor:
+        """Logits [R, classes] from one state for each hypothesis, [R, H]."""
         ...
 
 
@@ -102,9 +102,9 @@ class BertFamily(_Encoder):
         output: Tensor = layer.feed_forward_chunk(layer.attention.output(context, hidden))
         return output
 
-    def classify(self, first: Tensor) -> Tensor:
+    def classify(self, states: Tensor) -> Tensor:
         """The pooler's layer, then the classifier."""
-        pooled = torch.tanh(self._encoder.pooler.dense(first))
+        pooled = torch.tanh(self._encoder.pooler.dense(states))
         logits: Tensor = self._model.classifier(self._model.dropout(pooled))
         return logits
 
@@ -145,9 +145,9 @@ class MpnetFamily(_Encoder):
         output: Tensor = layer.output(layer.intermediate(hidden), hidden)
         return output
 
-    def classify(self, first: Tensor) -> Tensor:
+    def classify(self, states: Tensor) -> Tensor:
         """The classification head, which reads position 0."""
-        logits: Tensor = self._model.classifier(first[:, None])
+        logits: Tensor = self._model.classifier(states[:, None])
         return logits
 
 

@@ -1,8 +1,8 @@
 """The forward pass of a classifier over packed premises and hypotheses.
 
 Everything but attention works on a token at a time, so tokens lie packed in one [T, H] matrix and
-no padding is computed; only attention looks at padded copies. The last layer is computed at the
-hypotheses' first tokens alone, which is all that the head reads.
+no padding is computed; only attention looks at padded copies. Where the head reads the hypotheses'
+first tokens, the last layer is computed for those alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
+from prevalence.nli.checkpoint import FIRST, MEAN
 from prevalence.nli.families import Family, family_of
 
 __all__ = ["Packed", "PackedClassifier"]
@@ -77,6 +78,7 @@ class PackedClassifier:
 
     Args:
         model: a sequence classifier of a known family; in training mode its dropouts are at work.
+            Its config may name one of :data:`.checkpoint.POOLINGS` as ``prevalence_pooling``.
 
     Raises:
         ModelError: the family is not known.
@@ -84,6 +86,7 @@ class PackedClassifier:
 
     def __init__(self, model: Any) -> None:
         self._family: Family = family_of(model)
+        self._pooling = getattr(model.config, "prevalence_pooling", FIRST)
 
     def __call__(self, packed: Packed[Tensor]) -> Tensor:
         """Logits [R, classes]."""
@@ -94,9 +97,13 @@ class PackedClassifier:
         for layer in inner:
             context = self._attend(layer, hidden, packed, biases)
             hidden = family.finish(layer, context, hidden)
+        if self._pooling == MEAN:
+            context = self._attend(last, hidden, packed, biases)
+            return family.classify(_means(family.finish(last, context, hidden), packed))
         context = self._attend_heads(last, hidden, packed, biases.first())
-        hidden = family.finish(last, context, hidden.index_select(0, packed.heads))
-        return family.classify(hidden)
+        return family.classify(
+            family.finish(last, context, hidden.index_select(0, packed.heads))
+        )
 
     def _attend(
         self, layer: Any, hidden: Tensor, packed: Packed[Tensor], biases: _Biases
@@ -207,3 +214,12 @@ def _owned(known: tuple[Tensor, Tensor], packed: Packed[Tensor]) -> tuple[Tensor
     """Keys and values of premises, for each group those of its own."""
     key, value = known
     return key.index_select(0, packed.owners), value.index_select(0, packed.owners)
+
+
+def _means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
+    """The mean state of each hypothesis' tokens, [R, H], from [T, H]."""
+    mask = packed.hypothesis_mask.flatten(0, 1).index_select(0, packed.slots)
+    places = packed.hypotheses.flatten(0, 1).index_select(0, packed.slots)
+    taken = hidden.index_select(0, places.flatten()).view(*places.shape, -1)
+    weights = mask.to(hidden.dtype) / mask.sum(1, keepdim=True).to(hidden.dtype)
+    return (weights[:, None] @ taken)[:, 0]

@@ -101,28 +101,28 @@ def _draw(texts: Sequence[str], size: int, rng: np.random.Generator) -> list[str
 
 def teach(
     documents: Sequence[Document],
-    teacher: PairScorer,
+    teachers: Sequence[PairScorer],
     *,
     keep: float,
     progress: Progress | None = None,
 ) -> list[Document]:
-    """Let a teacher judge the hypotheses of documents.
+    """Let teachers judge the hypotheses of documents, by the mean of their probabilities.
 
     Args:
         documents: With labelled and unlabelled hypotheses.
-        teacher: Judges pairs; one without a contradiction class gives binary targets.
+        teachers: Judge pairs, at least one; if one has no contradiction class, targets are binary.
         keep: Share of a given label in its target. What a binary label leaves open is split
             between neutral and contradiction as the teacher does.
         progress: Called with the number of pairs just judged.
 
     Returns:
-        Documents whose hypotheses all have targets; a hypothesis that is too long for the teacher
+        Documents whose hypotheses all have targets; a hypothesis that is too long for a teacher
         keeps its label, or is left out if it has none.
 
     Raises:
-        ConfigurationError: The teacher's scores are no probabilities.
+        ConfigurationError: A teacher's scores are no probabilities.
     """
-    if not getattr(teacher, "probability", True):
+    if not all(getattr(teacher, "probability", True) for teacher in teachers):
         raise ConfigurationError(
             "a teacher gives probabilities, and this scorer gives (1 + s)/2 of a measure s in "
             "[-1, 1]: choose another, or calibrate it with --map platt"
@@ -136,13 +136,24 @@ def teach(
     pairs = np.asarray(numbers, np.int64).reshape(-1, 2)
     # A scorer shares a premise among pairs that lie together, and each distinct pair is asked once.
     distinct, back = np.unique(pairs, axis=0, return_inverse=True)
-    answers = teacher.score(table, distinct, progress=progress).take(back.reshape(-1))
+    answers = _mean([teacher.score(table, distinct, progress=progress) for teacher in teachers])
+    answers = answers.take(back.reshape(-1))
+    three_way = all(teacher.three_way for teacher in teachers)
     taught, start = [], 0
     for document in documents:
         end = start + len(document.hypotheses) + len(document.unlabelled)
-        taught.append(_taught(document, answers.take(slice(start, end)), teacher.three_way, keep))
+        taught.append(_taught(document, answers.take(slice(start, end)), three_way, keep))
         start = end
     return [document for document in taught if document.hypotheses]
+
+
+def _mean(answers: Sequence[PairScores]) -> PairScores:
+    """Mean probabilities; a flag of one is a flag of the mean."""
+    return PairScores(
+        np.mean([a.entailment for a in answers], axis=0),
+        np.mean([a.contradiction for a in answers], axis=0),
+        np.bitwise_or.reduce([a.flags for a in answers], axis=0),
+    )
 
 
 def _taught(document: Document, answers: PairScores, three_way: bool, keep: float) -> Document:
@@ -169,7 +180,7 @@ def _judged(answers: PairScores, row: int, three_way: bool) -> Target:
 
 
 def _blend(label: Target, judged: Target, keep: float) -> Target:
-    """The label's share of the target, and the teacher's; binary where either is."""
+    """The label's share of the target, and the teachers'; binary where either is."""
     entailment = keep * label.entailment + (1.0 - keep) * judged.entailment
     if judged.binary:
         return Target(entailment, 1.0 - entailment, 0.0, True)

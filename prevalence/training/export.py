@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prevalence.nli.checkpoint import PREMISE_FIRST, quiet_transformers
+from prevalence.nli.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
 from prevalence.training.card import model_card
 from prevalence.training.recipe import Recipe
 from prevalence.training.stages import Workshop, file_digest
@@ -97,6 +97,8 @@ def _settings(recipe: Recipe, threshold: float) -> dict[str, Any]:
     if model.architecture == PREMISE_FIRST:
         settings["prevalence_attention"] = PREMISE_FIRST
         settings["prevalence_max_hypothesis"] = output.max_hypothesis or model.max_hypothesis
+        if model.pooling != FIRST:
+            settings["prevalence_pooling"] = model.pooling
     if not output.contradiction:
         settings["prevalence_contradiction"] = False
     return settings

@@ -115,6 +115,7 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
             config.id2label = dict(enumerate(LABELS))
             config.label2id = {name: i for i, name in enumerate(LABELS)}
         _set_dropout(config, settings)
+        config.prevalence_pooling = settings.pooling
         torch.manual_seed(seed)
         with quiet_transformers():
             model = AutoModelForSequenceClassification.from_pretrained(

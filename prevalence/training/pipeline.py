@@ -133,10 +133,10 @@ def train(
         progress=progress,
     )
     if recipe.teacher is not None:
-        model = _teacher(
+        models = _teachers(
             recipe, recipe.teacher, work=shop.work, data=data, device=device, progress=progress
         )
-        shop.learn_from(model, recipe.teacher)
+        shop.learn_from(models, recipe.teacher)
     cross = recipe.cross_validation
     early = recipe.stages[:-1] if cross else recipe.stages
     seconds: dict[str, float] = {}
@@ -158,7 +158,7 @@ def train(
     return TrainingResult(output, threshold, selection, seconds, digest)
 
 
-def _teacher(
+def _teachers(
     recipe: Recipe,
     teacher: Teacher,
     *,
@@ -166,17 +166,20 @@ def _teacher(
     data: Path | None,
     device: str,
     progress: ProgressCallback | None,
-) -> str:
-    """The teacher's folder or name, trained first where the recipe names a recipe for it."""
-    if not teacher.recipe:
-        path = recipe.resolve(teacher.model, data)
-        return str(path) if path.is_dir() else teacher.model
-    own = read_recipe(recipe.resolve(teacher.recipe, data))
-    if own.teacher is not None:
-        raise ConfigurationError(f"{teacher.recipe}: a teacher cannot have a teacher of its own")
-    folder = work / "teacher"
-    train(own, folder, data=data, work=work / "teacher-stages", device=device, progress=progress)
-    return str(folder)
+) -> list[str]:
+    """Folders or names of the teachers; those that have a recipe are trained first."""
+    found = []
+    for model in teacher.models:
+        path = recipe.resolve(model, data)
+        found.append(str(path) if path.is_dir() else model)
+    for file in teacher.recipes:
+        own = read_recipe(recipe.resolve(file, data))
+        if own.teacher is not None:
+            raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
+        folder = work / f"teacher-{Path(file).stem}"
+        train(own, folder, data=data, work=folder / ".training", device=device, progress=progress)
+        found.append(str(folder))
+    return found
 
 
 def _cross_validate(

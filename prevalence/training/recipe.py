@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from prevalence.errors import ConfigurationError
-from prevalence.nli.checkpoint import JOINT
+from prevalence.nli.checkpoint import FIRST, JOINT
 
 __all__ = [
     "CrossValidation",
@@ -33,6 +33,8 @@ class ModelSettings:
         max_length: Longest pair in tokens; the premise is cut. With `premise-first`, the longest
             premise.
         max_hypothesis: With `premise-first`, the longest hypothesis in tokens.
+        pooling: With `premise-first`, what the head reads of a hypothesis: its `first` token, or
+            the `mean` of its tokens.
         dropout: Dropout of hidden states.
         attention_dropout: Dropout of attention weights.
         attention: Attention implementation of transformers, for `joint`.
@@ -45,6 +47,7 @@ class ModelSettings:
     architecture: str = JOINT
     max_length: int = 256
     max_hypothesis: int = 128
+    pooling: str = FIRST
     dropout: float = 0.1
     attention_dropout: float = 0.1
     attention: str = "sdpa"
@@ -122,11 +125,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Teacher:
-    """A larger model whose probabilities the trained one learns, on the sources marked `taught`.
+    """Larger models whose mean probabilities the trained one learns, on sources marked `taught`.
 
     Attributes:
-        model: Checkpoint folder or registered name; or
-        recipe: a recipe, which is trained first.
+        models: Checkpoint folders or registered names.
+        recipes: Recipes of further ones, which are trained first.
         dtype: Precision of its answers.
         siblings: Sentences of other reviews of the product that each review is asked about.
         foreign: Hypotheses on other products of the domain, likewise.
@@ -134,8 +137,8 @@ class Teacher:
         keep: Share of a given label in the target; the rest is the teacher's probability.
     """
 
-    model: str = ""
-    recipe: str = ""
+    models: tuple[str, ...] = ()
+    recipes: tuple[str, ...] = ()
     dtype: str = "float32"
     siblings: int = 7
     foreign: int = 1

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import LABEL_MODES
-from prevalence.nli.checkpoint import ATTENTIONS
+from prevalence.nli.checkpoint import ATTENTIONS, FIRST, POOLINGS, PREMISE_FIRST
 from prevalence.training.mixture import VIEWS
 from prevalence.training.recipe import (
     CrossValidation,
@@ -135,6 +135,9 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "run.checkpoint_every must be at least 1": run.checkpoint_every >= 1,
         "run.batch_tokens must be at least model.max_length": run.batch_tokens >= model.max_length,
         f"model.architecture must be {' or '.join(ATTENTIONS)}": model.architecture in ATTENTIONS,
+        f"model.pooling must be {' or '.join(POOLINGS)}": model.pooling in POOLINGS,
+        "model.pooling is for architecture premise-first": model.pooling == FIRST
+        or model.architecture == PREMISE_FIRST,
         "model.max_length and max_hypothesis must be at least 16": min(
             model.max_length, model.max_hypothesis
         )
@@ -181,7 +184,7 @@ def _teacher_faults(recipe: Recipe) -> list[str]:
     if teacher is None:
         return [f"source {name!r} is taught, and there is no [teacher]" for name in taught]
     checks = {
-        "[teacher] needs either model or recipe": bool(teacher.model) != bool(teacher.recipe),
+        "[teacher] needs models or recipes": bool(teacher.models or teacher.recipes),
         "[teacher] is there, and no source is taught": bool(taught),
         f"teacher.dtype must be one of {', '.join(DTYPES)}": teacher.dtype in DTYPES,
         "teacher.siblings, foreign and own must not be negative": min(

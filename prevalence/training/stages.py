@@ -117,40 +117,42 @@ class Workshop:
             )
         return self._documents[name]
 
-    def learn_from(self, model: str, teacher: Teacher) -> None:
-        """Give the reviews of taught sources the soft labels of a teacher.
+    def learn_from(self, models: Sequence[str], teacher: Teacher) -> None:
+        """Give the reviews of taught sources the soft labels of teachers.
 
-        The labels are kept in the work folder, and so are the teacher's answers on the way.
+        The labels are kept in the work folder, and so are the teachers' answers on the way.
 
         Args:
-            model: The teacher's folder or registered name.
-            teacher: What it is asked, and how its answers are mixed with given labels.
+            models: The teachers' folders or registered names.
+            teacher: What they are asked, and how their answers are mixed with given labels.
         """
-        scorer = open_scorer(
-            model,
-            device=str(self.device),
-            dtype=teacher.dtype,
-            cache=self.work / "teacher-pairs",
-            recheck=False,
-        )
-        settings = dataclasses.asdict(teacher) | {"model": "", "recipe": ""}
+        cache = self.work / "teacher-pairs"
+        scorers = [
+            open_scorer(
+                model, device=str(self.device), dtype=teacher.dtype, cache=cache, recheck=False
+            )
+            for model in models
+        ]
+        settings = dataclasses.asdict(teacher) | {"models": (), "recipes": ()}
         for source in (source for source in self.recipe.sources if source.taught):
             documents = self.documents(source.name)
             others = [document for document in documents if document.relation != "review"]
             key = _hash(
-                scorer.digest.hex(), settings, self.digests[source.name], source.labels,
+                [scorer.digest.hex() for scorer in scorers], settings, self.digests[source.name], source.labels,
                 source.summaries, self.recipe.run.seed,
             )  # fmt: skip
             path = self.work / f"taught-{source.name}-{key}.jsonl"
             if not path.is_file():
                 asked = ask_about(documents, _pairing(teacher), seed=self.recipe.run.seed)
-                report = self._pairs_judged(f"teacher on {source.name}", asked)
-                write_documents(path, teach(asked, scorer, keep=teacher.keep, progress=report))
+                report = self._pairs_judged(f"teacher on {source.name}", asked, len(scorers))
+                write_documents(path, teach(asked, scorers, keep=teacher.keep, progress=report))
             self._documents[source.name] = others + read_documents(path)
             self.digests[source.name] += key
 
-    def _pairs_judged(self, run: str, asked: Sequence[Document]) -> Callable[[int], None]:
-        total = sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)
+    def _pairs_judged(
+        self, run: str, asked: Sequence[Document], teachers: int
+    ) -> Callable[[int], None]:
+        total = teachers * sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)
         done = 0
 
         def judged(pairs: int) -> None:

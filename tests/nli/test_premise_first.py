@@ -78,7 +78,9 @@ class Naive:
             name = f"bert.encoder.layer.{number}."
             second = self.layer(name, second, torch.cat([first, second]))
             first = self.layer(name, first, first)
-        pooled = torch.tanh(self.linear("bert.pooler.dense", second[0]))
+        mean = self.config.get("prevalence_pooling") == "mean"
+        read = second.mean(0) if mean else second[0]
+        pooled = torch.tanh(self.linear("bert.pooler.dense", read))
         return self.linear("classifier", pooled).float().softmax(0).numpy()
 
     def linear(self, name: str, states: torch.Tensor) -> torch.Tensor:
@@ -145,6 +147,29 @@ def test_equals_a_naive_pass_pair_by_pair(
     found = scorer.score(*number(pairs))
     np.testing.assert_allclose(found.entailment, expected[:, 2], rtol=0, atol=1e-5)
     np.testing.assert_allclose(found.contradiction, expected[:, 0], rtol=0, atol=1e-5)
+
+
+def test_the_head_may_read_the_mean_of_the_hypothesis(
+    folder: Path, expected: np.ndarray, pairs: Pairs, number: Number, tmp_path: Path
+) -> None:
+    import shutil
+
+    shutil.copytree(folder, tmp_path / "mean")
+    config = json.loads((folder / "config.json").read_text()) | {"prevalence_pooling": "mean"}
+    (tmp_path / "mean" / "config.json").write_text(json.dumps(config))
+    naive = Naive(tmp_path / "mean")
+    means = np.stack([
+        naive.pair(naive.tokens(p)[: PREMISE - 2], naive.tokens(h)) for p, h in pairs
+    ])  # fmt: skip
+    assert np.abs(means - expected).max() > 0.01
+    scorer = NLIScorer(str(tmp_path / "mean"), device="cpu")
+    found = scorer.score(*number(pairs))
+    np.testing.assert_allclose(found.entailment, means[:, 2], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found.contradiction, means[:, 0], rtol=0, atol=1e-5)
+    config["prevalence_pooling"] = "last"
+    (tmp_path / "mean" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match=r"prevalence_pooling 'last'.*first and mean; update"):
+        load_checkpoint(str(tmp_path / "mean"))
 
 
 @settings(

@@ -72,7 +72,7 @@ def test_answers_become_targets(fake_scorer: Callable[..., Any]) -> None:
         nonlocal judged
         judged += pairs
 
-    (taught,) = teach([document], teacher, keep=0.5, progress=count)
+    (taught,) = teach([document], [teacher], keep=0.5, progress=count)
     assert judged == 6
     assert taught.hypotheses == ("yes", "no", "against", "long", "new")
     assert taught.unlabelled == ()
@@ -86,8 +86,20 @@ def test_answers_become_targets(fake_scorer: Callable[..., Any]) -> None:
     for target, parts in zip(taught.targets, expected, strict=True):
         assert target[:3] == pytest.approx(parts, abs=1e-6)
     assert [target.binary for target in taught.targets] == [False, False, False, True, False]
-    (pure,) = teach([document], teacher, keep=0.0)
+    (pure,) = teach([document], [teacher], keep=0.0)
     assert pure.targets[0][:3] == pytest.approx((0.8, 0.1, 0.1), abs=1e-6)
+
+
+def test_teachers_are_averaged(fake_scorer: Callable[..., Any]) -> None:
+    sure = fake_scorer({("r", "a"): (0.8, 0.1), ("r", "b"): (0.6, 0.2)})
+    unsure = fake_scorer({("r", "a"): (0.4, 0.3)}, too_long=frozenset({"b"}))
+    document = Document("r", (), (), "g", unlabelled=("a", "b"))
+    (taught,) = teach([document], [sure, unsure], keep=0.5)
+    assert taught.hypotheses == ("a",)  # too long for one of them
+    assert taught.targets[0][:3] == pytest.approx((0.6, 0.2, 0.2), abs=1e-6)
+    binary = fake_scorer({("r", "a"): (0.4, 0)}, three_way=False)
+    (taught,) = teach([document], [sure, binary], keep=0.5)
+    assert taught.targets[0] == pytest.approx((0.6, 0.4, 0, True), abs=1e-6)
 
 
 def test_a_teacher_whose_scores_are_no_probabilities_is_refused(
@@ -96,7 +108,7 @@ def test_a_teacher_whose_scores_are_no_probabilities_is_refused(
     teacher = fake_scorer()
     teacher.probability = False
     with pytest.raises(ConfigurationError, match="a teacher gives probabilities"):
-        teach([Document("r", ("a",), (YES,), "g")], teacher, keep=0.5)
+        teach([Document("r", ("a",), (YES,), "g")], [fake_scorer(), teacher], keep=0.5)
 
 
 def test_a_teacher_without_contradiction_gives_binary_targets(
@@ -104,7 +116,7 @@ def test_a_teacher_without_contradiction_gives_binary_targets(
 ) -> None:
     teacher = fake_scorer({("r", "a"): (0.75, 0), ("r", "b"): (0.25, 0)}, three_way=False)
     document = Document("r", ("a",), (Target(0, 0, 1, False),), "g", unlabelled=("b",))
-    (taught,) = teach([document], teacher, keep=0.5)
+    (taught,) = teach([document], [teacher], keep=0.5)
     assert [tuple(t) for t in taught.targets] == [(0.375, 0.625, 0, True), (0.25, 0.75, 0, True)]
 
 
@@ -133,15 +145,15 @@ def test_summary_sentences_are_asked_about(tmp_path: Path) -> None:
     assert [document.unlabelled for document in read_documents(path)] == [(), ()]
 
 
-TEACHER = "[teacher]\nrecipe = 'teacher.toml'\nsiblings = 2\nkeep = 0.4\n"
+TEACHER = "[teacher]\nrecipes = ['teacher.toml', 'mean.toml']\nsiblings = 2\nkeep = 0.4\n"
 
 
 @pytest.fixture
 def taught_recipe(recipe_file: Callable[..., Path], tmp_path: Path) -> Path:
-    """A premise-first recipe whose teacher is the plain recipe, over pairs that are reviews."""
-    import shutil
-
-    shutil.copy(recipe_file(), tmp_path / "teacher.toml")
+    """A premise-first recipe whose teachers are the plain recipe and one that pools by the mean."""
+    (tmp_path / "teacher.toml").write_text(recipe_file().read_text())
+    pools = "architecture = 'premise-first'\nmax_hypothesis = 16\npooling = 'mean'\n"
+    (tmp_path / "mean.toml").write_text(recipe_file(model=pools).read_text())
     path = recipe_file(
         model="architecture = 'premise-first'\nmax_hypothesis = 16\n",
         teacher=TEACHER.partition("\n")[2],
@@ -150,14 +162,16 @@ def taught_recipe(recipe_file: Callable[..., Path], tmp_path: Path) -> Path:
     return path
 
 
-def test_a_recipe_trains_its_teacher_first(taught_recipe: Path, tmp_path: Path) -> None:
+def test_a_recipe_trains_its_teachers_first(taught_recipe: Path, tmp_path: Path) -> None:
     events: list[tuple[str, int, int]] = []
     result = train(
         read_recipe(taught_recipe), tmp_path / "m", device="cpu",
         progress=lambda event: events.append((event.run, event.step, event.steps)),
     )  # fmt: skip
     work = tmp_path / "m" / ".training"
-    assert (work / "teacher" / "model.safetensors").is_file()
+    configs = [json.loads((work / f"teacher-{name}" / "config.json").read_text())
+               for name in ("teacher", "mean")]  # fmt: skip
+    assert [config.get("prevalence_pooling") for config in configs] == [None, "mean"]
     (taught,) = work.glob("taught-pairs-*.jsonl")
     documents = read_documents(taught)
     assert len(documents) == 128
@@ -165,7 +179,7 @@ def test_a_recipe_trains_its_teacher_first(taught_recipe: Path, tmp_path: Path) 
     judged = [event for event in events if event[0] == "teacher on pairs"]
     assert judged[-1][1] > 0
     card = (result.folder / "README.md").read_text()
-    assert "soft labels of a teacher (`teacher.toml`, float32): 40% of a given label" in card
+    assert "soft labels of teachers (`teacher.toml`, `mean.toml`; float32): 40% of a given" in card
     # Running again trains nothing and judges nothing.
     events.clear()
     again = train(
@@ -179,12 +193,12 @@ def test_a_recipe_trains_its_teacher_first(taught_recipe: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("section", "told"),
     [
-        ("model = 'x'\nrecipe = 'y'\n", "needs either model or recipe"),
-        ("", "needs either model or recipe"),
-        ("model = 'x'\nkeep = 2\n", r"keep must be in \[0, 1\]"),
-        ("model = 'x'\nown = -1\n", "own must not be negative"),
-        ("model = 'x'\ndtype = 'int8'\n", "dtype must be one of float32"),
-        ("model = 'x'\n", "no source is taught"),
+        ("model = 'x'\n", "unknown key 'model'"),
+        ("", "needs models or recipes"),
+        ("models = ['x']\nkeep = 2\n", r"keep must be in \[0, 1\]"),
+        ("models = ['x']\nown = -1\n", "own must not be negative"),
+        ("models = ['x']\ndtype = 'int8'\n", "dtype must be one of float32"),
+        ("models = ['x']\n", "no source is taught"),
     ],
 )
 def test_teacher_faults(section: str, told: str, recipe_file: Callable[..., Path]) -> None:

@@ -31,6 +31,8 @@ def test_shipped_recipes_are_valid() -> None:
         ("", {"run": "sead = 1\n"}, r"\[run\]: unknown key 'sead'"),
         ("", {"extra": ""}, "unknown key 'extra'"),
         ("", {"model": "architecture = 'x'\n"}, "architecture must be joint or premise-first"),
+        ("", {"model": "pooling = 'x'\n"}, "pooling must be first or mean"),
+        ("", {"model": "pooling = 'mean'\n"}, "pooling is for architecture premise-first"),
         ("", {"model": "max_hypothesis = 3\n"}, "max_hypothesis must be at least 16"),
         ("", {"run": "threads = 'two'\n"}, "threads must be of type int"),
         ("", {"optimizer": "warmup = 1.5\n"}, r"optimizer\.warmup must be in \[0, 1\)"),
