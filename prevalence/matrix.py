@@ -98,6 +98,15 @@ class ReviewMatrix:
         contradiction = laid_out(answers.contradiction)
         return cls(entailment, implied, metric.contradictions(entailment, contradiction, threshold))
 
+    def take(self, columns: NDArray[np.int64]) -> ReviewMatrix:
+        """The same answers about some of the sentences, in the order given; one may come twice."""
+        against = self.contradicted
+        return ReviewMatrix(
+            self.entailment[:, columns],
+            self.implied[:, columns],
+            None if against is None else against[:, columns],
+        )
+
     def column(self, k: int) -> SentenceSupport:
         """What the reviews say of sentence ``k``."""
         supporting = _places(self.implied[:, k])

@@ -184,3 +184,16 @@ def test_a_summary_is_made_of_all_reviews(fake_scorer: Any) -> None:
     engine = Engine(fake_scorer(), ScoringOptions(reviews_where="rating <= 2"))
     with pytest.raises(ConfigurationError, match="all reviews"):
         Summarizer(SummaryOptions(), engine=engine)
+
+
+def test_a_sentence_that_does_not_imply_itself_may_be_chosen_where_it_stands_again(
+    metric: OpinionPrevalence,
+) -> None:
+    # "!!!" has no word, so nothing implies it; Algorithm 1 refuses only what a chosen sentence does.
+    reviews = ["Warm boots. !!!", "Cold feet. !!!"]
+    extract = metric.summarize(reviews, SummaryOptions(length=LengthRule(sentences=9)))
+    texts = ["Warm boots.", "Cold feet.", "!!!", "!!!"]
+    assert [s.text for s in extract.sentences] == texts
+    assert [s.support for s in extract.sentences] == [1, 1, 0, 0]
+    assert extract.matrix is not None
+    assert extract.matrix.implied.sum(axis=0).tolist() == [1, 1, 0, 0]

@@ -91,7 +91,11 @@ class Judge(Protocol):
         ...
 
     def matrix(self, candidates: Sequence[int]) -> ReviewMatrix:
-        """All reviews' answers about candidates that every one of ``rows`` was asked about."""
+        """All reviews' answers about candidates that every one of ``rows`` was asked about.
+
+        Args:
+            candidates: their numbers, one for each column; one may come twice.
+        """
         ...
 
 
@@ -178,22 +182,25 @@ class PairJudge:
 
     def matrix(self, candidates: Sequence[int]) -> ReviewMatrix:
         """See :class:`Judge`."""
-        width = len(candidates)
+        # A sentence that does not imply itself may have been chosen at several of its places.
+        distinct, back = np.unique(np.asarray(candidates, np.int64), return_inverse=True)
+        width = len(distinct)
         answers = PairScores.empty(len(self.rows) * width)
         rows = np.sort(self.rows)
         column = np.full(len(self._sentences), -1, np.int64)
-        column[np.asarray(candidates, np.int64)] = np.arange(width)
+        column[distinct] = np.arange(width)
         for wave in self._waves:
             wanted = np.flatnonzero(column[wave.candidates] >= 0)
             places = np.searchsorted(rows, wave.rows[wanted]) * width
             answers.put(places + column[wave.candidates[wanted]], wave.answers.take(wanted))
-        return ReviewMatrix.build(
+        matrix = ReviewMatrix.build(
             answers,
             rows=rows,
             shape=(self.n_reviews, width),
             threshold=self._threshold,
             three_way=self.three_way,
         )
+        return matrix.take(back)
 
     def _answers(self, premises: Ints, candidates: Ints) -> PairScores:
         plan = PairPlan()
@@ -262,10 +269,4 @@ class KnownJudge:
 
     def matrix(self, candidates: Sequence[int]) -> ReviewMatrix:
         """See :class:`Judge`."""
-        columns = np.asarray(candidates, np.int64)
-        against = self._matrix.contradicted
-        return ReviewMatrix(
-            self._matrix.entailment[:, columns],
-            self._matrix.implied[:, columns],
-            None if against is None else against[:, columns],
-        )
+        return self._matrix.take(np.asarray(candidates, np.int64))

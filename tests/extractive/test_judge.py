@@ -117,3 +117,13 @@ def test_without_a_statement_nothing_is_trivial_and_nothing_is_asked(fake_scorer
     )
     assert not made.trivial(np.arange(3)).any()
     assert scorer.asked == []
+
+
+@pytest.mark.parametrize("three_way", [True, False])
+def test_a_sentence_chosen_at_two_places_has_two_equal_columns(
+    judge: Callable[..., PairJudge], three_way: bool
+) -> None:
+    made = judge(three_way=three_way)
+    made.reviews(*every_pair(made))
+    once, twice = made.matrix([2, 0]), made.matrix([2, 0, 2])
+    assert [twice.column(k) for k in range(3)] == [once.column(k) for k in (0, 1, 0)]
