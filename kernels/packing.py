@@ -7,6 +7,7 @@ the tokenizer's own pair template, as in :mod:`prevalence.kernels.assembly`.
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from prevalence.kernels.assembly import PairLayout
 
-__all__ = ["PATHS", "PackedPairs", "PackingPath", "assemble_packed", "packing_path"]
+__all__ = ["PATHS", "PackedPairs", "PackingPath", "assemble_packed", "packing_path", "sent",
+           "working_path"]  # fmt: skip
 
 PackingPath = Literal["numba", "triton", "torch"]
 PATHS: tuple[PackingPath, ...] = get_args(PackingPath)
@@ -54,6 +56,36 @@ def packing_path(tokens: Any) -> PackingPath:
     if tokens.device.type == "cuda" and importlib.util.find_spec("triton") is not None:
         return "triton"
     return "torch"
+
+
+def working_path(tokens: Any, layout: PairLayout) -> PackingPath:
+    """The path of :func:`packing_path`, after its GPU kernel has been built and run once.
+
+    Building needs a C compiler and a driver that fit, which the package cannot bring along.
+
+    Args:
+        tokens: int [T], at least one, as :func:`assemble_packed` will be given.
+        layout: special tokens and token types.
+
+    Returns:
+        The path; ``torch``, with a warning that says why, where the kernel cannot be built.
+    """
+    path = packing_path(tokens)
+    if path != "triton":
+        return path
+    try:
+        assemble_packed(tokens, np.array([[0, 1, 0, 1]]), layout, path=path)
+    except Exception as error:
+        # Triton's errors, those of the compiler that it starts, and the driver's have no base.
+        told = str(error).strip().partition("\n")[0][:200]
+        warnings.warn(
+            f"the Triton kernel that lays out pairs cannot be built here ({type(error).__name__}: "
+            f"{told}); plain torch does it",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return "torch"
+    return path
 
 
 def assemble_packed(
@@ -135,8 +167,7 @@ def _by_torch(
 
     source = torch.from_numpy(tokens) if isinstance(tokens, np.ndarray) else tokens
     device, pairs = source.device, len(spans)
-    where = torch.from_numpy(spans).to(device)
-    bounds = torch.from_numpy(starts).to(device)
+    where, bounds = sent(torch.from_numpy(spans), device), sent(torch.from_numpy(starts), device)
     fixed = [len(part) for part in (layout.prefix, layout.middle, layout.suffix)]
     lengths = torch.empty(pairs, 5, dtype=torch.int64, device=device)
     lengths[:, ::2] = torch.tensor(fixed, device=device)
@@ -170,10 +201,10 @@ def _by_triton(
     device = tokens.device
     size = (int(starts[-1]),)
     ids, types, positions = (torch.empty(size, dtype=tokens.dtype, device=device) for _ in range(3))
-    bounds = _sent(torch.from_numpy(starts), device)
+    bounds = sent(torch.from_numpy(starts), device)
     fixed = [len(part) for part in (layout.prefix, layout.middle, layout.suffix)]
     if size[0]:
-        given = tokens.contiguous(), _sent(torch.from_numpy(spans), device), bounds
+        given = tokens.contiguous(), sent(torch.from_numpy(spans), device), bounds
         # A kernel is launched on the current device, which need not be that of the tokens.
         current: Any = torch.cuda.device_of
         with current(tokens):
@@ -194,8 +225,13 @@ def _specials(layout: PairLayout) -> Any:
     return torch.from_numpy(np.concatenate([layout.prefix, layout.middle, layout.suffix]))
 
 
-def _sent(tensor: Any, device: Any) -> Any:
-    """A copy on the device; to a CUDA device from pinned memory, which the host need not await."""
+def sent(tensor: Any, device: Any) -> Any:
+    """A tensor's copy on a device; to a CUDA device from pinned memory, without waiting for it.
+
+    Args:
+        tensor: in the host's memory.
+        device: torch device; the tensor itself where it lies there already.
+    """
     if device.type != "cuda":
         return tensor.to(device)
     return tensor.pin_memory().to(device, non_blocking=True)

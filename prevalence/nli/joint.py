@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from prevalence.kernels.assembly import assemble
+from prevalence.kernels.packing import sent
 from prevalence.nli.first_token import read_first_token_only
 from prevalence.nli.packing import Fitted, batches, fit
 from prevalence.nli.tokens import pair_layout
@@ -99,7 +100,7 @@ class JointReader(JointRows):
         inputs = {"input_ids": batch.ids, "attention_mask": batch.mask}
         if self._uses_types:
             inputs["token_type_ids"] = batch.types
-        moved = {key: torch.from_numpy(part).to(self._device) for key, part in inputs.items()}
+        moved = {key: sent(torch.from_numpy(part), self._device) for key, part in inputs.items()}
         logits: Tensor = self._model(**moved).logits
         return logits
 

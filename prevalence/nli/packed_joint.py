@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from prevalence.errors import ModelError
-from prevalence.kernels.packing import assemble_packed
+from prevalence.kernels.packing import assemble_packed, working_path
 from prevalence.nli.first_token import read_first_token_only
 from prevalence.nli.heads import PACKED_FAMILIES, head_of, packable, pooled
 from prevalence.nli.joint import JointRows
@@ -78,6 +78,8 @@ class PackedJointReader(JointRows):
         self._pools = not read_first_token_only(model)
         self._head = head_of(model)
         self._tokens = ResidentTokens(device)
+        probe = torch.zeros(1, dtype=torch.int32, device=device)
+        self._path = working_path(probe, self._layout)
         self._varlen = _varlen(model, device)
         if model.dtype != torch.float32:
             # The head is more precise than that of padded pairs, and the sums are in another order.
@@ -103,7 +105,9 @@ class PackedJointReader(JointRows):
         Raises:
             ModelError: the encoder's attention is not the one that keeps pairs apart.
         """
-        packed = assemble_packed(tokens, spans, self._layout, first_position=self._first_position)
+        packed = assemble_packed(
+            tokens, spans, self._layout, first_position=self._first_position, path=self._path
+        )
         segments = Segments(packed.starts, self._lengths(spans), varlen=self._varlen)
         inputs = {"input_ids": packed.ids[None], "position_ids": packed.positions[None]}
         if self._takes_types:

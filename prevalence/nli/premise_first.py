@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from prevalence.kernels.packing import sent
 from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.nli.packed import Packed, PackedClassifier
 from prevalence.nli.packing import Fitted, fit_blocks
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from prevalence.nli.checkpoint import LoadedCheckpoint
     from prevalence.nli.tokens import TokenStore
 
-__all__ = ["Grouped", "PremiseFirstReader", "group", "pack"]
+__all__ = ["Grouped", "PremiseFirstReader", "group", "pack", "placed"]
 
 Ints = NDArray[np.int64]
 
@@ -110,10 +111,25 @@ class PremiseFirstReader:
 
     def logits(self, tokens: Ints, spans: Ints) -> Tensor:
         """Pack the rows, run the network."""
-        import torch
+        return self._network(placed(pack(tokens, spans, self._layout), self._device))
 
-        packed = pack(tokens, spans, self._layout)
-        return self._network(Packed(*(torch.from_numpy(part).to(self._device) for part in packed)))
+
+def placed(packed: Packed[Any], device: Any) -> Packed[Tensor]:
+    """Arrays of a batch as tensors on a device, where all of them go in one copy.
+
+    Args:
+        packed: NumPy arrays, int64 and bool.
+        device: torch device.
+    """
+    import torch
+
+    sizes = [part.size for part in packed]
+    together = sent(torch.from_numpy(np.concatenate([part.ravel() for part in packed])), device)
+    views = (
+        found.view(part.shape).to(torch.bool if part.dtype == np.bool_ else torch.int64)
+        for found, part in zip(together.split(sizes), packed, strict=True)
+    )
+    return Packed(*views)
 
 
 class Grouped(NamedTuple):

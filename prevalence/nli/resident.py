@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from prevalence.kernels.packing import sent
+
 if TYPE_CHECKING:
     from prevalence.nli.tokens import TokenStore
 
@@ -35,16 +37,14 @@ class ResidentTokens:
         A later call may move them: use the last answer.
         """
         size = len(store.tokens)
-        room, sent = self._kept.get(store, (self._empty(0), 0))
+        room, known = self._kept.get(store, (self._empty(0), 0))
         if size > len(room):
             grown = self._empty(max(size, 2 * len(room), _LEAST))
-            grown[:sent] = room[:sent]
+            grown[:known] = room[:known]
             room = grown
-        if size > sent:
-            fresh = torch.from_numpy(store.tokens[sent:]).to(torch.int32)
-            if self._device.type == "cuda":
-                fresh = fresh.pin_memory()
-            room[sent:size].copy_(fresh, non_blocking=True)
+        if size > known:
+            fresh = torch.from_numpy(store.tokens[known:]).to(torch.int32)
+            room[known:size].copy_(sent(fresh, self._device))
             self._kept[store] = room, size
         return room[:size]
 

@@ -1,23 +1,25 @@
 """Rows → probabilities: batches in waves, so that a device computes one while the next is prepared.
 
-On a CUDA device nothing waits inside a wave, and its answers come back in one copy, which is
-awaited when the next wave has been handed over. On a CPU a wave is what the lanes do side by side.
+On a CUDA device this module waits for nothing inside a wave (a model's own code may), and its
+answers come back in one copy, which is awaited when the next wave has been handed over. On a CPU a
+wave is what the lanes do side by side.
 """
 
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prevalence.errors import BackendError
+from prevalence.errors import BackendError, PrevalenceError
 from prevalence.nli.checkpoint import first_line
 from prevalence.nli.lanes import lanes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from torch import Tensor
 
@@ -31,6 +33,10 @@ _TURN = 4
 """Batches a lane in a wave: few enough to stop soon after memory runs out."""
 _WAVE = 8
 """Batches in a wave on a CUDA device: about half a million tokens, some tenths of a second."""
+
+
+class _NoRoom(BackendError):
+    """Memory ran out; smaller batches may fit."""
 
 
 class _Wave(NamedTuple):
@@ -78,7 +84,7 @@ class BatchRunner:
             finished: called with the numbers of rows that have been answered.
 
         Raises:
-            BackendError: the device failed, or one row alone does not fit its memory.
+            BackendError: the model or the device failed, or one row alone does not fit its memory.
         """
         probabilities = np.empty((len(spans), classes), np.float32)
         queue = list(self._reader.batches(spans, self.budget))
@@ -104,18 +110,17 @@ class BatchRunner:
         """Class probabilities of one batch, float32 on the device; None when memory ran out.
 
         Raises:
-            BackendError: the device failed otherwise.
+            BackendError: the model or the device failed otherwise.
         """
         import torch
 
         try:
-            with torch.inference_mode():
+            with self._guarded(), torch.inference_mode():
                 logits = self._reader.logits(tokens, spans).float()
                 alone = logits.shape[1] == 1
                 return torch.sigmoid(logits) if alone else torch.softmax(logits, dim=1)
-        except RuntimeError as error:
-            if not _out_of_memory(error):
-                raise self._failure(error) from error
+        except _NoRoom:
+            pass
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
         return None
@@ -128,25 +133,41 @@ class BatchRunner:
         if not done:
             return None
         rows = np.concatenate([rows for rows, _ in done])
-        together = torch.cat([answer for _, answer in done])
-        if self._device.type != "cuda":
-            return _Wave(rows, together.cpu(), None)
-        sent = together.to("cpu", non_blocking=True)
-        cuda: Any = torch.cuda
-        event = cuda.Event()
-        event.record(cuda.current_stream(self._device))
-        return _Wave(rows, sent, event)
+        with self._guarded():
+            together = torch.cat([answer for _, answer in done])
+            if self._device.type != "cuda":
+                return _Wave(rows, together.cpu(), None)
+            sent = together.to("cpu", non_blocking=True)
+            cuda: Any = torch.cuda
+            event = cuda.Event()
+            event.record(cuda.current_stream(self._device))
+            return _Wave(rows, sent, event)
 
     def _landed(self, wave: _Wave) -> NDArray[np.float32]:
         if wave.event is not None:
-            try:
+            with self._guarded():
                 wave.event.synchronize()
-            except RuntimeError as error:
-                raise self._failure(error) from error
         return np.asarray(wave.answers.numpy(), np.float32)
 
-    def _failure(self, error: RuntimeError) -> BackendError:
-        return BackendError(f"the device failed: {first_line(error)}{self._reader.advice}")
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Say what to do about a failure of what is not ours: models, compilers and devices.
+
+        Compilers of kernels have exceptions of their own, so that no narrower class would do.
+        """
+        try:
+            yield
+        except PrevalenceError:
+            raise
+        except Exception as error:
+            if _out_of_memory(error):
+                raise _NoRoom(
+                    f"out of memory on {self._device}: {first_line(error)}; use a smaller "
+                    "--batch-tokens"
+                ) from error
+            raise BackendError(
+                f"the model or the device failed: {first_line(error)}{self._reader.advice}"
+            ) from error
 
     def _halve(self, spans: Ints) -> None:
         """Halve the budget after a batch of these rows ran out of memory."""
@@ -164,7 +185,7 @@ class BatchRunner:
         )
 
 
-def _out_of_memory(error: RuntimeError) -> bool:
+def _out_of_memory(error: Exception) -> bool:
     import torch
 
     text = str(error).lower()

@@ -213,6 +213,7 @@ class NLIScorer:
         except Exception as error:
             raise ModelError(
                 f"{self._checkpoint.name}: it does not answer pairs of texts: {first_line(error)}"
+                + self._reader.advice
             ) from error
         if both is None or alone is None:
             raise BackendError(f"out of memory on {self._device}; try --device cpu")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,3 +205,34 @@ def test_a_gpu_gives_what_the_cpu_gives(path: Any, dtype: torch.dtype, layout: P
     assert all(part.is_cuda for part in found)
     for ours, theirs in zip(found, expected, strict=True):
         assert torch.equal(ours.cpu(), theirs)
+
+
+def test_without_a_compiler_plain_torch_lays_pairs_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise subprocess.CalledProcessError(1, ["gcc", "driver.c"])
+
+    tokens = torch.zeros(1, dtype=torch.int32)
+    assert packing.working_path(tokens, BERT) == packing_path(tokens) == "numba"
+    monkeypatch.setattr(packing, "packing_path", lambda _tokens: "triton")
+    asked = []
+    monkeypatch.setitem(packing._PATHS, "triton", lambda *given: asked.append(given))
+    assert packing.working_path(tokens, BERT) == "triton"
+    assert len(asked) == 1
+    monkeypatch.setitem(packing._PATHS, "triton", broken)
+    with pytest.warns(RuntimeWarning, match=r"built here \(CalledProcessError: .*gcc.*plain torch"):
+        assert packing.working_path(tokens, BERT) == "torch"
+
+
+def test_what_goes_to_a_gpu_is_pinned_and_not_awaited() -> None:
+    class Tensor:
+        pinned = False
+
+        def pin_memory(self) -> Tensor:
+            self.pinned = True
+            return self
+
+        def to(self, device: Any, **options: Any) -> Any:
+            return device.type, self.pinned, options
+
+    for kind, expected in (("cuda", (True, {"non_blocking": True})), ("cpu", (False, {}))):
+        assert packing.sent(Tensor(), SimpleNamespace(type=kind)) == (kind, *expected)

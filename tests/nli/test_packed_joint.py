@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.kernels import packing
 from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.nli.first_token import FirstTokenLayer
 from prevalence.nli.heads import PACKED_FAMILIES
@@ -307,3 +308,30 @@ def test_gpu_varlen_answers_do_not_depend_on_the_batch(
     for row in (0, 20, len(pairs) - 1):
         alone = scorer.score(table, numbered[[row]])
         _check_equal(alone, together.take(slice(row, row + 1)), 2e-3)
+
+
+def test_a_kernel_that_cannot_be_built_changes_no_answer(
+    opened: Open, pairs: Pairs, number: Number, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise KernelBuildError("no compiler")
+
+    class KernelBuildError(Exception):
+        """As Triton's own, no RuntimeError."""
+
+    expected = opened().score(*number(pairs[:6]))
+    monkeypatch.setattr(packing, "packing_path", lambda _tokens: "triton")
+    monkeypatch.setitem(packing._PATHS, "triton", broken)
+    with pytest.warns(RuntimeWarning, match="KernelBuildError: no compiler"):
+        scorer = opened()
+    _check_equal(scorer.score(*number(pairs[:6])), expected)
+
+
+def test_any_failure_of_a_model_comes_with_advice(
+    opened: Open, pairs: Pairs, number: Number, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = opened()
+    encoder = scorer.checkpoint.model.base_model
+    monkeypatch.setattr(encoder, "forward", lambda **_: (_ for _ in ()).throw(KeyError("gcc")))
+    with pytest.raises(BackendError, match="failed: 'gcc'; --packing padded asks less"):
+        scorer.score(*number(pairs[:2]))

@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from prevalence.errors import BackendError, ModelError
+from prevalence.kernels.packing import sent
+from prevalence.nli import packed as packed_module
+from prevalence.nli import premise_first as module
 from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.nli.packed import PackedClassifier
 from prevalence.nli.premise_first import PremiseFirstReader, group, pack
@@ -460,3 +463,62 @@ def test_batches_hold_each_row_once_within_the_budget(spans: np.ndarray, budget:
     for batch in found:
         assert len(batch) == 1 or reader.size(spans[batch]) <= budget
         assert reader.size(spans[batch]) == len(pack(np.arange(20), spans[batch], LAYOUT).ids)
+
+
+def test_a_batch_is_sent_in_one_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies: list[Any] = []
+
+    def counted(tensor: Any, device: Any) -> Any:
+        copies.append(tensor)
+        return sent(tensor, device)
+
+    monkeypatch.setattr(module, "sent", counted)
+    layout = BlockLayout(prefix=np.array([101]), suffix=np.array([102]))
+    spans = np.array([[0, 3, 3, 2], [0, 3, 5, 1], [6, 1, 3, 2]])
+    packed = module.pack(np.arange(10, 20), spans, layout)
+    found = module.placed(packed, torch.device("cpu"))
+    assert len(copies) == 1
+    for name, tensor, array in zip(packed._fields, found, packed, strict=True):
+        assert tensor.shape == array.shape, name
+        assert str(tensor.dtype).removeprefix("torch.") == str(array.dtype), name
+        np.testing.assert_array_equal(tensor.numpy(), array)
+
+
+def _means_of(hidden: torch.Tensor, lengths: list[int]) -> torch.Tensor:
+    """The means that the network takes of hypotheses of these lengths, one group each."""
+    masks = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    places = torch.where(masks, torch.arange(max(lengths)), 0)[:, None]
+    rows = torch.arange(len(lengths))
+    filled = {name: rows for name in packed_module.Packed._fields}
+    filled |= {"hypotheses": places, "hypothesis_mask": masks[:, None], "slots": rows}
+    return packed_module._means(hidden, packed_module.Packed(**filled))
+
+
+def test_a_mean_in_half_precision_is_rounded_once() -> None:
+    """49 shares of bfloat16's 1/49 sum to 1.0024: the mean of equal states was another state."""
+    hidden = torch.full((49, 3), 1.5, dtype=torch.bfloat16)
+    lengths = list(range(1, 50))
+    assert _means_of(hidden, lengths).tolist() == hidden.tolist()
+    with torch.autocast("cpu", torch.bfloat16):
+        found = _means_of(hidden.float(), lengths)
+    torch.testing.assert_close(found, hidden.float(), rtol=1e-6, atol=0)
+
+
+def test_a_mean_in_float32_is_the_one_that_models_were_trained_with() -> None:
+    hidden = torch.randn(40, 8, generator=torch.Generator().manual_seed(3))
+    lengths = [1, 7, 40]
+    masks = (torch.arange(40) < torch.tensor(lengths)[:, None]).float()
+    shares = masks / masks.sum(1, keepdim=True)
+    padded = hidden[torch.where(masks > 0, torch.arange(40), 0)]
+    assert torch.equal(_means_of(hidden, lengths), (shares[:, None] @ padded)[:, 0])
+
+
+def test_a_mean_goes_with_premise_first_attention_alone(folder: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(folder, tmp_path / "joint")
+    config = json.loads((folder / "config.json").read_text()) | {"prevalence_pooling": "mean"}
+    del config["prevalence_attention"]
+    (tmp_path / "joint" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="goes with premise-first attention alone"):
+        load_checkpoint(str(tmp_path / "joint"))

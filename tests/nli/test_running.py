@@ -102,3 +102,21 @@ def test_nothing_of_cuda_is_used_on_a_cpu(log: list[str]) -> None:
     _, finished = _run(_Reader(log), 5, budget=2, device="cpu")
     assert log == ["compute 2", "compute 2", "compute 1"]
     assert finished == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError("size mismatch"), "the model or the device failed: size mismatch; try some"),
+        (torch.OutOfMemoryError("CUDA out of memory"), "out of memory on .*; use a smaller --batch"),
+    ],
+)
+def test_a_failure_while_answers_are_sent_is_told_too(
+    log: list[str], monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    def broken(_device: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(torch.cuda, "current_stream", broken)
+    with pytest.raises(BackendError, match=told):
+        _run(_Reader(log), 2, budget=1)

@@ -295,7 +295,7 @@ def test_a_model_that_cannot_answer_is_refused_when_opened(
 
     folder = altered("bert", "config.json")
     monkeypatch.setattr(BertForSequenceClassification, "forward", forward)
-    with pytest.raises(ModelError, match=r"does not answer pairs of texts: wants left_context$"):
+    with pytest.raises(BackendError, match=r"the model or the device failed: wants left_context$"):
         NLIScorer(str(folder))
     assert torch.is_inference_mode_enabled() is False
 
