@@ -188,6 +188,11 @@ def _attention(config: Any, model: str) -> str:
             f"{model}: {PREMISE_FIRST} attention is for {' and '.join(PREMISE_FIRST_FAMILIES)} "
             f"classifiers, and its config says {config.model_type}; remove prevalence_attention"
         )
+    if named == JOINT and pooling != FIRST:
+        raise ModelError(
+            f"{model}: prevalence_pooling {pooling!r} in its config goes with {PREMISE_FIRST} "
+            "attention alone, and its own is joint; remove prevalence_pooling"
+        )
     return str(named)
 
 

@@ -217,9 +217,15 @@ def _owned(known: tuple[Tensor, Tensor], packed: Packed[Tensor]) -> tuple[Tensor
 
 
 def _means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
-    """The mean state of each hypothesis' tokens, [R, H], from [T, H]."""
+    """The mean state of each hypothesis' tokens, [R, H], from [T, H].
+
+    In half precision it is taken in float32: rounded shares of 1/n would not sum to 1.
+    """
+    exact = torch.promote_types(hidden.dtype, torch.float32)
     mask = packed.hypothesis_mask.flatten(0, 1).index_select(0, packed.slots)
     places = packed.hypotheses.flatten(0, 1).index_select(0, packed.slots)
-    taken = hidden.index_select(0, places.flatten()).view(*places.shape, -1)
-    weights = mask.to(hidden.dtype) / mask.sum(1, keepdim=True).to(hidden.dtype)
-    return (weights[:, None] @ taken)[:, 0]
+    taken = hidden.index_select(0, places.flatten()).view(*places.shape, -1).to(exact)
+    weights = mask.to(exact) / mask.sum(1, keepdim=True).to(exact)
+    # Autocast, where training uses it, would round the shares again.
+    with torch.autocast(hidden.device.type, enabled=False):
+        return (weights[:, None] @ taken)[:, 0].to(hidden.dtype)
