@@ -6,12 +6,13 @@ import os
 import platform
 import subprocess
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["allocated", "environment", "matmul_rate", "peak_memory", "synchronize"]
+__all__ = ["allocated", "environment", "matmul_rate", "peak_memory", "release", "synchronize"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _NAMED = ("prevalence", "torch", "transformers", "numpy", "triton", "sentence-transformers")
@@ -62,6 +63,16 @@ def synchronize(device: str) -> None:
         import torch
 
         torch.cuda.synchronize(device)
+
+
+def release(device: str) -> None:
+    """Give memory that nothing uses any more back to a CUDA device."""
+    if device.startswith("cuda"):
+        import torch
+
+        # One that has failed for good fails whatever comes next too, which says so itself.
+        with suppress(RuntimeError):
+            torch.cuda.empty_cache()
 
 
 def allocated(device: str) -> int | None:

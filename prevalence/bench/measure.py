@@ -7,16 +7,23 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.bench.architectures import architecture, write_checkpoint
 from prevalence.bench.contenders import CONTENDERS, Given, Opened
-from prevalence.bench.machine import allocated, matmul_rate, peak_memory, synchronize
+from prevalence.bench.machine import (
+    allocated,
+    matmul_rate,
+    peak_memory,
+    release,
+    synchronize,
+)
 from prevalence.bench.workload import Workload
 from prevalence.errors import ConfigurationError, PrevalenceError
+from prevalence.nli.checkpoint import first_line
 from prevalence.nli.registry import EMBEDDED
 from prevalence.nli.scorer import NLIScorer
 
@@ -34,6 +41,8 @@ _ALONE_PRODUCTS = 10
 _SAMPLE_PRODUCTS = 40
 
 Floats = NDArray[np.float32]
+Found = TypeVar("Found")
+Ready = dict[str, tuple[Opened, Workload]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +192,8 @@ def measure_model(
             threshold=threshold,
             sample=work.head(_SAMPLE_PRODUCTS if settings.device != "cpu" else 1),
         )
+        rate = matmul_rate(settings.device, settings.dtype)
         rows = _timed_rows(given, work, settings, lambda told: progress(f"{name}: {told}"))
-    rate = matmul_rate(settings.device, settings.dtype)
     for row, found in rows:
         if found is not None:
             own = lengths[: row.pairs]
@@ -222,32 +231,69 @@ def _timed_rows(
 
     Contenders take turns, so that what slows the machine for a while slows all of them.
     """
-    rows: list[tuple[Row, Opened | None, Workload]] = []
+    rows: list[Row] = []
+    ready: Ready = {}
     for name in settings.contenders or CONTENDERS:
         progress(f"{name}: opening")
         part = work.head(_ALONE_PRODUCTS) if name == "one pair a call" else work
         row, opened = _open(name, given, part)
-        rows.append((row, opened, part))
+        rows.append(row)
+        if opened is not None:
+            ready[name] = opened, part
+        del opened
     answers: dict[str, Floats] = {}
     for turn in range(settings.repeats):
-        for row, opened, part in rows:
-            if opened is not None:
+        for row in rows:
+            if row.contender in ready:
                 progress(f"{row.contender}: run {turn + 1} of {settings.repeats}")
-                answers[row.contender] = _timed(row, opened, part, given.device)
-    return [(row, answers.get(row.contender)) for row, _, _ in rows]
+                _turn(row, ready, answers, given.device)
+    return [(row, answers.get(row.contender)) for row in rows]
 
 
 def _open(name: str, given: Given, work: Workload) -> tuple[Row, Opened | None]:
     """Open a contender and warm it up; on a GPU with every shape that it will meet."""
     row = Row(contender=name)
-    try:
+
+    def warm() -> Opened:
         opened = CONTENDERS[name](given)
         opened.run(work if given.on_gpu else work.head(1))
+        return opened
+
+    opened = _attempt(row, warm)
+    if opened is None:
+        release(given.device)
+    else:
+        row.settings, row.pairs = opened.settings, len(work.pairs)
+    return row, opened
+
+
+def _attempt(row: Row, work: Callable[[], Found]) -> Found | None:
+    """What some work gives; None, with the reason in the row, when it fails.
+
+    Contenders fail in all ways (memory, compilers, other libraries), and none of them may take the
+    others' figures along.
+    """
+    try:
+        return work()
     except PrevalenceError as error:
         row.reason = str(error)
-        return row, None
-    row.settings, row.pairs = opened.settings, len(work.pairs)
-    return row, opened
+    except Exception as error:
+        row.reason = f"{type(error).__name__}: {first_line(error)}"
+    return None
+
+
+def _turn(row: Row, ready: Ready, answers: dict[str, Floats], device: str) -> None:
+    """Time a contender once more; one that fails is dropped, with all that it holds."""
+    name = row.contender
+    found = _attempt(row, lambda: _timed(row, *ready[name], device))
+    if found is not None:
+        answers[name] = found
+        return
+    del ready[name]
+    answers.pop(name, None)
+    row.seconds.clear()
+    row.memory = None
+    release(device)
 
 
 def _timed(row: Row, opened: Opened, work: Workload, device: str) -> Floats:

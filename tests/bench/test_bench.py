@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -225,3 +226,33 @@ def test_table_csv_and_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert plot_throughput(tmp_path / "p.png", [result], title="t")
     assert (tmp_path / "p.png").stat().st_size > 1000
+
+
+def test_a_contender_that_fails_in_any_way_keeps_its_row_and_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import torch
+
+    calls: list[Workload] = []
+
+    def later(work: Workload) -> Any:
+        calls.append(work)
+        if len(calls) == 3:  # warmed up, timed once, and then
+            raise torch.OutOfMemoryError("CUDA out of memory\nand more")
+        return _half(work)
+
+    def never(_given: Any) -> Opened:
+        raise subprocess.CalledProcessError(1, ["gcc"])
+
+    monkeypatch.setitem(CONTENDERS, "later", lambda given: Opened(later, "held"))
+    monkeypatch.setitem(CONTENDERS, "never", never)
+    settings = Settings(size="tiny", repeats=3, contenders=("never", "later", "ours padded"))
+    never_row, later_row, ours = measure_model("roberta-base", settings).rows
+    assert never_row.reason == (
+        "CalledProcessError: Command '['gcc']' returned non-zero exit status 1."
+    )
+    assert later_row.reason == "OutOfMemoryError: CUDA out of memory"
+    for row in (never_row, later_row):
+        assert (row.seconds, row.memory, row.changed, row.pairs_per_second) == ([], None, None, None)
+    assert len(calls) == 3
+    assert (ours.reason, ours.changed, len(ours.seconds)) == (None, 0, 3)
