@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.distributed.reading import Reading
 from prevalence.distributed.splits import Split, count_lines, numbered, plan_splits
 from prevalence.distributed.worker import (
+    TALLIES,
     Description,
     Failure,
     SplitScorer,
@@ -49,7 +51,8 @@ class DistributedEngine:
         systems: who wrote the summaries that were seen so far.
         finished: whether the input was read to its end.
         read: bytes of the input whose rows have been given.
-        scorer: holds ``hits`` of the workers' pair caches, where they have some.
+        scorer: holds what the workers' scorers count, see :data:`.worker.TALLIES`; ``hits`` only
+            where they have pair caches.
 
     Raises:
         InputError: a file is missing, or cannot be read by many.
@@ -84,7 +87,9 @@ class DistributedEngine:
         self.read = 0
         self.systems: set[str] = set()
         self.finished = False
-        self.scorer = SimpleNamespace(hits=0) if found.cached else SimpleNamespace()
+        kept = [name for name in TALLIES if found.cached or name != "hits"]
+        self.scorer = SimpleNamespace(**dict.fromkeys(kept, 0))
+        self._told: set[str] = set()
 
     @property
     def threshold(self) -> float:
@@ -205,10 +210,19 @@ class DistributedEngine:
     def _count(self, split: Split, report: dict[str, Any], progress: Progress | None) -> None:
         before = self.counts.unique
         counted(self.counts, report["counts"])
-        if hasattr(self.scorer, "hits"):
-            self.scorer.hits += report["hits"]
+        for name, more in zip(TALLIES, report["tallies"], strict=True):
+            if hasattr(self.scorer, name):
+                setattr(self.scorer, name, getattr(self.scorer, name) + more)
+        self._warn(report["warnings"])
         self.read += split.size
         if self._done is not None:
             self._done(self.read)
         if progress is not None:
             progress(self.counts.unique - before)
+
+    def _warn(self, texts: Sequence[str]) -> None:
+        """Say what workers were warned of, the same once."""
+        for text in texts:
+            if text not in self._told:
+                self._told.add(text)
+                warnings.warn(text, RuntimeWarning, stacklevel=2)

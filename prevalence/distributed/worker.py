@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
+from contextlib import contextmanager
 from dataclasses import astuple, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -29,8 +31,11 @@ if TYPE_CHECKING:
     from prevalence.distributed.reading import Reading
     from prevalence.engine import Engine
 
-__all__ = ["Description", "Failure", "SplitScorer", "WorkerFault", "counted", "describe",
-           "identities"]  # fmt: skip
+__all__ = ["TALLIES", "Description", "Failure", "SplitScorer", "WorkerFault", "counted",
+           "describe", "identities"]  # fmt: skip
+
+TALLIES = ("hits", "rechecked", "turned")
+"""What scorers count themselves: answers of a cache, of a recheck, and decisions that it turned."""
 
 _EXIT = 70
 _PROBE = ("The room was warm all night.", "The room was warm.")
@@ -176,7 +181,8 @@ class SplitScorer:
                 ("place", pa.int64()),
                 ("rows", pa.list_(pa.large_string())),
                 ("counts", pa.list_(pa.int64())),
-                ("hits", pa.int64()),
+                ("tallies", pa.list_(pa.int64())),
+                ("warnings", pa.list_(pa.string())),
                 ("failure", pa.list_(pa.string())),
             ]
         )
@@ -190,27 +196,30 @@ class SplitScorer:
             split: its fields.
 
         Returns:
-            ``rows`` as JSON texts in input order, ``counts`` of work, ``hits`` of the cache, and
-            the ``failure`` that ended the split, empty for none.
+            ``rows`` as JSON texts in input order, ``counts`` of work, the scorer's own ``tallies``
+            in the order of :data:`TALLIES`, texts of its ``warnings``, and the ``failure`` that
+            ended the split, empty for none.
 
         Raises:
             WorkerFault: the fault is not in the records.
         """
         engine = self._engine
         engine.counts = WorkCounts()
-        hits = getattr(engine.scorer, "hits", 0)
+        before = _tallies(engine)
         rows: list[str] = []
         failure: tuple[str, ...] = ()
-        try:
-            for row in self._rows(Split(**split)):
-                rows.append(row.to_json_line())
-        except PrevalenceError as error:
-            failure = Failure.of(error)
+        with _warned() as told:
+            try:
+                for row in self._rows(Split(**split)):
+                    rows.append(row.to_json_line())
+            except PrevalenceError as error:
+                failure = Failure.of(error)
         return {
             "place": place,
             "rows": rows,
             "counts": list(astuple(engine.counts)),
-            "hits": getattr(engine.scorer, "hits", 0) - hits,
+            "tallies": [now - then for now, then in zip(_tallies(engine), before, strict=True)],
+            "warnings": told,
             "failure": list(failure),
         }
 
@@ -244,6 +253,9 @@ class SplitScorer:
             return next(self._engine.run([product]))
         except Exception as error:
             self._check_health()
+            # The row has one line of it, and its place in the output will count as done.
+            traceback.print_exc()
+            sys.stderr.flush()
             return self._error_row(product, error)
 
     def _check_health(self) -> None:
@@ -272,6 +284,24 @@ class SplitScorer:
         )
         self._engine.counts.add_row(row, named=product.name is not None)
         return row
+
+
+def _tallies(engine: Engine) -> list[int]:
+    return [getattr(engine.scorer, name, 0) for name in TALLIES]
+
+
+@contextmanager
+def _warned() -> Iterator[list[str]]:
+    """Collect warnings of the run, which is whoever waits for it to be told; others are shown."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default", RuntimeWarning)
+        yield told
+    for found in caught:
+        if issubclass(found.category, RuntimeWarning):
+            told.append(str(found.message))
+        else:
+            warnings.warn_explicit(found.message, found.category, found.filename, found.lineno)
 
 
 def counted(total: WorkCounts, part: list[int]) -> None:

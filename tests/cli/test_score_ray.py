@@ -95,6 +95,44 @@ def test_workers_are_told_files_from_the_root_and_no_gpu_that_they_were_not_give
 
 
 @pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("model", "{here}/model"),
+        ("~/model", "{here}/model"),
+        ("some/hub-name", "some/hub-name"),
+        ("embedded", "embedded"),
+        ("rouge1-precision", "rouge1-precision"),
+        ("nli:./model", "nli:{here}/model"),
+        ("nli:embedded", "nli:embedded"),
+        ("nli:cosine", "nli:{here}/cosine"),  # after nli: it is a folder, and no family
+        ("cosine", "cosine"),
+        ("cosine:./model,document", "cosine:{here}/model,document"),
+        ("cosine:embedded,sentence-max,pooling=mean", "cosine:embedded,sentence-max,pooling=mean"),
+        ("adapter:a.toml", "adapter:{here}/a.toml"),
+        ("superpal:model,max", "superpal:{here}/model,max"),
+        ("summac-zs:sentence,max,mean,model=./model",
+         "summac-zs:sentence,max,mean,model={here}/model"),
+        ("summac-zs:max,model=vitc", "summac-zs:max,model=vitc"),
+        ("summac-conv:a.toml,model=embedded+adapter:a.toml,bins=even50",
+         "summac-conv:{here}/a.toml,model=embedded+adapter:{here}/a.toml,bins=even50"),
+        ("qafe:qg=model,qa=nli:model", "qafe:qg={here}/model,qa=nli:{here}/model"),
+    ],
+)  # fmt: skip
+def test_workers_open_what_one_process_would_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for folder in ("model", "embedded", "rouge1-precision", "cosine", "max", "sentence", "vitc"):
+        Path(folder).mkdir()
+    Path("a.toml").touch()
+    given: dict[str, Any] = {"device": "cpu", "cache": None, "no_cache": False,
+                             "calibration": None, "model": name}  # fmt: skip
+    changed = worker_parameters(SimpleNamespace(gpus_per_worker=None), given)
+    assert changed["model"] == expected.format(here=tmp_path)
+
+
+@pytest.mark.parametrize(
     ("source", "output"),
     [("", ""), ("", "rows.jsonl"), ("part-00000.parquet", "")],
 )

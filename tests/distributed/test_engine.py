@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -190,7 +191,11 @@ class Faulty:
 
 
 def test_a_summary_at_fault_becomes_an_error_row_and_costs_no_other(
-    pool: Any, source: Path, fake_scorer: Any, open_engine: Callable[[], Engine]
+    pool: Any,
+    source: Path,
+    fake_scorer: Any,
+    open_engine: Callable[[], Engine],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     bad = frozenset({"It is 2 days old.", "Bright 6."})
     engine = DistributedEngine(
@@ -209,6 +214,8 @@ def test_a_summary_at_fault_becomes_an_error_row_and_costs_no_other(
         json.loads(line)["input_digest"] for line in expected
     ]
     assert (engine.counts.failed, engine.counts.scored) == (5, len(rows) - 5)
+    # The row has one line of the fault; the worker's log has where it came from.
+    assert capsys.readouterr().err.count('raise RuntimeError("out of order")') == 3
 
 
 def test_a_worker_that_can_score_nothing_has_to_start_anew(
@@ -227,3 +234,42 @@ def test_a_worker_with_another_engine_is_refused(
     expected = Description.of(open_engine())
     with pytest.raises(ModelError, match="install the same packages and models"):
         SplitScorer(lambda: Engine(fake_scorer(threshold=0.7), OPTIONS), Reading(), expected)
+
+
+class Rechecked(Faulty):
+    """A scorer that counts as one with a recheck does, and warns."""
+
+    rechecked = turned = 0
+
+    def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
+        self.rechecked += 10
+        self.turned += 1
+        warnings.warn("rounding moved the log-odds of a pair", RuntimeWarning, stacklevel=2)
+        warnings.warn("some library is old", UserWarning, stacklevel=2)
+        return self._inner.score(texts, pairs, progress=progress)
+
+
+def test_what_the_workers_scorers_count_and_warn_of_is_told(
+    pool: Any, source: Path, fake_scorer: Any, open_engine: Callable[[], Engine]
+) -> None:
+    engine = DistributedEngine(
+        pool, [str(source)], lambda: Engine(Rechecked(fake_scorer(), frozenset()), OPTIONS),
+        split_bytes=300,
+    )  # fmt: skip
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = lines(engine.run(engine.items()))
+    assert rows == local(open_engine, source)
+    assert engine.scorer.rechecked == 10 * engine.scorer.turned > 10
+    assert not hasattr(engine.scorer, "hits")
+    told = [(found.category, str(found.message)) for found in caught]
+    assert told.count((RuntimeWarning, "rounding moved the log-odds of a pair")) == 1
+    assert (UserWarning, "some library is old") in told
+
+
+def test_workers_are_warned_of_once(pool: Any, source: Path, fake_scorer: Any) -> None:
+    engine = DistributedEngine(pool, [str(source)], lambda: Engine(fake_scorer(), OPTIONS))
+    with pytest.warns(RuntimeWarning, match="rounding moved") as caught:
+        engine._warn(["rounding moved"])
+        engine._warn(["rounding moved", "rounding moved"])
+    assert len(caught) == 1
