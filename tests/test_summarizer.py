@@ -190,7 +190,7 @@ def test_a_sentence_that_does_not_imply_itself_may_be_chosen_where_it_stands_aga
     metric: OpinionPrevalence,
 ) -> None:
     # "!!!" has no word, so nothing implies it; Algorithm 1 refuses only what a chosen sentence does.
-    reviews = ["Warm boots. !!!", "Cold feet. !!!"]
+    reviews = ["Warm boots.", "!!!", "Cold feet.", "!!!"]
     extract = metric.summarize(reviews, SummaryOptions(length=LengthRule(sentences=9)))
     texts = ["Warm boots.", "Cold feet.", "!!!", "!!!"]
     assert [s.text for s in extract.sentences] == texts
