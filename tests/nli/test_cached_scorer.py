@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from prevalence.errors import BackendError
+from prevalence.nli import cached_scorer as module
 from prevalence.nli.cache import FILE_NAME, PairCache
 from prevalence.nli.cached_scorer import CachedScorer
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores
@@ -264,3 +265,30 @@ def test_the_store_is_asked_by_the_unit_and_not_by_the_pair(tmp_path: Path) -> N
         looked_up = sum("WHERE key IN" in statement for statement in statements)
         assert (looked_up, kinds.count("COMMIT")) == (4, writes), run
     assert (scorer.hits, scorer.misses) == (2_000, 2_000)
+
+
+def test_answers_of_another_reading_are_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, pairs = grid(3)
+    CachedScorer(Counting(), PairCache(tmp_path)).score(texts, pairs)
+    key = CachedScorer(Counting(), PairCache(tmp_path))._key(texts, *pairs[0])
+    # The first reading has no name: caches from before readings were named are read on.
+    named = b"d" * 16 + texts.digest(int(pairs[0, 0])) + texts.digest(int(pairs[0, 1]))
+    assert key == hashlib.blake2b(named, digest_size=16).digest()
+    monkeypatch.setattr(module, "_READING", b"1")
+    again = CachedScorer(Counting(), PairCache(tmp_path))
+    again.score(texts, pairs)
+    assert (again.hits, again.misses) == (0, 15)
+
+
+def test_large_units_are_stored_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_UNIT", 8)
+    texts, pairs = grid(7)
+    inner = Counting(work_unit=10**6)
+    inner.fail_at = 20
+    with pytest.raises(BackendError):
+        CachedScorer(inner, PairCache(tmp_path)).score(texts, pairs)
+    left = CachedScorer(Counting(), PairCache(tmp_path))
+    left.score(texts, pairs)
+    assert (left.hits, left.misses) == (16, 19)
