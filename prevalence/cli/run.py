@@ -391,7 +391,9 @@ def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str
     if lines is not None:
         return lines.kept("rows")
     if options.output is not None and options.output.is_dir():
-        done = sum(1 for _ in _finished(options.output))
+        from prevalence.distributed import finished_count
+
+        done = finished_count(options.output)
         return f"{done:,} rows are in {options.output}; the same command goes on from there"
     if hasattr(engine.scorer, "hits"):
         return "pairs scored so far are in the cache; the same command goes on from there"

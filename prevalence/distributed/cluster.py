@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
+from prevalence.nli.checkpoint import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -76,7 +77,7 @@ class Cluster:
         Raises:
             MissingDependencyError: Ray is not installed.
             BackendError: the cluster cannot be reached.
-            ConfigurationError: this machine has no such GPUs.
+            ConfigurationError: no node has as many GPUs as a worker is to have.
         """
         ray = _ray()
         own = not ray.is_initialized()
@@ -102,14 +103,19 @@ class Cluster:
             ray.init(**options, log_to_driver=False, logging_level=logging.ERROR)
         except Exception as error:
             where = self.address or "in this machine"
-            raise BackendError(f"no Ray cluster {where}: {_first_line(error)}") from error
+            raise BackendError(f"no Ray cluster {where}: {_told(error)}") from error
 
     def _size(self, ray: Any) -> int:
         there = ray.cluster_resources()
         gpus, share = float(there.get("GPU", 0)), self.gpus_per_worker
-        if share > gpus and self.address is None:
+        # A worker lives on one node. Ray would wait for such a node for ever, and without a word.
+        nodes = (node["Resources"] for node in ray.nodes() if node["Alive"])
+        most = max((float(node.get("GPU", 0)) for node in nodes), default=0.0)
+        if share > most:
+            where = "this machine" if self.address is None else "the largest node of the cluster"
             raise ConfigurationError(
-                f"this machine has {gpus:g} GPUs, and a worker is to have {share:g}"
+                f"{where} has {most:g} GPUs, and a worker is to have {share:g}; start a node that "
+                "has them, or give less with --gpus-per-worker"
             )
         if self.workers is not None:
             return self.workers
@@ -238,7 +244,7 @@ def _translated() -> Iterator[None]:
         yield
     except RayError as error:
         raise BackendError(
-            f"the cluster failed ({_first_line(error)}); rows written as JSON Lines or Parquet are "
+            f"the cluster failed ({_told(error)}); rows written as JSON Lines or Parquet are "
             "kept, and the same command goes on from there"
         ) from error
 
@@ -247,6 +253,5 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {first_line(error)}"

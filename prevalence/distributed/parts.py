@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["COLUMNS", "PartsWriter", "finished_parts"]
+__all__ = ["COLUMNS", "PartsWriter", "finished_count", "finished_parts"]
 
 _ROWS = 4_096
 _SECONDS = 60.0
@@ -121,17 +121,41 @@ def finished_parts(folder: Path) -> Iterator[ScoredSummary]:
                 for text in batch.column(_ROW).to_pylist():
                     yield ScoredSummary.from_json(json.loads(text))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{path}: not a part of an earlier run ({error}); choose another --output, or "
-                "--overwrite"
-            ) from error
+            raise _foreign(path, error) from error
+
+
+def finished_count(folder: Path) -> int:
+    """How many rows :func:`finished_parts` would give; the footers of the parts say it.
+
+    Raises:
+        InputError: the folder holds something else.
+    """
+    count = 0
+    for path in _parts(folder):
+        try:
+            count += parquet().read_metadata(path).num_rows
+        except (OSError, ValueError) as error:
+            raise _foreign(path, error) from error
+    return count
+
+
+def _foreign(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"{path}: not a part of an earlier run ({error}); choose another --output, or --overwrite"
+    )
+
+
+def _number(path: Path) -> tuple[int, str]:
+    """What parts are sorted by; names have five digits, and more from the 100,000th on."""
+    digits = path.stem.removeprefix("part-")
+    return int(digits) if digits.isdecimal() else -1, path.name
 
 
 def _parts(folder: Path) -> list[Path]:
     if folder.is_file():
         raise InputError(f"{folder}: is a file; Parquet goes to a folder of parts")
-    found = sorted(folder.glob("*")) if folder.is_dir() else []
-    left = [path for path in found if not path.name.startswith((".", "_"))]
+    found = folder.iterdir() if folder.is_dir() else ()
+    left = sorted((path for path in found if not path.name.startswith((".", "_"))), key=_number)
     for number, path in enumerate(left):
         if path.name != f"part-{number:05}.parquet":
             raise InputError(

@@ -6,6 +6,7 @@ in which it begins; Parquet files are cut at row numbers, which stand in their f
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,7 @@ MOST_SPLITS = 20_000
 _SPLITS_A_WORKER = 16
 _LEAST_BYTES, _MOST_BYTES = 16 << 10, 8 << 20
 _BLOCK = 1 << 20
+_LARGE_GZIP = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +144,13 @@ def _splits_of(path: str, source_format: str, *, split_bytes: int) -> list[Split
         return _row_splits(path, size, split_bytes)
     _check_lines(path, source_format)
     if first.startswith(b"\x1f\x8b"):
+        if size > _LARGE_GZIP:
+            warnings.warn(
+                f"{display(path)}: gzip cannot be cut, so one worker scores all {size >> 20:,} MiB "
+                "of it and holds the rows until the end; unpack it, or cut it into smaller files",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return [Split(path=str(whole), name=path, kind=GZIP, start=0, end=size, size=size)]
     return [
         Split(path=str(whole), name=path, kind=LINES, start=start, end=end, size=end - start)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.distributed import PartsWriter, finished_parts
+from prevalence.distributed import PartsWriter, finished_count, finished_parts
 from prevalence.distributed import parts as module
 from prevalence.engine import Engine
 from prevalence.errors import InputError
@@ -45,6 +45,7 @@ def test_rows_come_back_whole_and_in_order(
     names = [path.name for path in sorted(folder.iterdir())]
     assert names == [f"part-0000{n}.parquet" for n in range(4)]  # 2 + 1, then 2 + 1
     assert list(finished_parts(folder)) == rows
+    assert finished_count(folder) == len(rows)
     table = pq.read_table(folder)
     assert table.column_names == list(module.COLUMNS)
     assert table["prevalence"].to_pylist() == [row.prevalence for row in rows]
@@ -107,3 +108,17 @@ def test_a_part_of_something_else_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"nothing")
     with pytest.raises(InputError, match="not a part of an earlier run"):
         list(finished_parts(folder))
+    with pytest.raises(InputError, match="not a part of an earlier run"):
+        finished_count(folder)
+
+
+def test_parts_are_sorted_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    names = [f"part-{number:05}.parquet" for number in (99_998, 99_999, 100_000, 100_001)]
+    for name in names:
+        (folder / name).touch()
+    found = sorted(folder.iterdir(), key=module._number)
+    assert [path.name for path in found] == names
+    with pytest.raises(InputError, match=r"part-99998\.parquet, which is not part 0"):
+        PartsWriter(folder, continues=True)

@@ -74,3 +74,44 @@ def test_a_worker_with_a_gpu_is_described_where_one_is() -> None:
     assert calls.options == {"num_cpus": 1, "num_gpus": 0.5, "max_calls": 1}
     Pool(calls, workers=2, gpus=0).once(abs, -1)
     assert calls.options == {"num_cpus": 1}
+
+
+class Nodes:
+    """A cluster as far as its size goes."""
+
+    def __init__(self, *gpus: float) -> None:
+        self._gpus = gpus
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 4.0, "GPU": sum(self._gpus)}
+
+    def nodes(self) -> list[dict[str, Any]]:
+        alive = [{"Alive": True, "Resources": {"GPU": n} if n else {}} for n in self._gpus]
+        return [*alive, {"Alive": False, "Resources": {"GPU": 8.0}}]
+
+
+def test_workers_fill_the_gpus_or_the_cores() -> None:
+    assert Cluster(address="auto", gpus_per_worker=0.5)._size(Nodes(2, 1)) == 6
+    assert Cluster(address="auto", gpus_per_worker=2)._size(Nodes(2, 2)) == 2
+    assert Cluster(address="auto")._size(Nodes(0, 0)) == 4
+    assert Cluster(address="auto", gpus_per_worker=1, workers=1)._size(Nodes(2)) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "gpus", "said"),
+    [
+        (
+            {"address": "auto"},
+            (0, 0),
+            "largest node of the cluster has 0 GPUs, .* to have 1; start",
+        ),
+        ({"address": "auto", "workers": 3}, (0,), "has 0 GPUs"),
+        ({"address": "h:1", "gpus_per_worker": 4}, (2, 2), "has 2 GPUs, and a worker is to have 4"),
+        ({}, (0,), "this machine has 0 GPUs"),
+    ],
+)
+def test_gpus_that_no_node_has_are_refused(
+    options: dict[str, Any], gpus: tuple[float, ...], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        Cluster(**{"gpus_per_worker": 1, **options})._size(Nodes(*gpus))

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.distributed import Reading, Split, plan_splits
+from prevalence.distributed import splits as module
 from prevalence.distributed.reading import plain_record
 from prevalence.distributed.splits import MOST_SPLITS, count_lines, input_files, numbered
 from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
@@ -69,6 +70,16 @@ def test_a_gzipped_file_is_one_split(tmp_path: Path) -> None:
     [split] = cut(path, 1)
     assert split.size == path.stat().st_size
     assert read([split]) == list(read_products(path))
+
+
+def test_a_large_gzipped_file_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "input.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{LINE}\n".encode()))
+    monkeypatch.setattr(module, "_LARGE_GZIP", path.stat().st_size)
+    cut(path, None)
+    monkeypatch.setattr(module, "_LARGE_GZIP", path.stat().st_size - 1)
+    with pytest.warns(RuntimeWarning, match="one worker scores all"):
+        cut(path, None)
 
 
 def test_a_run_goes_on_inside_a_split(tmp_path: Path) -> None:
