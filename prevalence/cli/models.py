@@ -29,9 +29,11 @@ def models(as_json: bool) -> None:
     from prevalence.scorers import FAMILIES
 
     if as_json:
-        rows = [
-            asdict(entry) | {"threshold": entry.stated_threshold()} for entry in REGISTRY.values()
-        ]
+        rows = []
+        for entry in REGISTRY.values():
+            longest, hypothesis = entry.stated_limits()
+            stated = {"threshold": entry.stated_threshold(), "max_length": longest}
+            rows.append(asdict(entry) | stated | {"max_hypothesis": hypothesis})
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         return
 
@@ -46,14 +48,16 @@ def models(as_json: bool) -> None:
     table.add_column("about")
     for entry in REGISTRY.values():
         threshold = entry.stated_threshold()
+        longest, hypothesis = entry.stated_limits()
         table.add_row(
             entry.name,
             "–" if threshold is None else f"{threshold:.4g}",
-            f"{entry.max_length:,}",
+            f"{longest:,}" if hypothesis is None else f"{longest:,}+{hypothesis:,}",
             entry.licence,
             entry.about,
         )
     make_console().print(table)
-    click.echo("\nA dash: no threshold calibrated for opinion prevalence; set --threshold.\n")
+    click.echo("\nA dash: no threshold calibrated for opinion prevalence; set --threshold.")
+    click.echo("Tokens of a pair; with a plus, of a review and of a sentence.\n")
     for usage, about in dict.fromkeys((family.usage, family.about) for family in FAMILIES.values()):
         click.echo(f"{usage}\n    {about}")

@@ -50,7 +50,7 @@ ATTENTIONS = (JOINT, PREMISE_FIRST)
 FIRST = "first"
 """With premise-first attention, the head reads the hypothesis' first token."""
 MEAN = "mean"
-"""With premise-first attention, the head reads the mean of the hypothesis' tokens, special ones too."""
+"""With premise-first attention, the head reads the mean of all of the hypothesis' tokens."""
 POOLINGS = (FIRST, MEAN)
 """What ``prevalence_pooling`` in a config may say."""
 _CLASSIFIER = "AutoModelForSequenceClassification"
@@ -240,10 +240,12 @@ def _download(model: str, location: str, revision: str) -> Path:
         return Path(snapshot_download(location, revision=revision, allow_patterns=wanted))
     except Exception as error:
         offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE") == "1" else ""
+        hidden = Path(model).is_dir()
+        here = f"; write ./{model} for the folder here" if hidden else ""
         raise ModelError(
-            f"{model}: not a local folder, and the hub gave no model{offline}: "
-            f"{type(error).__name__}. Use --model embedded, which needs no network, "
-            "or the path of a checkpoint folder"
+            f"{model}: {'a registered name' if hidden else 'not a local folder'}, and the hub gave "
+            f"no model{offline}: {type(error).__name__}. Use --model embedded, which needs no "
+            f"network, or the path of a checkpoint folder{here}"
         ) from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 __all__ = ["EMBEDDED", "REGISTRY", "Checkpoint", "lookup"]
 
@@ -24,7 +25,8 @@ class Checkpoint:
         revision: hub revision; a branch name where no commit is pinned (the signature carries a
             digest of the weights in any case).
         licence: of the weights, as their publisher states it.
-        max_length: longest input in tokens, special tokens included.
+        max_length: longest input in tokens, special tokens included; a model that ships may state
+            other limits, see :meth:`stated_limits`.
         threshold: decision threshold calibrated for opinion prevalence, or None.
         calibration: where the threshold comes from.
         about: one line.
@@ -41,11 +43,29 @@ class Checkpoint:
 
     def stated_threshold(self) -> float | None:
         """The registered threshold, or the one in the config of a model that ships."""
-        config = Path(self.location) / "config.json"
-        if self.threshold is None and config.is_file():
-            stored = json.loads(config.read_text(encoding="utf-8")).get("prevalence_threshold")
-            return None if stored is None else float(stored)
-        return self.threshold
+        if self.threshold is not None:
+            return self.threshold
+        stored = self._config().get("prevalence_threshold")
+        return None if stored is None else float(stored)
+
+    def stated_limits(self) -> tuple[int, int | None]:
+        """Most tokens of a pair, and None; or of a premise and of a hypothesis.
+
+        The latter where a model that ships reads the two apart, as its config says.
+        """
+        config = self._config()
+        longest = int(config.get("prevalence_max_length", self.max_length))
+        if config.get("prevalence_attention") != "premise-first":
+            return longest, None
+        return longest, int(config.get("prevalence_max_hypothesis", self.max_length))
+
+    def _config(self) -> dict[str, Any]:
+        """That of a model that ships; nothing is known of others before they are there."""
+        file = Path(self.location) / "config.json"
+        if not (file.is_absolute() and file.is_file()):
+            return {}
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
 
 
 _NOT_CALIBRATED = "not calibrated on review judgments"
@@ -55,7 +75,8 @@ REGISTRY: dict[str, Checkpoint] = {
     for entry in (
         Checkpoint(
             EMBEDDED, str(_MODELS / "minilm-reviewnli"), "", "Apache-2.0", 512, None,
-            "its own config (ReviewNLI dev)", "small cross-encoder inside this package; no network",
+            "its own config (ReviewNLI dev)",
+            "22.7M; inside this package, reads premises first; no network",
         ),
         Checkpoint(
             "roberta-large-mnli", "FacebookAI/roberta-large-mnli", "main", "MIT", 512, 0.04,

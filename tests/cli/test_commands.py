@@ -98,7 +98,14 @@ def test_models_lists_the_registry(run: Run) -> None:
     assert [entry["name"] for entry in listed] == list(REGISTRY)
     assert all(name in shown for name in REGISTRY)
     paper = next(line for line in shown.splitlines() if line.startswith("roberta-large-mnli"))
-    assert paper.split()[1] == "0.04"
+    assert paper.split()[1:3] == ["0.04", "512"]
+    embedded = next(line for line in shown.splitlines() if line.startswith("embedded"))
+    # What its signature says: attn:premise-first|trunc:302+102.
+    assert embedded.split()[2] == "302+102"
+    assert "cross-encoder" not in embedded
+    assert [(entry["max_length"], entry["max_hypothesis"]) for entry in listed[:2]] == [
+        (302, 102), (512, None)
+    ]  # fmt: skip
     assert all(f"\n{family.usage}\n    {family.about}" in shown for family in FAMILIES.values())
 
 

@@ -232,6 +232,24 @@ def test_hub_names_without_a_network(
     assert time.perf_counter() - began < 5
 
 
+def test_a_folder_behind_a_registered_name_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import huggingface_hub
+
+    def unreachable(*_: Any, **__: Any) -> str:
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=r"not a local folder.*checkpoint folder$"):
+        resolve("bart-large-mnli")
+    (tmp_path / "bart-large-mnli").mkdir()
+    with pytest.raises(ModelError, match=r"a registered name.*write \./bart-large-mnli for the"):
+        resolve("bart-large-mnli")
+    assert resolve("./bart-large-mnli").is_dir()
+
+
 def test_registered_folder_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from dataclasses import replace
 
