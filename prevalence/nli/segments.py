@@ -56,15 +56,20 @@ class Segments:
         starts: int32 [N + 1] on the device of the tokens, where each begins, and their end.
         lengths: int64 [N] in the host's memory, at least one sequence, none empty.
         varlen: attend with torch's kernel for sequences of unequal length.
+        counted: whether uses are counted; compiled layers, which may be compiled anew for every
+            number that they change, are to have no count.
 
     Attributes:
         uses: how often attention among them was asked for.
     """
 
-    def __init__(self, starts: Tensor, lengths: Ints, *, varlen: bool = False) -> None:
+    def __init__(
+        self, starts: Tensor, lengths: Ints, *, varlen: bool = False, counted: bool = True
+    ) -> None:
         self.starts = starts
         self.lengths = lengths
         self.varlen = varlen
+        self.counted = counted
         self.uses = 0
 
     @property
@@ -156,7 +161,8 @@ def attend(
     Returns:
         float [1, T or N, heads, d].
     """
-    segments.uses += 1
+    if segments.counted:
+        segments.uses += 1
     parts = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
     compute = _by_kernel if segments.varlen else _by_blocks
     return compute(*parts, segments, scale=scale, reach=reach, firsts_only=firsts_only)[None]
