@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numba
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from prevalence.kernels.compiling import compiled
 
 __all__ = ["fill", "fill_packed"]
 
 
-def _compiled(function: Callable[..., object]) -> Callable[..., object]:
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        # No folder can be written to keep the machine code: compile it in each process.
-        return numba.njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def _copy(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     ids, kinds, at, source, start, length, kind
 ):
@@ -30,7 +17,7 @@ def _copy(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     return at + length
 
 
-@_compiled
+@compiled
 def fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     tokens, spans, prefix, middle, suffix, types, pad, pad_type, ids, mask, kinds
 ):
@@ -47,7 +34,7 @@ def fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
         kinds[row, at:] = pad_type
 
 
-@_compiled
+@compiled
 def fill_packed(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     tokens, spans, starts, prefix, middle, suffix, types, first_position, ids, kinds, positions
 ):

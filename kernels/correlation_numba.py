@@ -5,26 +5,18 @@ A coefficient is named by its place in KINDS: 0 Kendall, 1 Spearman, 2 Pearson.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
-import numba
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from prevalence.kernels.compiling import compiled
 
 __all__ = ["correlate_resamples", "correlate_rows"]
 
+_compiled = partial(compiled, error_model="numpy")
+
 _FEW = 48
 """Up to this many points, comparing all pairs is faster than sorting."""
-
-
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:
-        # No folder can be written to keep the machine code: compile it in each process.
-        return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 @_compiled

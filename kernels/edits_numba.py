@@ -6,13 +6,11 @@ A cell of the table of distances holds the cost, and the step by which it was re
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numba
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from prevalence.kernels.compiling import compiled
 
 __all__ = ["count_edits"]
 
@@ -26,15 +24,7 @@ _KEEP, _REPLACE, _DROP, _ADD = 0, 1, 2, 3
 """Steps: both texts go on, or the words alone, or the reference alone."""
 
 
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        # No folder can be written to keep the machine code: compile it in each process.
-        return numba.njit(nogil=True)(function)
-
-
-@_compiled
+@compiled
 def _fill(words: Any, reference: Any, costs: Any, steps: Any, start: int) -> Any:
     """Fill the rows of the table after ``start``; the cost of all words is returned."""
     n, m = words.size, reference.size
@@ -64,7 +54,7 @@ def _fill(words: Any, reference: Any, costs: Any, steps: Any, start: int) -> Any
     return costs[n, m]
 
 
-@_compiled
+@compiled
 def _align(steps: Any, partner: Any, wrong: Any, missed: Any) -> None:
     """Last word at or before each place of the reference, and which words and places err."""
     i, j = wrong.size, missed.size
@@ -82,7 +72,7 @@ def _align(steps: Any, partner: Any, wrong: Any, missed: Any) -> None:
             wrong[i] = missed[j] = step == _REPLACE
 
 
-@_compiled
+@compiled
 def _shift(words: Any, start: int, length: int, target: int, out: Any) -> None:
     """Words with a run of them moved to another place: two neighbouring parts change places."""
     end = start + length
@@ -98,7 +88,7 @@ def _shift(words: Any, start: int, length: int, target: int, out: Any) -> None:
     out[high:] = words[high:]
 
 
-@_compiled
+@compiled
 def _common(first: Any, second: Any) -> int:
     """Length of the common beginning."""
     at = 0
@@ -107,7 +97,7 @@ def _common(first: Any, second: Any) -> int:
     return at
 
 
-@_compiled
+@compiled
 def _run(words: Any, reference: Any, i: int, j: int) -> int:
     """Words in common from two places on, as many as may be shifted."""
     length = 0
@@ -121,7 +111,7 @@ def _run(words: Any, reference: Any, i: int, j: int) -> int:
     return length
 
 
-@_compiled
+@compiled
 def _best_shift(words: Any, reference: Any, tables: Any, tried: int) -> Any:
     """The gain of the best shift, how many were tried so far, and the words after it."""
     n, m = words.size, reference.size
@@ -161,7 +151,7 @@ def _best_shift(words: Any, reference: Any, tables: Any, tried: int) -> Any:
     return rank[0] if rank[1] else 0, tried, best
 
 
-@_compiled
+@compiled
 def count_edits(words: Any, reference: Any) -> Any:
     """Edits and shifts; both texts are int64, the reference is not empty."""
     n, m = words.size, reference.size
