@@ -189,7 +189,7 @@ def test_a_summary_is_made_of_all_reviews(fake_scorer: Any) -> None:
 def test_a_sentence_that_does_not_imply_itself_may_be_chosen_where_it_stands_again(
     metric: OpinionPrevalence,
 ) -> None:
-    # "!!!" has no word, so nothing implies it; Algorithm 1 refuses only what a chosen sentence does.
+    # "!!!" has no word, so nothing implies it: Algorithm 1 refuses what a chosen sentence implies.
     reviews = ["Warm boots.", "!!!", "Cold feet.", "!!!"]
     extract = metric.summarize(reviews, SummaryOptions(length=LengthRule(sentences=9)))
     texts = ["Warm boots.", "Cold feet.", "!!!", "!!!"]

@@ -101,9 +101,7 @@ class PackedClassifier:
             context = self._attend(last, hidden, packed, biases)
             return family.classify(_means(family.finish(last, context, hidden), packed))
         context = self._attend_heads(last, hidden, packed, biases.first())
-        return family.classify(
-            family.finish(last, context, hidden.index_select(0, packed.heads))
-        )
+        return family.classify(family.finish(last, context, hidden.index_select(0, packed.heads)))
 
     def _attend(
         self, layer: Any, hidden: Tensor, packed: Packed[Tensor], biases: _Biases

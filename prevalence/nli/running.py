@@ -35,7 +35,7 @@ _WAVE = 8
 """Batches in a wave on a CUDA device: about half a million tokens, some tenths of a second."""
 
 
-class _NoRoom(BackendError):
+class _NoRoomError(BackendError):
     """Memory ran out; smaller batches may fit."""
 
 
@@ -119,7 +119,7 @@ class BatchRunner:
                 logits = self._reader.logits(tokens, spans).float()
                 alone = logits.shape[1] == 1
                 return torch.sigmoid(logits) if alone else torch.softmax(logits, dim=1)
-        except _NoRoom:
+        except _NoRoomError:
             pass
         if self._device.type == "cuda":
             torch.cuda.empty_cache()
@@ -161,7 +161,7 @@ class BatchRunner:
             raise
         except Exception as error:
             if _out_of_memory(error):
-                raise _NoRoom(
+                raise _NoRoomError(
                     f"out of memory on {self._device}: {first_line(error)}; use a smaller "
                     "--batch-tokens"
                 ) from error

@@ -253,6 +253,11 @@ def test_a_contender_that_fails_in_any_way_keeps_its_row_and_costs_no_other(
     )
     assert later_row.reason == "OutOfMemoryError: CUDA out of memory"
     for row in (never_row, later_row):
-        assert (row.seconds, row.memory, row.changed, row.pairs_per_second) == ([], None, None, None)
+        assert (row.seconds, row.memory, row.changed, row.pairs_per_second) == (
+            [],
+            None,
+            None,
+            None,
+        )
     assert len(calls) == 3
     assert (ours.reason, ours.changed, len(ours.seconds)) == (None, 0, 3)

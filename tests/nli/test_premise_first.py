@@ -489,7 +489,7 @@ def _means_of(hidden: torch.Tensor, lengths: list[int]) -> torch.Tensor:
     masks = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     places = torch.where(masks, torch.arange(max(lengths)), 0)[:, None]
     rows = torch.arange(len(lengths))
-    filled = {name: rows for name in packed_module.Packed._fields}
+    filled = dict.fromkeys(packed_module.Packed._fields, rows)
     filled |= {"hypotheses": places, "hypothesis_mask": masks[:, None], "slots": rows}
     return packed_module._means(hidden, packed_module.Packed(**filled))
 

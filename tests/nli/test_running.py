@@ -108,7 +108,10 @@ def test_nothing_of_cuda_is_used_on_a_cpu(log: list[str]) -> None:
     ("error", "told"),
     [
         (RuntimeError("size mismatch"), "the model or the device failed: size mismatch; try some"),
-        (torch.OutOfMemoryError("CUDA out of memory"), "out of memory on .*; use a smaller --batch"),
+        (
+            torch.OutOfMemoryError("CUDA out of memory"),
+            "out of memory on .*; use a smaller --batch",
+        ),
     ],
 )
 def test_a_failure_while_answers_are_sent_is_told_too(
