@@ -2,7 +2,8 @@
 
 Exact early stopping: the first wave asks only what masks a sentence (the product statement and
 earlier sentences), the second asks the reviews about the sentences that still count. Both waves
-run over all products of a chunk at once, so that batches stay full.
+run over all products of a chunk at once, so that batches stay full. A chunk ends with the product
+that fills it: a product is never cut, since its summaries share its texts and its ceiling.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ __all__ = ["bench"]
 _EPILOG = """\b
 Examples:
   prevalence bench --size tiny --repeats 1
-  prevalence bench --models embedded --size tiny --contenders 'ours padded,ours packed'
+  prevalence bench --models embedded --size tiny --contenders 'one pair a call,ours packed'
   prevalence bench --models roberta-large --size full --device cuda --output results
 
 \b
