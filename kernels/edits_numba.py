@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 
 from prevalence.kernels.compiling import compiled
+from prevalence.kernels.edits import (
+    ADD,
+    BEAM,
+    DROP,
+    FAR,
+    KEEP,
+    MOST_CANDIDATES,
+    REPLACE,
+    SHIFT_DISTANCE,
+    SHIFTED_WORDS,
+)
 
 __all__ = ["count_edits"]
-
-_SHIFTED_WORDS = 10
-_SHIFT_DISTANCE = 50
-_BEAM = 25
-_MOST_CANDIDATES = 1000
-_FAR = 10**16
-
-_KEEP, _REPLACE, _DROP, _ADD = 0, 1, 2, 3
-"""Steps: both texts go on, or the words alone, or the reference alone."""
 
 
 @compiled
@@ -29,27 +31,27 @@ def _fill(words: Any, reference: Any, costs: Any, steps: Any, start: int) -> Any
     """Fill the rows of the table after ``start``; the cost of all words is returned."""
     n, m = words.size, reference.size
     ratio = m / n if n else 1.0
-    beam = math.ceil(ratio / 2 + _BEAM) if ratio / 2 > _BEAM else _BEAM
+    beam = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
     if start == 0:
         for j in range(m + 1):
-            costs[0, j], steps[0, j] = j, _ADD
+            costs[0, j], steps[0, j] = j, ADD
     for i in range(start + 1, n + 1):
         diagonal = math.floor(i * ratio)
         low = max(0, diagonal - beam)
         high = m + 1 if i == n else min(m + 1, diagonal + beam)
-        costs[i, :] = _FAR
+        costs[i, :] = FAR
         for j in range(low, high):
             if j == 0:
-                costs[i, 0], steps[i, 0] = costs[i - 1, 0] + 1, _DROP
+                costs[i, 0], steps[i, 0] = costs[i - 1, 0] + 1, DROP
                 continue
             equal = words[i - 1] == reference[j - 1]
             best = costs[i - 1, j - 1] + (0 if equal else 1)
-            step = _KEEP if equal else _REPLACE
+            step = KEEP if equal else REPLACE
             if best > costs[i - 1, j] + 1:
-                best, step = costs[i - 1, j] + 1, _DROP
+                best, step = costs[i - 1, j] + 1, DROP
             if best > costs[i, j - 1] + 1:
-                best, step = costs[i, j - 1] + 1, _ADD
-            if best < _FAR:
+                best, step = costs[i, j - 1] + 1, ADD
+            if best < FAR:
                 costs[i, j], steps[i, j] = best, step
     return costs[n, m]
 
@@ -60,16 +62,16 @@ def _align(steps: Any, partner: Any, wrong: Any, missed: Any) -> None:
     i, j = wrong.size, missed.size
     while i > 0 or j > 0:
         step = steps[i, j]
-        if step == _ADD:
+        if step == ADD:
             j -= 1
             partner[j], missed[j] = i - 1, 1
-        elif step == _DROP:
+        elif step == DROP:
             i -= 1
             wrong[i] = 1
         else:
             i, j = i - 1, j - 1
             partner[j] = i
-            wrong[i] = missed[j] = step == _REPLACE
+            wrong[i] = missed[j] = step == REPLACE
 
 
 @compiled
@@ -102,7 +104,7 @@ def _run(words: Any, reference: Any, i: int, j: int) -> int:
     """Words in common from two places on, as many as may be shifted."""
     length = 0
     while (
-        length < _SHIFTED_WORDS
+        length < SHIFTED_WORDS
         and i + length < words.size
         and j + length < reference.size
         and words[i + length] == reference[j + length]
@@ -122,9 +124,9 @@ def _best_shift(words: Any, reference: Any, tables: Any, tried: int) -> Any:
     _align(steps, partner, wrong, missed)
     other_costs[:], other_steps[:] = costs, steps
     moved, last, best = words.copy(), words.copy(), words.copy()
-    rank = (-_FAR, 0, 0, 0)
+    rank = (-FAR, 0, 0, 0)
     for i in range(n):
-        for j in range(max(0, i - _SHIFT_DISTANCE), min(m, i + _SHIFT_DISTANCE + 1)):
+        for j in range(max(0, i - SHIFT_DISTANCE), min(m, i + SHIFT_DISTANCE + 1)):
             for length in range(1, _run(words, reference, i, j) + 1):
                 if not wrong[i : i + length].any() or not missed[j : j + length].any():
                     continue
@@ -146,7 +148,7 @@ def _best_shift(words: Any, reference: Any, tables: Any, tried: int) -> Any:
                     if found > rank:
                         rank = found
                         best[:] = moved
-                if tried >= _MOST_CANDIDATES:
+                if tried >= MOST_CANDIDATES:
                     return 0, tried, best
     return rank[0] if rank[1] else 0, tried, best
 
@@ -162,7 +164,7 @@ def count_edits(words: Any, reference: Any) -> Any:
     shifts = tried = 0
     while True:
         gain, tried, moved = _best_shift(words, reference, tables, tried)
-        if tried >= _MOST_CANDIDATES or gain <= 0:
+        if tried >= MOST_CANDIDATES or gain <= 0:
             break
         shifts += 1
         words = moved

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from prevalence.kernels.edits import translation_edits
+from prevalence.kernels.edits import translation_edits, translation_edits_reference
 
-theirs = pytest.importorskip("sacrebleu.metrics.lib_ter").translation_edit_rate
+
+@pytest.fixture(scope="module")
+def theirs():
+    return pytest.importorskip("sacrebleu.metrics.lib_ter").translation_edit_rate
 
 
 @pytest.mark.parametrize(
@@ -22,6 +25,21 @@ theirs = pytest.importorskip("sacrebleu.metrics.lib_ter").translation_edit_rate
 )
 def test_by_hand(words, reference, edits):
     assert translation_edits(words.split(), reference.split()) == edits
+    assert translation_edits_reference(words.split(), reference.split()) == edits
+
+
+@pytest.mark.parametrize(
+    ("size", "other", "vocabulary"),
+    [(0, 4, 2), (6, 6, 3), (9, 5, 3), (5, 9, 4), (14, 14, 20), (2, 70, 3), (70, 2, 3)],
+)
+def test_equal_to_the_plain_version(size, other, vocabulary):
+    rng = np.random.default_rng(size)
+    for _ in range(5):
+        first = [f"w{n}" for n in rng.integers(0, vocabulary, size)]
+        second = [f"w{n}" for n in rng.integers(0, vocabulary, other)]
+        assert translation_edits(first, second) == translation_edits_reference(first, second)
+        rolled = [*second[other // 2 :], *second[: other // 2]]
+        assert translation_edits(rolled, second) == translation_edits_reference(rolled, second)
 
 
 @pytest.mark.parity
@@ -29,7 +47,7 @@ def test_by_hand(words, reference, edits):
     ("size", "other", "vocabulary"),
     [(8, 8, 4), (15, 12, 6), (30, 22, 9), (12, 70, 8), (64, 6, 5), (2, 130, 3), (45, 45, 40)],
 )
-def test_equal_to_sacrebleu(size, other, vocabulary):
+def test_equal_to_sacrebleu(theirs, size, other, vocabulary):
     """Random words; the long ones reach the beam, the distance and the number of candidates."""
     rng = np.random.default_rng(size)
     for _ in range(3):
@@ -39,7 +57,7 @@ def test_equal_to_sacrebleu(size, other, vocabulary):
 
 
 @pytest.mark.parity
-def test_shuffled_texts_are_shifted_as_there():
+def test_shuffled_texts_are_shifted_as_there(theirs):
     rng = np.random.default_rng(5)
     words = [f"w{n}" for n in range(24)]
     for _ in range(4):
