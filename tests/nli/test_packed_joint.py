@@ -11,6 +11,7 @@ import torch
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.kernels import packing
+from prevalence.nli import packed_joint
 from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.nli.first_token import FirstTokenLayer
 from prevalence.nli.heads import PACKED_FAMILIES
@@ -18,6 +19,7 @@ from prevalence.nli.joint import JointReader
 from prevalence.nli.packed_joint import PackedJointReader
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.scorer import NLIScorer
+from prevalence.nli.segments import Segments
 from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
@@ -335,3 +337,20 @@ def test_any_failure_of_a_model_comes_with_advice(
     monkeypatch.setattr(encoder, "forward", lambda **_: (_ for _ in ()).throw(KeyError("gcc")))
     with pytest.raises(BackendError, match="failed: 'gcc'; --packing padded asks less"):
         scorer.score(*number(pairs[:2]))
+
+
+def test_attention_is_counted_when_a_model_is_opened_and_then_left_alone(
+    opened: Open, pairs: Pairs, number: Number, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Segments] = []
+
+    def noted(*given: Any, **options: Any) -> Segments:
+        made.append(Segments(*given, **options))
+        return made[-1]
+
+    monkeypatch.setattr(packed_joint, "Segments", noted)
+    scorer = opened()
+    scorer.score(*number(pairs[:6]))
+    layers = scorer.checkpoint.model.config.num_hidden_layers
+    assert [segments.uses for segments in made] == [layers, *[0] * (len(made) - 1)]
+    assert len(made) > 2
