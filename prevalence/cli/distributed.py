@@ -136,7 +136,7 @@ def _scorer_from_root(name: str) -> str:
     parts = rest.split(",")
     word = next((place for place, part in enumerate(parts) if "=" not in part), None)
     if word is not None and kind in _FIRST_WORDS:
-        parts[word] = _FIRST_WORDS[kind](parts[word].strip())
+        parts[word] = _unless_cut(",", parts[word].strip(), _FIRST_WORDS[kind])
     return kind + colon + ",".join(map(_setting_from_root, parts))
 
 
@@ -144,7 +144,14 @@ def _setting_from_root(part: str) -> str:
     key, equals, value = part.partition("=")
     if key.strip() not in _MODEL_SETTINGS:
         return part
-    return key + equals + "+".join(map(_unit_model_from_root, value.strip().split("+")))
+    models = value.strip().split("+")
+    return key + equals + "+".join(_unless_cut(",+", m, _unit_model_from_root) for m in models)
+
+
+def _unless_cut(marks: str, word: str, renamed: Callable[[str], str]) -> str:
+    """An argument under its new name, or as it is where that holds a mark which would end it."""
+    found = renamed(word)
+    return word if set(marks) & set(found) else found
 
 
 def _unit_model_from_root(name: str) -> str:
@@ -155,9 +162,7 @@ def _unit_model_from_root(name: str) -> str:
 
 def _file_from_root(name: str) -> str:
     path = Path(name).expanduser()
-    whole = str(path.absolute())
-    # Inside an argument, these characters would end the name.
-    return whole if name and path.exists() and not {",", "+"} & set(whole) else name
+    return str(path.absolute()) if name and path.exists() else name
 
 
 _FIRST_WORDS: dict[str, Callable[[str], str]] = {

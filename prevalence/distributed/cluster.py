@@ -106,11 +106,11 @@ class Cluster:
             raise BackendError(f"no Ray cluster {where}: {_told(error)}") from error
 
     def _size(self, ray: Any) -> int:
-        there = ray.cluster_resources()
-        gpus, share = float(there.get("GPU", 0)), self.gpus_per_worker
+        share = self.gpus_per_worker
+        alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        gpus = [float(node.get("GPU", 0)) for node in alive]
+        most = max(gpus, default=0.0)
         # A worker lives on one node. Ray would wait for such a node for ever, and without a word.
-        nodes = (node["Resources"] for node in ray.nodes() if node["Alive"])
-        most = max((float(node.get("GPU", 0)) for node in nodes), default=0.0)
         if share > most:
             where = "this machine" if self.address is None else "the largest node of the cluster"
             raise ConfigurationError(
@@ -119,7 +119,9 @@ class Cluster:
             )
         if self.workers is not None:
             return self.workers
-        return max(1, int(gpus / share if share else there.get("CPU", 1)))
+        if not share:
+            return max(1, int(sum(float(node.get("CPU", 0)) for node in alive)))
+        return sum(int(found / share + 1e-9) for found in gpus)
 
 
 class Pool:

@@ -82,17 +82,18 @@ class Nodes:
     def __init__(self, *gpus: float) -> None:
         self._gpus = gpus
 
-    def cluster_resources(self) -> dict[str, float]:
-        return {"CPU": 4.0, "GPU": sum(self._gpus)}
-
     def nodes(self) -> list[dict[str, Any]]:
-        alive = [{"Alive": True, "Resources": {"GPU": n} if n else {}} for n in self._gpus]
-        return [*alive, {"Alive": False, "Resources": {"GPU": 8.0}}]
+        alive = [
+            {"Alive": True, "Resources": {"CPU": 2.0, **({"GPU": n} if n else {})}}
+            for n in self._gpus
+        ]
+        return [*alive, {"Alive": False, "Resources": {"CPU": 8.0, "GPU": 8.0}}]
 
 
 def test_workers_fill_the_gpus_or_the_cores() -> None:
     assert Cluster(address="auto", gpus_per_worker=0.5)._size(Nodes(2, 1)) == 6
-    assert Cluster(address="auto", gpus_per_worker=2)._size(Nodes(2, 2)) == 2
+    assert Cluster(address="auto", gpus_per_worker=0.1)._size(Nodes(1)) == 10
+    assert Cluster(address="auto", gpus_per_worker=2)._size(Nodes(3, 3)) == 2  # one a node
     assert Cluster(address="auto")._size(Nodes(0, 0)) == 4
     assert Cluster(address="auto", gpus_per_worker=1, workers=1)._size(Nodes(2)) == 1
 
