@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import TracebackType
 
-__all__ = ["LineFile", "check_output", "keeping_pairs", "kept_in", "line_file"]
+__all__ = ["LineFile", "check_output", "keeping_pairs", "kept_in", "kept_parts", "line_file"]
 
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record"})
@@ -147,6 +147,13 @@ def line_file(path: Path | None, *, overwrite: bool) -> LineFile | None:
 def kept_in(lines: LineFile | None, what: str) -> str:
     """What an interrupted run leaves behind, in words; see :meth:`LineFile.kept`."""
     return "nothing is kept (--output FILE.jsonl would)" if lines is None else lines.kept(what)
+
+
+def kept_parts(folder: Path) -> str:
+    """What an interrupted run leaves behind in a folder of Parquet parts, in words."""
+    from prevalence.distributed import finished_count
+
+    return f"{finished_count(folder):,} rows are in {folder}; the same command goes on from there"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import IO, TYPE_CHECKING, cast
 
 from prevalence.cli.errors import Incomplete, note
-from prevalence.cli.outputs import LineFile
+from prevalence.cli.outputs import LineFile, kept_parts
 from prevalence.cli.progress import ScoringProgress
 from prevalence.errors import InputError, PrevalenceError
 from prevalence.readers import read_authors, read_product_names, read_products
@@ -391,10 +391,7 @@ def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str
     if lines is not None:
         return lines.kept("rows")
     if options.output is not None and options.output.is_dir():
-        from prevalence.distributed import finished_count
-
-        done = finished_count(options.output)
-        return f"{done:,} rows are in {options.output}; the same command goes on from there"
+        return kept_parts(options.output)
     if hasattr(engine.scorer, "hits"):
         return "pairs scored so far are in the cache; the same command goes on from there"
     return "nothing is kept (--output FILE.jsonl or the cache would)"
