@@ -133,15 +133,15 @@ class BatchRunner:
         if not done:
             return None
         rows = np.concatenate([rows for rows, _ in done])
+        event: Any | None = None
         with self._guarded():
             together = torch.cat([answer for _, answer in done])
-            if self._device.type != "cuda":
-                return _Wave(rows, together.cpu(), None)
-            sent = together.to("cpu", non_blocking=True)
-            cuda: Any = torch.cuda
-            event = cuda.Event()
-            event.record(cuda.current_stream(self._device))
-            return _Wave(rows, sent, event)
+            sent = together.to("cpu", non_blocking=self._device.type == "cuda")
+            if self._device.type == "cuda":
+                cuda: Any = torch.cuda
+                event = cuda.Event()
+                event.record(cuda.current_stream(self._device))
+        return _Wave(rows, sent, event)
 
     def _landed(self, wave: _Wave) -> NDArray[np.float32]:
         if wave.event is not None:
