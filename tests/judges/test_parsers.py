@@ -163,8 +163,9 @@ LONG = 200_000
 
 @pytest.mark.parametrize(
     "filler",
-    [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ", "score 1 "],
-)
+    [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ",
+     "score 1 "],
+)  # fmt: skip
 def test_long_replies_of_nothing_are_read_in_one_pass(filler):
     # Where a pattern could try every beginning with every end, these would take hours.
     reply = "answer 1 <score> " + filler * (LONG // len(filler)) + "x"
