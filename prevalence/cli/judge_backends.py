@@ -201,7 +201,7 @@ def check_backend_options(spec: str, *, dry_run: bool) -> None:
     if kind in READ:
         prices = {"price_in", "price_out"} if dry_run else set()
         unread = {field.name for field in fields(BackendOptions)} - READ[kind] - prices
-        refuse_given(unread, f"does nothing with --backend {kind}:...")
+        refuse_given(unread, f"does nothing with --backend {kind}")
 
 
 def drop_language_model_options(parameters: dict[str, Any]) -> None:

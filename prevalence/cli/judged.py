@@ -176,7 +176,9 @@ class _Selection(Selection):
             InputError: a name stands for no system, or nothing was left to judge.
         """
         self.check()
-        self.names.check("--pairs", self._named)
+        if not rows or self.limit is None:
+            # A file of pairs may be made for more records than --limit takes.
+            self.names.check("--pairs", self._named)
         if not rows:
             raise InputError("nothing is left to judge: no record has the summaries asked for")
 

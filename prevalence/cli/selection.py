@@ -81,6 +81,7 @@ class Selection:
         limit: most records.
 
     Attributes:
+        limit: most records, or None.
         names: the systems of the records read, wanted or not.
         left: items handed out.
 
@@ -103,7 +104,7 @@ class Selection:
         self._inputs = inputs
         self._format = input_format
         self._systems = systems
-        self._limit = limit
+        self.limit = limit
 
     def items(
         self, reader: Callable[[], Callable[[int], None]] | None = None
@@ -115,7 +116,7 @@ class Selection:
         """
         every = (item for path in self._inputs for item in self._read(path, reader))
         wanted = frozenset(self._systems)
-        for item in self.prepared(self.names.noted(first_records(every, self._limit))):
+        for item in self.prepared(self.names.noted(first_records(every, self.limit))):
             kept = only(item, wanted)
             if kept is not None:
                 self.left += 1
