@@ -69,7 +69,8 @@ _SCORED = re.compile(
     rf"(?<![\d.]){_NUMBER}"
     # What is counted after it would make it a number of something else: "Score 3 facts".
     r"(?=\s*(?:$|[^\w\s%]|out\s+of\b|stars?\b|(?:for|because|since|as|due|on|in|with|given|based|"
-    r"overall|considering|would|is|was|seems|but|although|though|while|which|to|and)\b)|[ \t]*\n)",
+    r"overall|considering|would|is|was|seems|but|although|though|while|which|to|and|or)\b)"
+    r"|[ \t]*\n)",
     re.IGNORECASE,
 )
 # "4 or 5", "3/5 to 4", "3, 4": neither is plainly the score.
@@ -85,6 +86,11 @@ _DENIED = re.compile(
     r"|\b(?:than|against|over)\s+(?:\w+\s+)?)$",
     re.IGNORECASE,
 )
+# "4 or higher", "2 or a score of 4": another score is meant too, whatever it is.
+_OR_AFTER = re.compile(r"(?:\s*(?:/|out\s+of)\s*5)?[\s,(]{0,3}or\b", re.IGNORECASE)
+_OR_BEFORE = re.compile(r"\bor\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_ANOTHER = "0"
+"""Stands for such a score; it is none of the scale."""
 _BEFORE = 60
 """Characters before a number in which a denial is looked for."""
 _WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
@@ -251,9 +257,14 @@ def _stated(said: str, *patterns: re.Pattern[str]) -> list[str]:
     found = []
     for pattern in patterns:
         for match in pattern.finditer(said):
-            if not _is_denied(said, match.start()):
-                other = beside.get(match.start(1))
-                found += [match[1]] if other is None else [match[1], other]
+            before = said[max(0, match.start() - _BEFORE) : match.start()]
+            if _DENIED.search(before):
+                continue
+            found.append(match[1])
+            if match.start(1) in beside:
+                found.append(beside[match.start(1)])
+            elif _OR_AFTER.match(said, match.end()) or _OR_BEFORE.search(before):
+                found.append(_ANOTHER)
     return found
 
 
