@@ -1,5 +1,7 @@
 """Every exception that prevalence raises on purpose: one base class, few children."""
 
+from pathlib import Path
+
 __all__ = [
     "BackendError",
     "ConfigurationError",
@@ -7,6 +9,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelError",
     "PrevalenceError",
+    "foreign_output",
 ]
 
 
@@ -32,3 +35,13 @@ class MissingDependencyError(PrevalenceError, ImportError):
 
 class BackendError(PrevalenceError, RuntimeError):
     """A device, a store or a service failed while work was under way."""
+
+
+def foreign_output(path: Path, found: str) -> InputError:
+    """The error of a run that was to continue an output which is not its own.
+
+    Args:
+        path: the output.
+        found: what it holds.
+    """
+    return InputError(f"{path}: holds {found}; choose another --output, or --overwrite")

@@ -10,7 +10,7 @@ import secrets
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from prevalence.errors import InputError
+from prevalence.errors import InputError, foreign_output
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 
 if TYPE_CHECKING:
@@ -295,17 +295,13 @@ class _Earlier(Generic[Row]):
         if not same:
             raise self.foreign(row)
         if row.signature != signature:
-            raise self._refusal(f"scores of other settings ({row.signature})")
+            raise foreign_output(self._path, f"scores of other settings ({row.signature})")
         self._keep(row)
         self.row = next(self._done, None)
 
     def foreign(self, row: Row) -> InputError:
-        return self._refusal(
-            f"{row.id!r} by {row.system!r}, which is not what this input has in its place"
-        )
-
-    def _refusal(self, found: str) -> InputError:
-        return InputError(f"{self._path}: holds {found}; choose another --output, or --overwrite")
+        found = f"{row.id!r} by {row.system!r}, which is not what this input has in its place"
+        return foreign_output(self._path, found)
 
 
 def _left_over(product: Product, earlier: _Earlier[Row], signature: str) -> list[Summary]:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from prevalence.baselines.judges.protocol import Backend
 
-__all__ = ["BACKENDS", "LIMIT_FIELDS", "BackendOptions", "open_backend"]
+__all__ = ["BACKENDS", "LIMIT_FIELDS", "READ", "BackendOptions", "open_backend"]
 
 BACKENDS = {
     "hf": "prevalence.baselines.judges.local",
@@ -22,6 +23,20 @@ BACKENDS = {
     "replay": "prevalence.baselines.judges.replay",
 }
 """Kind → module with a function ``open_backend(target, options)``, imported when it is used."""
+
+READ: Mapping[str, frozenset[str]] = {
+    "hf": frozenset({"device", "dtype", "batch_tokens", "cache", "reuse"}),
+    "openai": frozenset(
+        {
+            "cache", "base_url", "api_key_env", "concurrency", "timeout", "retries",
+            "longest_wait", "samples_per_call", "max_tokens_field", "price_in", "price_out",
+            "budget",
+        }
+    ),
+    "vllm": frozenset({"device", "dtype", "cache", "reuse"}),
+    "replay": frozenset(),
+}  # fmt: skip
+"""Kind → the fields of :class:`BackendOptions` that it reads."""
 
 LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
 """How servers call the limit of a reply; the second is OpenAI's for newer models."""
@@ -38,7 +53,8 @@ class BackendOptions:
         cache: folder of the response store; None keeps no responses. Replays need none.
         reuse: hf: keep what prompts have in common in memory instead of reading it again.
         base_url: openai: address of the server; None takes $OPENAI_BASE_URL, or OpenAI's own.
-        api_key_env: openai: environment variable that holds the key.
+        api_key_env: openai: environment variable that holds the key; None takes $OPENAI_API_KEY for
+            OpenAI's own server and no key for one on this machine.
         concurrency: openai: calls under way at once.
         timeout: openai: seconds after which a call is given up and repeated.
         retries: openai: repetitions of a call.
@@ -58,7 +74,7 @@ class BackendOptions:
     cache: Path | None = None
     reuse: bool = True
     base_url: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str | None = None
     concurrency: int = 8
     timeout: float = 120.0
     retries: int = 6

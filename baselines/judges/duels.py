@@ -15,7 +15,9 @@ from prevalence.baselines.judges.prompts import Prompter
 from prevalence.baselines.judges.protocol import Request, Subject
 from prevalence.baselines.judges.run import judge_signature, material_digest
 from prevalence.errors import InputError
+from prevalence.guarded import Guarded
 from prevalence.meta.preferences import neighbour_pairs
+from prevalence.readers.lines import json_lines
 from prevalence.records import SCHEMA, BadRecord, Product, Summary
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from prevalence.baselines.judges.protocol import Backend, Response
     from prevalence.baselines.judges.scoring import Plan
 
-__all__ = ["DuelRun", "PairRow", "every_pair", "neighbours", "read_pairs"]
+__all__ = ["DuelRun", "ListedPairs", "PairRow", "every_pair", "neighbours", "read_pairs"]
 
 _SWAPPED = {1: 2, 2: 1, 0: 0}
 
@@ -127,7 +129,8 @@ class DuelRun:
             progress: called with the number of replies just read.
 
         Yields:
-            One row for each pair and dimension, and for each bad record.
+            One row for each pair and dimension, and for each bad record. When the input fails,
+            what was read before is judged first and the failure raised then.
         """
         left = done
         for chunk in self._chunks(items):
@@ -142,13 +145,15 @@ class DuelRun:
 
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[_Duel | BadRecord]]:
         chunk: list[_Duel | BadRecord] = []
-        for item in items:
+        source = Guarded(items)
+        for item in source:
             chunk += self._duels(item)
             if 2 * len(chunk) >= self._backend.work_unit:
                 yield chunk
                 chunk = []
         if chunk:
             yield chunk
+        source.finish()
 
     def _duels(self, item: Product | BadRecord) -> list[_Duel | BadRecord]:
         if isinstance(item, BadRecord):
@@ -270,7 +275,34 @@ def neighbours(
     return lambda _: chosen
 
 
-def read_pairs(path: Path) -> Callable[[Product], Sequence[tuple[str, str]]]:
+class ListedPairs:
+    """The pairs of a file, by product.
+
+    Args:
+        general: for all products.
+        special: further ones, by the id of a product.
+    """
+
+    def __init__(
+        self,
+        general: Sequence[tuple[str, str]],
+        special: Mapping[str, Sequence[tuple[str, str]]],
+    ) -> None:
+        self._general = general
+        self._special = special
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Every system that is named, in order of first appearance."""
+        every = [self._general, *self._special.values()]
+        return tuple(dict.fromkeys(name for pairs in every for pair in pairs for name in pair))
+
+    def __call__(self, product: Product) -> list[tuple[str, str]]:
+        """The pairs of a product, each once."""
+        return list(dict.fromkeys([*self._general, *self._special.get(product.id, [])]))
+
+
+def read_pairs(path: Path) -> ListedPairs:
     """Pairs of a JSON Lines file, ``{"a", "b"}`` for all products or with ``"id"`` for one.
 
     Raises:
@@ -278,23 +310,13 @@ def read_pairs(path: Path) -> Callable[[Product], Sequence[tuple[str, str]]]:
     """
     general: list[tuple[str, str]] = []
     special: dict[str, list[tuple[str, str]]] = {}
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"--pairs: {path} cannot be read ({error.strerror})") from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        pair, item = _pair(line, f"{path}:{number}")
+    for position, row in json_lines(path):
+        pair, item = _pair(row, position.source)
         (general if item is None else special.setdefault(item, [])).append(pair)
-    return lambda product: list(dict.fromkeys([*general, *special.get(product.id, [])]))
+    return ListedPairs(general, special)
 
 
-def _pair(line: str, where: str) -> tuple[tuple[str, str], str | None]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        row = None
+def _pair(row: object, where: str) -> tuple[tuple[str, str], str | None]:
     if isinstance(row, dict):
         a, b, item = row.get("a"), row.get("b"), row.get("id")
         if isinstance(a, str) and isinstance(b, str) and a != b:

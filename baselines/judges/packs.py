@@ -242,12 +242,21 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read.
     """
+    text = _read_text(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: is no TOML ({error})") from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 at byte {error.start + 1}"
+        raise InputError(f"{path}: {problem}; save the file as UTF-8") from error
 
 
 @cache
@@ -353,7 +362,7 @@ def _released(folder: Path) -> Method:
     """A folder of prompts as SummEval-OP's authors released them, one text file a dimension."""
     templates = {}
     for path in sorted(folder.glob("*.txt")):
-        text = path.read_text(encoding="utf-8")
+        text = _read_text(path)
         if text.count("{}") != 2:
             raise InputError(
                 f"{path}: has {text.count('{}')} places {{}}; two are needed, for reviews and "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal, NamedTuple
 
 from prevalence.errors import ConfigurationError
@@ -50,8 +51,11 @@ PARSERS = ("strict", "llm-summeval")
 
 _LOW, _HIGH = 1.0, 5.0
 _WORDS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
-_NUMBER = rf"(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b(?![.,]\d)"
+# A sign makes it another number, and none of the scale.
+_NUMBER = rf"(?<![-+\u2212])(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b(?![.,]\d)"
 _TAG = re.compile(r"<score>([^<]*)</score>", re.IGNORECASE)
+_PLACEHOLDERS = {"k", "x"}
+"""What prompts write between the tags to show where the score goes."""
 _PLAIN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
@@ -62,9 +66,33 @@ _OF_SCALE = re.compile(
 _SCORED = re.compile(
     r"\b(?:scor(?:e[sd]?|ing)|rat(?:e[sd]?|ing)|grade[sd]?)\b\W{0,4}"
     r"(?:(?:of|is|as|at|a|an|the|it|this|be|would|to|for|with|and|summary|text)\b\W{0,3}){0,4}"
-    rf"(?<![\d.]){_NUMBER}(?!\s*(?:%|percent|to\b|-\s*\d|sentences?\b|points?\b))",
+    rf"(?<![\d.]){_NUMBER}"
+    # What is counted after it would make it a number of something else: "Score 3 facts".
+    r"(?=\s*(?:$|[^\w\s%]|out\s+of\b|stars?\b|(?:for|because|since|as|due|on|in|with|given|based|"
+    r"overall|considering|would|is|was|seems|but|although|though|while|which|to|and|or)\b)"
+    r"|[ \t]*\n)",
     re.IGNORECASE,
 )
+# "4 or 5", "3/5 to 4", "3, 4": neither is plainly the score.
+_ALTERNATIVES = re.compile(
+    rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[ \t,(]{{0,4}}"
+    rf"(?:(?:or|and|to|through)\b|[-\u2013\u2014~&,])[ \t]{{0,3}}(?:an?\s)?"
+    rf"(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b",
+    re.IGNORECASE,
+)
+# "not 5 stars", "would not rate it 5", "rather than option B".
+_DENIED = re.compile(
+    r"(?:(?:\b(?:not|never|cannot|nor|neither|unlike)|n['\u2019]t)\s+(?:\w+\s+){0,3}"
+    r"|\b(?:than|against|over)\s+(?:\w+\s+)?)$",
+    re.IGNORECASE,
+)
+# "4 or higher", "2 or a score of 4": another score is meant too, whatever it is.
+_OR_AFTER = re.compile(r"(?:\s*(?:/|out\s+of)\s*5)?[\s,(]{0,3}or\b", re.IGNORECASE)
+_OR_BEFORE = re.compile(r"\bor\s+(?:\w+\s+){0,2}$", re.IGNORECASE)
+_ANOTHER = "0"
+"""Stands for such a score; it is none of the scale."""
+_BEFORE = 60
+"""Characters before a number in which a denial is looked for."""
 _WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
 _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[\s-]*stars?\b", re.IGNORECASE)
@@ -83,7 +111,10 @@ def read_tag(reply: str) -> Reading:
     ('several', 'out_of_range')
     """
     found = _TAG.findall(_said(reply))
-    numbers = [text.strip() for text in found if _PLAIN_NUMBER.fullmatch(text.strip())]
+    said = [text.strip() for text in found]
+    numbers = [text for text in said if text.casefold() not in _PLACEHOLDERS]
+    if not all(map(_PLAIN_NUMBER.fullmatch, numbers)):
+        return Reading(None, "unparsable")
     return _agreed(numbers)
 
 
@@ -100,12 +131,10 @@ def read_plain(reply: str) -> Reading:
     said = _said(reply)
     if _TAG.search(said):
         return read_tag(said)
-    fractions = _OF_SCALE.findall(said)
-    if any(float(_digits(scale)) != _HIGH for _, scale in fractions):
+    if any(float(_digits(scale)) != _HIGH for _, scale in _OF_SCALE.findall(said)):
         return Reading(None, "out_of_range")
     whole = _WHOLE.fullmatch(said.strip())
-    numbers = [number for number, _ in fractions]
-    numbers += _SCORED.findall(said)
+    numbers = _stated(said, _OF_SCALE, _SCORED)
     numbers += [whole[1]] if whole else []
     if not numbers:
         closing = _IN_BRACKETS.search(said.rstrip())
@@ -121,7 +150,7 @@ def read_star_count(reply: str) -> Reading:
     """
     said = _said(reply)
     whole = _WHOLE.fullmatch(said.strip())
-    return _agreed([whole[1]] if whole else _STARS.findall(said))
+    return _agreed([whole[1]] if whole else _stated(said, _STARS))
 
 
 def read_choice(reply: str) -> Reading:
@@ -149,7 +178,7 @@ def read_table(reply: str, titles: Sequence[str]) -> list[Reading]:
     [Reading(value=4.0, fault=''), Reading(value=5.0, fault='')]
     """
     said = _said(reply)
-    return [_agreed(_row_pattern(title).findall(said)) for title in titles]
+    return [_agreed(_stated(said, _row_pattern(title))) for title in titles]
 
 
 def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parser:
@@ -220,6 +249,29 @@ def _digits(number: str) -> str:
     return _WORDS.get(number.casefold(), number).replace(",", ".")
 
 
+def _stated(said: str, *patterns: re.Pattern[str]) -> list[str]:
+    """The numbers that patterns find, with the alternatives beside them, and none denied."""
+    beside: dict[int, str] = {}
+    for pair in _ALTERNATIVES.finditer(said):
+        beside |= {pair.start(1): pair[2], pair.start(2): pair[1]}
+    found = []
+    for pattern in patterns:
+        for match in pattern.finditer(said):
+            before = said[max(0, match.start() - _BEFORE) : match.start()]
+            if _DENIED.search(before):
+                continue
+            found.append(match[1])
+            if match.start(1) in beside:
+                found.append(beside[match.start(1)])
+            elif _OR_AFTER.match(said, match.end()) or _OR_BEFORE.search(before):
+                found.append(_ANOTHER)
+    return found
+
+
+def _is_denied(said: str, place: int) -> bool:
+    return _DENIED.search(said[max(0, place - _BEFORE) : place]) is not None
+
+
 def _agreed(numbers: Sequence[str]) -> Reading:
     values = {float(_digits(number)) for number in numbers}
     if not values:
@@ -232,24 +284,43 @@ def _agreed(numbers: Sequence[str]) -> Reading:
 
 def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
     said = _said(reply).strip()
-    one = rf"[(\[*\"']*([{letters}])\b(?!')"
-    rules = (
-        rf"<answer>\s*([{letters}])\s*</answer>",
-        rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b(?:\s+is)?\s{{0,9}}[:=]?\s{{0,9}}{one}",
-        rf"^{one}(?=[\])*\"'.:,;\s]*$|[)\].:])",
-    )
-    for rule in rules:
-        found = set(re.findall(rule, said))
-        if found:
-            several = len(found) > 1
-            return Reading(None, "several") if several else Reading(values[letters.index(*found)])
+    for rule, ending in _letter_rules(letters):
+        named = {
+            match[1]: ending.match(said, match.end(1)) is not None
+            for match in rule.finditer(said)
+            if not _is_denied(said, match.start())
+        }
+        if len(named) > 1:
+            return Reading(None, "several")
+        for letter, ended in named.items():
+            return Reading(values[letters.index(letter)]) if ended else Reading(None, "unparsable")
     return Reading(None, "unparsable")
+
+
+@cache
+def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
+    """Where an answer may stand, best first, and what must come after its letter."""
+    one = rf"[(\[*\"']{{0,9}}([{letters}])\b(?!['\u2019]\w)"
+    closed = r"[\])*\"'.:,;!\s]*$"
+    # An article goes on ("A fine text"), and so does a list of letters.
+    alone = rf"(?!\W{{0,4}}(?:or|and)\W{{1,4}}[{letters}]\b|\W{{0,3}}[,/&]\s{{0,3}}[{letters}]\b)"
+    rules = (
+        (rf"<answer>\s*([{letters}])\s*</answer>", ""),
+        (
+            rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b(?:\s+is)?\s{{0,9}}[:=]?\s{{0,9}}{one}",
+            rf"{alone}(?:{closed}|[)\]*\"']{{0,4}}(?:[).\]:;,!\n]|\s+[-\u2013\u2014(]"
+            r"|\s+(?:because|since)\b))",
+        ),
+        (rf"^{one}", rf"{alone}(?:{closed}|[)\].:])"),
+    )
+    return tuple((re.compile(rule), re.compile(ending)) for rule, ending in rules)
 
 
 def _row_pattern(title: str) -> re.Pattern[str]:
     words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
     return re.compile(
-        rf"^[^\w\n]*{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}(?!\s*/\s*(?!5\b))",
+        rf"^[^\w\n]*{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}(?!\s*/\s*(?!5\b))"
+        r"(?=[ \t]*(?:$|[^\w\s%]|out\s+of\b|stars?\b))",
         re.IGNORECASE | re.MULTILINE,
     )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from prevalence.baselines.judges.protocol import Request, Response, Subject
 from prevalence.errors import InputError
 from prevalence.meta.generations import find_generations, full_name, read_replies
+from prevalence.readers.lines import json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -123,13 +124,7 @@ def read_recording(path: Path) -> dict[Subject, tuple[str, ...]]:
         return _read_folder(path)
     if not path.is_file():
         raise InputError(f"{path}: no such recording; give a file or a folder of replies")
-    recorded: dict[Subject, tuple[str, ...]] = {}
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                subject, replies = _read_line(line, f"{path}:{number}")
-                recorded[subject] = replies
-    return recorded
+    return dict(_read_row(row, position.source) for position, row in json_lines(path))
 
 
 def _read_folder(path: Path) -> dict[Subject, tuple[str, ...]]:
@@ -148,14 +143,11 @@ def _subjects(file: Generations) -> Iterator[tuple[Subject, tuple[str, ...]]]:
         yield subject, (reply,)
 
 
-def _read_line(line: str, where: str) -> tuple[Subject, tuple[str, ...]]:
+def _read_row(row: object, where: str) -> tuple[Subject, tuple[str, ...]]:
     fix = 'give {"id": "...", "system": "...", "dimension": "...", "replies": ["..."]} a line'
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: is no JSON ({error}); {fix}") from error
     replies = row.get("replies") if isinstance(row, dict) else None
-    if not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
+    texts = isinstance(replies, list) and all(isinstance(reply, str) for reply in replies)
+    if not isinstance(row, dict) or not isinstance(replies, list) or not texts:
         raise InputError(f"{where}: has no list of replies; {fix}")
     parts = {key: row.get(key, "") for key in _KEYS}
     if not all(isinstance(value, str) for value in parts.values()):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Server", "open_backend"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
+_DEFAULT_KEY = "OPENAI_API_KEY"
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _TOP = 20
 """Most tokens of which the protocol tells the log-probability."""
@@ -77,7 +78,10 @@ class Server:
     @property
     def signature(self) -> Mapping[str, str]:
         """Model and address; what the server does with a name is its own affair."""
-        return {"backend": "openai", "model": self.model, "server": self._url}
+        signature = {"backend": "openai", "model": self.model, "server": self._url}
+        # The samples of a call share its seed, so another size gives other replies.
+        size = self._options.samples_per_call
+        return signature | ({"samples-per-call": str(size)} if size > 1 else {})
 
     @property
     def work_unit(self) -> int:
@@ -329,10 +333,27 @@ def _address(url: str | None) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
 
 
-def _key(variable: str, url: str) -> str:
-    key = os.environ.get(variable, "")
-    if not key and urlsplit(url).hostname not in _LOOPBACK:
-        raise ConfigurationError(f"{url} needs a key: set the environment variable {variable}")
+def _key(variable: str | None, url: str) -> str:
+    """The key for a server: OpenAI's own goes to OpenAI, any other where it is named for."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    local = host in _LOOPBACK
+    if parts.scheme == "http" and not local:
+        raise ConfigurationError(
+            f"{url} would send prompts and key unencrypted: give an https address, or forward a "
+            "port of this machine to the server"
+        )
+    if variable is None and not f".{host}".endswith(".api.openai.com"):
+        if local:
+            return ""
+        raise ConfigurationError(
+            f"{url} is not OpenAI's server: name the environment variable that holds its key "
+            "(--api-key-env NAME)"
+        )
+    name = variable or _DEFAULT_KEY
+    key = os.environ.get(name, "")
+    if not key and not local:
+        raise ConfigurationError(f"{url} needs a key: set the environment variable {name}")
     return key
 
 

@@ -16,6 +16,7 @@ __all__ = ["Completion", "MalformedError", "answer_log_probabilities", "read_com
 
 _MOST_TOKENS = 10**9
 """A count beyond it is none."""
+_NO_LOGPROBS = "the server gives no log-probabilities; choose another form or another backend"
 
 
 class MalformedError(ValueError):
@@ -73,9 +74,12 @@ def _response(
     content, finish = choice["message"].get("content"), choice.get("finish_reason")
     if finish == "content_filter":
         return Response(index=index, error="the server withheld the reply (content_filter)")
+    logprobs = _first_token(choice, answers) if answers else None
     if answers:
         content = ""
-    elif not isinstance(content, str):
+        if logprobs is None:
+            return Response(index=index, error=_NO_LOGPROBS)
+    elif not isinstance(content, str) or not content.strip():
         return Response(index=index, error=f"the reply has no text (finish_reason {finish!r})")
     read, written = (*counts, 0, 0)[:2]
     return Response(
@@ -83,7 +87,7 @@ def _response(
         text=well_formed(content),
         prompt_tokens=read or 0,
         completion_tokens=written or 0,
-        logprobs=_first_token(choice, answers) if answers else None,
+        logprobs=logprobs,
         finish="length" if finish == "length" and not answers else "stop",
     )
 

@@ -70,13 +70,17 @@ def audit(
 ) -> None:
     """How far can a judge be trusted? Use of the scale, consistency, order, attacks."""
     from prevalence.baselines.judges import audit as found
-    from prevalence.meta.sources import read_table
+    from prevalence.cli.meta_options import note_left_out
+    from prevalence.meta.sources import read_tables
     from prevalence.report.audit import Audit, audit_json, audit_tables
     from prevalence.report.console import make_console
 
     pairs = [path for path in inputs if _holds_pairs(path)]
     scores = [path for path in inputs if path not in pairs]
-    table = read_table(scores) if scores else None
+    reading = read_tables(scores) if scores else None
+    table = None if reading is None else reading.table
+    if reading is not None:
+        note_left_out(reading.left_out, "the inputs")
     whole = Audit(
         metrics=[] if table is None else found.audit_metrics(table, maximum=maximum),
         replies=_replies(scores),
@@ -96,25 +100,16 @@ def audit(
 
 
 def _rows(path: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The objects of a JSON Lines file, with the file's label; nothing of other files."""
-    from pathlib import Path
-
+    """The objects of a file, with the file's label."""
     from prevalence.errors import InputError
+    from prevalence.meta.sources import read_records, split_label
+    from prevalence.readers.streams import STDIN
 
-    label, mark, rest = path.partition("=")
-    file = Path(rest if mark and not Path(path).exists() else path)
-    prefix = f"{label}:" if mark and str(file) == rest else ""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from error
-    for line in lines:
-        try:
-            row = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError):
-            return
-        if isinstance(row, dict):
-            yield prefix, row
+    label, file = split_label(path)
+    if str(file) == STDIN:
+        raise InputError("standard input is read once, and an audit reads it twice; name a file")
+    prefix = "" if label is None else f"{label}:"
+    return ((prefix, row) for row in read_records(file))
 
 
 def _holds_pairs(path: str) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from itertools import groupby, islice
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import click
@@ -16,24 +14,22 @@ from prevalence.baselines.run import BaselineRun, example_digest
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import LineFile, kept_in, line_file
 from prevalence.cli.progress import ReadingProgress
+from prevalence.cli.rows import RowSink
+from prevalence.cli.selection import Selection
 from prevalence.errors import InputError, PrevalenceError
-from prevalence.readers import read_products
-from prevalence.readers.streams import check_readable
-from prevalence.records import BadRecord, Product
 from prevalence.report.baselines import SystemMeans
 from prevalence.report.console import make_console, plain
 from prevalence.report.text import inert
 from prevalence.writers import JsonLinesWriter, finished_rows, skip_finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prevalence.baselines.protocol import Metric
     from prevalence.cli.baselines import BaselineOptions
+    from prevalence.records import BadRecord, Product
 
 __all__ = ["run"]
-
-_SHOWN_ERRORS = 20
 
 
 def run(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
@@ -50,8 +46,7 @@ def run(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
     selection = _Selection(options)
     engine = BaselineRun(metrics, references=selection.references)
     if engine.needs_preparation:
-        if "-" in options.inputs:
-            raise InputError("standard input is read once, and a metric needs to see it twice")
+        selection.check_repeatable("a metric needs to see it twice")
         engine.prepare(selection.items)
     rows = _Rows(options, engine)
     lines = line_file(options.output, overwrite=options.overwrite)
@@ -64,43 +59,33 @@ def run(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
         if not rows.means.scored:
             raise
         failure = error
-    if failure is None:
+    try:
         selection.check()
+    except InputError as error:
+        if not rows.means.scored:
+            raise
+        failure = failure or error
     rows.show()
     if failure is not None:
         raise Incomplete from failure
     return rows.means
 
 
-class _Selection:
-    """The input's records with references attached, the wanted systems only, up to the limit."""
+class _Selection(Selection):
+    """The same, with references attached."""
 
     def __init__(self, options: BaselineOptions) -> None:
-        for path in options.inputs:
-            check_readable(path)
+        super().__init__(
+            options.inputs,
+            input_format=options.input_format,
+            systems=options.systems,
+            limit=options.limit,
+        )
         self.references = References(options.references, options.leave_one_out)
-        self._options = options
-        self._seen: set[str] = set()
-        self._left = 0
 
-    def items(
-        self, reader: Callable[[], Callable[[int], None]] | None = None
-    ) -> Iterator[Product | BadRecord]:
-        """Read the inputs.
-
-        Args:
-            reader: gives, for each file, what is to be told the bytes read of it.
-        """
-        every = (item for path in self._options.inputs for item in self._read(path, reader))
-        # A product and its faulty summaries are one record, and share their source.
-        records = groupby(every, key=attrgetter("source"))
-        first = (item for _, parts in islice(records, self._options.limit) for item in parts)
-        wanted = frozenset(self._options.systems)
-        for item in self.references.attach(self._noted(first)):
-            kept = item if not wanted else _only(item, wanted)
-            if kept is not None:
-                self._left += 1
-                yield kept
+    def prepared(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
+        """Attach references, which may be summaries by systems that are not wanted."""
+        return self.references.attach(items)
 
     def check(self) -> None:
         """Refuse names that no record has, once all were read, and a selection of nothing.
@@ -108,64 +93,26 @@ class _Selection:
         Raises:
             InputError: a name stands for no system, or no summary is left to score.
         """
-        for name, asked in (
-            ("--systems", self._options.systems),
-            ("--references", self._options.references),
-        ):
-            missing = [system for system in asked if system not in self._seen]
-            if missing:
-                known = ", ".join(sorted(self._seen)) or "none that can be read"
-                raise InputError(f"{name}: no summary by {', '.join(missing)}; there is {known}")
-        if not self._left:
+        super().check()
+        self.names.check("--references", self.references.systems)
+        if not self.left:
             raise InputError(
                 "no summary is left to score: all are references (--leave-one-out scores them)"
             )
 
-    def _read(
-        self, path: str, reader: Callable[[], Callable[[int], None]] | None
-    ) -> Iterator[Product | BadRecord]:
-        progress = None if reader is None else reader()
-        return read_products(path, format=self._options.input_format, progress=progress)
 
-    def _noted(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
-        for item in items:
-            if isinstance(item, Product):
-                self._seen.update(summary.system for summary in item.summaries)
-            elif item.system is not None:
-                self._seen.add(item.system)
-            yield item
-
-
-def _only(item: Product | BadRecord, wanted: frozenset[str]) -> Product | BadRecord | None:
-    """The item with the wanted systems only; None when nothing of it is left."""
-    if isinstance(item, BadRecord):
-        return item if item.system is None or item.system in wanted else None
-    chosen = [summary for summary in item.summaries if summary.system in wanted]
-    return item.with_summaries(chosen) if chosen else None
-
-
-class _Rows:
+class _Rows(RowSink[ScoreRow]):
     """What becomes of rows: the output, means, error lines and notes."""
 
     def __init__(self, options: BaselineOptions, engine: BaselineRun) -> None:
+        super().__init__(options.output)
         self.means = SystemMeans([metric.name for metric in engine.metrics])
         self._engine = engine
         self._options = options
-        self._earlier = 0
-        self._errors = 0
 
-    def keep(self, row: ScoreRow) -> None:
-        """Take a row that an earlier run has written."""
-        self._earlier += 1
-        self.take(row)
-
-    def take(self, row: ScoreRow) -> None:
-        """Take a row."""
+    def count(self, row: ScoreRow) -> None:
+        """Add a row to the means."""
         self.means.add(row)
-        if row.error is not None:
-            self._errors += 1
-            if self._errors <= _SHOWN_ERRORS:
-                note(f"error: {row.error}")
 
     def show(self) -> None:
         """Print the table and the notes."""
@@ -176,11 +123,9 @@ class _Rows:
             console.print(plain(self._engine.signature), style="dim", soft_wrap=True)
         if self._options.quiet:
             return
-        if self._earlier:
-            note(f"{self._earlier:,} rows were in {self._options.output} already")
+        self.note_earlier()
         note(f"{self.means.scored:,} summaries scored, {self.means.failed:,} failed")
-        if self._errors > _SHOWN_ERRORS:
-            note(f'{self._errors - _SHOWN_ERRORS:,} more errors are in the "error" fields')
+        self.note_hidden()
         for metric in self._engine.metrics:
             cut = getattr(metric, "truncated", 0)
             if cut:

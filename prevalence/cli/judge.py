@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.judge_backends import backend_choice, backend_options
+from prevalence.cli.judge_backends import (
+    backend_choice,
+    backend_options,
+    check_backend_options,
+)
 from prevalence.cli.options import (
     GroupedCommand,
     input_options,
@@ -151,13 +155,18 @@ class JudgeOptions:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a row for each summary (for each pair, with h2h) here, as JSON Lines.",
 )
-@option("Output", "--overwrite", is_flag=True, help="Start --output anew, not continuing it.")
+@option(
+    "Output",
+    "--overwrite",
+    is_flag=True,
+    help="Start --output and --record anew, not continuing them.",
+)
 @option(
     "Output",
     "--record",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every reply here too, for replay:FILE.",
+    help="Write every reply here too, for replay:FILE; continued where --output is.",
 )
 @option("Output", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
 @quiet_option
@@ -205,13 +214,26 @@ def _check(options: JudgeOptions) -> None:
     ):
         if missing:
             raise click.UsageError(f"no {name}; {advice}")
+    check_backend_options(str(options.backend), dry_run=options.dry_run)
     if options.inputs.count("-") > 1:
         raise click.UsageError("standard input (-) can be read once")
-    if options.overwrite and options.output is None:
-        raise click.UsageError("--overwrite goes with --output")
+    if options.overwrite and options.output is None and options.record is None:
+        raise click.UsageError("--overwrite goes with --output and --record")
     written = {"--output": options.output, "--record": options.record}
     found = {option: path for option, path in written.items() if path is not None}
     if len({path.absolute() for path in found.values()}) < len(found):
         raise click.UsageError("--output and --record are the same file")
     for option_name, path in found.items():
         check_output(path, option=option_name)
+    _check_record(options)
+
+
+def _check_record(options: JudgeOptions) -> None:
+    """Replies may have cost money: a recording is continued with --output, or begun anew."""
+    path = options.record
+    if path is None or options.overwrite or options.continues or options.dry_run:
+        return
+    if path.is_file() and path.stat().st_size:
+        raise click.UsageError(
+            f"--record: {path} holds a recording; choose another file, or --overwrite"
+        )

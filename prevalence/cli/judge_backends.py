@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from prevalence.cli.options import open_cache_folder, option
+from prevalence.cli.options import open_cache_folder, option, refuse_given
 
 if TYPE_CHECKING:
     from prevalence.baselines.judges.backends import BackendOptions
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 __all__ = [
     "backend_choice",
     "backend_options",
+    "check_backend_options",
     "drop_language_model_options",
     "language_model_options",
+    "own_names",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -47,9 +49,8 @@ _OWN = (
         "Server",
         "--api-key-env",
         metavar="NAME",
-        default="OPENAI_API_KEY",
-        show_default=True,
-        help="Environment variable that holds the key.",
+        help="Environment variable that holds the key [default: OPENAI_API_KEY for OpenAI's own "
+        "server; none for one on this machine; others need the option].",
     ),
     option(
         "Server",
@@ -177,11 +178,35 @@ def language_model_options(command: Command) -> Command:
     return command
 
 
-def drop_language_model_options(parameters: dict[str, Any]) -> None:
-    """Take what :func:`language_model_options` adds out of a command's parameters."""
+def own_names() -> frozenset[str]:
+    """Names of the parameters that :func:`language_model_options` adds."""
     from prevalence.baselines.judges.backends import BackendOptions
 
-    for name in {"backend", *(field.name for field in fields(BackendOptions))} - _SHARED_NAMES:
+    return frozenset({"backend", *(field.name for field in fields(BackendOptions))} - _SHARED_NAMES)
+
+
+def check_backend_options(spec: str, *, dry_run: bool) -> None:
+    """Refuse options that the chosen backend does not read.
+
+    Args:
+        spec: of the backend; an unknown kind is left to who opens it.
+        dry_run: whether costs are estimated, for which every backend may be told prices.
+
+    Raises:
+        click.UsageError: one was given.
+    """
+    from prevalence.baselines.judges.backends import READ, BackendOptions
+
+    kind = spec.partition(":")[0]
+    if kind in READ:
+        prices = {"price_in", "price_out"} if dry_run else set()
+        unread = {field.name for field in fields(BackendOptions)} - READ[kind] - prices
+        refuse_given(unread, f"does nothing with --backend {kind}")
+
+
+def drop_language_model_options(parameters: dict[str, Any]) -> None:
+    """Take what :func:`language_model_options` adds out of a command's parameters."""
+    for name in own_names():
         parameters.pop(name, None)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
-from itertools import groupby, islice
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +25,15 @@ from prevalence.baselines.rows import ScoreRow
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import kept_in, line_file
 from prevalence.cli.progress import ReadingProgress
-from prevalence.errors import BackendError, ConfigurationError, InputError, PrevalenceError
-from prevalence.readers import read_products
-from prevalence.readers.streams import check_readable
-from prevalence.records import BadRecord, Product
+from prevalence.cli.rows import RowSink
+from prevalence.cli.selection import Selection
+from prevalence.errors import (
+    BackendError,
+    ConfigurationError,
+    InputError,
+    PrevalenceError,
+    foreign_output,
+)
 from prevalence.report.baselines import SystemMeans
 from prevalence.report.console import make_console, plain
 from prevalence.writers import finished_rows, skip_finished
@@ -42,10 +45,10 @@ if TYPE_CHECKING:
     from prevalence.baselines.judges.protocol import Backend
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.cli.judge import JudgeOptions
+    from prevalence.records import BadRecord, Product
 
 __all__ = ["run"]
 
-_SHOWN_ERRORS = 20
 _COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
 
 
@@ -67,26 +70,38 @@ def run(options: JudgeOptions) -> tuple[int, int]:
         raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
     if options.attacks and method.compares:
         raise ConfigurationError("--attacks goes with methods that score one summary")
-    for path in options.inputs:
-        check_readable(path)
+    selection = _Selection(options)
     backend = open_backend(str(options.backend), options.told)
     if options.dry_run:
-        return _dry_run(options, plan, dimensions, backend)
+        return _dry_run(options, plan, dimensions, backend, selection=selection)
     rows = _Rows(options)
     with ExitStack() as stack:
         record = _recorder(options, stack)
         work: _Scores | _Duels = (
-            _Duels(options, plan, dimensions, backend, record)
+            _Duels(options, plan, dimensions, backend, selection=selection, record=record)
             if method.compares
-            else _Scores(options, plan, dimensions, backend, record)
+            else _Scores(options, plan, dimensions, backend, selection=selection, record=record)
         )
         if plan.note is not None and not options.quiet:
             note(plan.note)
         _write(options, work, rows)
+    if rows.failure is None:
+        rows.failure = _unfound(selection, rows)
     rows.show(work.signature, backend)
     if rows.failure is not None:
         raise Incomplete from rows.failure
     return rows.scored, rows.failed
+
+
+def _unfound(selection: _Selection, rows: _Rows) -> PrevalenceError | None:
+    """What was asked for and is not there; raised where nothing else was judged."""
+    try:
+        selection.check_rows(rows.scored + rows.failed)
+    except InputError as error:
+        if not rows.scored:
+            raise
+        return error
+    return None
 
 
 def _plan(options: JudgeOptions) -> Plan:
@@ -123,45 +138,49 @@ def _write(options: JudgeOptions, work: _Scores | _Duels, rows: _Rows) -> None:
         rows.failure = error
 
 
-class _Selection:
-    """The input's records, the wanted systems only, up to the limit; read as often as asked."""
+class _Selection(Selection):
+    """The same, with every summary under attack where --attacks asks for it."""
 
     def __init__(self, options: JudgeOptions) -> None:
-        self._options = options
-
-    def items(self, bar: ReadingProgress | None = None) -> Iterator[Product | BadRecord]:
-        options = self._options
-        every = (
-            item
-            for path in options.inputs
-            for item in read_products(
-                path,
-                format=options.input_format,
-                progress=None if bar is None else bar.reader(),
-            )
+        super().__init__(
+            options.inputs,
+            input_format=options.input_format,
+            systems=options.systems,
+            limit=options.limit,
         )
-        # A product and its faulty summaries are one record, and share their source.
-        records = groupby(every, key=attrgetter("source"))
-        for _, parts in islice(records, options.limit):
-            for item in parts:
-                kept = _only(item, frozenset(options.systems))
-                if kept is not None:
-                    yield from attacked(kept) if options.attacks else (kept,)
+        self._attacks = options.attacks
+        self._named: tuple[str, ...] = ()
 
-    def check_repeatable(self, why: str) -> None:
-        """Refuse to read standard input twice."""
-        if "-" in self._options.inputs:
-            raise InputError(f"standard input is read once, and {why} reads it twice")
+    def items(
+        self, reader: Callable[[], Callable[[int], None]] | None = None
+    ) -> Iterator[Product | BadRecord]:
+        """Read the inputs; see :meth:`Selection.items`."""
+        for item in super().items(reader):
+            yield from attacked(item) if self._attacks else (item,)
 
+    def pairs(self, choice: str) -> Callable[[Product], Sequence[tuple[str, str]]]:
+        """The systems of a product that --pairs has compared."""
+        if choice == "neighbours":
+            self.check_repeatable("--pairs neighbours reads it twice")
+            return neighbours(self.items())
+        if choice == "all":
+            return every_pair
+        listed = read_pairs(Path(choice))
+        self._named = listed.systems
+        return listed
 
-def _only(item: Product | BadRecord, wanted: frozenset[str]) -> Product | BadRecord | None:
-    """The item with the wanted systems only; None when nothing of it is left."""
-    if not wanted:
-        return item
-    if isinstance(item, BadRecord):
-        return item if item.system is None or item.system in wanted else None
-    chosen = [summary for summary in item.summaries if summary.system in wanted]
-    return item.with_summaries(chosen) if chosen else None
+    def check_rows(self, rows: int) -> None:
+        """Refuse names that no record has, once all were read, and a run without any row.
+
+        Raises:
+            InputError: a name stands for no system, or nothing was left to judge.
+        """
+        self.check()
+        if not rows or self.limit is None:
+            # A file of pairs may be made for more records than --limit takes.
+            self.names.check("--pairs", self._named)
+        if not rows:
+            raise InputError("nothing is left to judge: no record has the summaries asked for")
 
 
 class _Scores:
@@ -173,16 +192,18 @@ class _Scores:
         plan: Plan,
         dimensions: Sequence[Dimension],
         backend: Backend,
+        *,
+        selection: _Selection,
         record: Any,
     ) -> None:
         self._options = options
-        self._selection = _Selection(options)
+        self._selection = selection
         steps = write_steps(plan.method, dimensions, backend, record=record)
         self._run = JudgeRun(plan, dimensions, backend, steps=steps, record=record)
         self.signature = self._run.signature
 
     def rows(self, bar: ReadingProgress, keep: Callable[[ScoreRow], None]) -> Iterator[ScoreRow]:
-        items = self._selection.items(bar)
+        items = self._selection.items(bar.reader)
         if self._options.continues and self._options.output is not None:
             items = skip_finished(
                 items,
@@ -204,32 +225,32 @@ class _Duels:
         plan: Plan,
         dimensions: Sequence[Dimension],
         backend: Backend,
+        *,
+        selection: _Selection,
         record: Any,
     ) -> None:
         self._options = options
-        self._selection = _Selection(options)
-        pairs = _pairs(options, self._selection)
+        self._selection = selection
+        pairs = selection.pairs(options.pairs or "all")
         self._run = DuelRun(plan, dimensions, backend, pairs=pairs, record=record)
         self.signature = self._run.signature
 
     def rows(self, bar: ReadingProgress, keep: Callable[[PairRow], None]) -> Iterator[PairRow]:
         done = self._kept(keep)
-        return self._run.rows(self._selection.items(bar), done=done, progress=bar.computed)
+        return self._run.rows(self._selection.items(bar.reader), done=done, progress=bar.computed)
 
     def _kept(self, keep: Callable[[PairRow], None]) -> int:
         """Check the rows of an earlier run against this input, and count them."""
         output = self._options.output
         if output is None or not self._options.continues:
             return 0
-        self._selection.check_repeatable("continuing --output")
+        self._selection.check_repeatable("continuing --output reads it twice")
         expected = self._run.expected(self._selection.items())
         done = 0
         for row in finished_rows(output, PairRow.from_json):
             if _identity(row) != _identity(next(expected, None)):
-                raise InputError(
-                    f"{output}: row {done + 1} is of other input or other settings; choose "
-                    "another --output, or --overwrite"
-                )
+                found = f"row {done + 1}, which is of other input or other settings"
+                raise foreign_output(output, found)
             keep(row)
             done += 1
         return done
@@ -240,30 +261,23 @@ def _identity(row: PairRow | None) -> object:
     return row and (row.id, row.a, row.b, row.dimension, row.signature, row.input_digest)
 
 
-class _Rows:
+class _Rows(RowSink[ScoreRow | PairRow]):
     """What becomes of rows: means, error lines and notes."""
 
     def __init__(self, options: JudgeOptions) -> None:
+        super().__init__(options.output)
         self.failure: PrevalenceError | None = None
         self.scored = self.failed = 0
-        self._options = options
+        self._quiet = options.quiet
         self._means: SystemMeans | None = None
         self._verdicts: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._drawn = self._repeated = 0
-        self._earlier = 0
 
-    def keep(self, row: ScoreRow | PairRow) -> None:
-        """Take a row that an earlier run has written."""
-        self._earlier += 1
-        self.take(row)
-
-    def take(self, row: ScoreRow | PairRow) -> None:
-        """Take a row."""
+    def count(self, row: ScoreRow | PairRow) -> None:
+        """Add a row to means and counts."""
         self.scored += row.error is None
         self.failed += row.error is not None
-        if row.error is not None and self.failed <= _SHOWN_ERRORS:
-            note(f"error: {row.error}")
         if isinstance(row, PairRow):
             self._verdicts[_outcome(row)] += row.error is None
             return
@@ -285,13 +299,11 @@ class _Rows:
             console.print(f"{count:,} {outcome}")
         console.print()
         console.print(plain(signature), style="dim", soft_wrap=True)
-        if self._options.quiet:
+        if self._quiet:
             return
-        if self._earlier:
-            note(f"{self._earlier:,} rows were in {self._options.output} already")
+        self.note_earlier()
         note(f"{self.scored:,} rows without and {self.failed:,} with an error")
-        if self.failed > _SHOWN_ERRORS:
-            note(f'{self.failed - _SHOWN_ERRORS:,} more errors are in the "error" fields')
+        self.note_hidden()
         found = [f"{count:,} {name.replace('_', ' ')}" for name in _COUNTED
                  if (count := self._counts[name])]  # fmt: skip
         if found:
@@ -319,19 +331,25 @@ def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
 
 
 def _dry_run(
-    options: JudgeOptions, plan: Plan, dimensions: Sequence[Dimension], backend: Backend
+    options: JudgeOptions,
+    plan: Plan,
+    dimensions: Sequence[Dimension],
+    backend: Backend,
+    *,
+    selection: _Selection,
 ) -> tuple[int, int]:
     from prevalence.baselines.judges.spending import DryRun, Prices
 
     counter = DryRun(backend, store=getattr(backend, "store", None))
     steps = _stored_steps(plan, dimensions, counter)
-    selection = _Selection(options)
     if plan.method.compares:
-        duels = DuelRun(plan, dimensions, counter, pairs=_pairs(options, selection))
+        pairs = selection.pairs(options.pairs or "all")
+        duels = DuelRun(plan, dimensions, counter, pairs=pairs)
         count = sum(1 for _ in duels.rows(selection.items()))
     else:
         run = JudgeRun(plan, dimensions, counter, steps=steps)
         count = sum(1 for _ in run.rows(selection.items()))
+    selection.check_rows(count)
     prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
     note(f"{count:,} rows; {counter.describe(prices)}")
     unwritten = sum(not text for text in steps.values())
@@ -349,14 +367,3 @@ def _stored_steps(plan: Plan, dimensions: Sequence[Dimension], counter: Backend)
         except BackendError:
             steps[one.key] = ""
     return steps
-
-
-def _pairs(
-    options: JudgeOptions, selection: _Selection
-) -> Callable[[Product], Sequence[tuple[str, str]]]:
-    """The systems of a product that --pairs has compared."""
-    choice = options.pairs or "all"
-    if choice == "neighbours":
-        selection.check_repeatable("--pairs neighbours")
-        return neighbours(selection.items())
-    return every_pair if choice == "all" else read_pairs(Path(choice))

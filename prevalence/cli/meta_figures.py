@@ -12,6 +12,7 @@ from prevalence.cli.meta_options import (
     input_options,
     names,
     paired_names,
+    pairing_options,
     read_choices,
     rule_options,
 )
@@ -34,10 +35,7 @@ Examples:
     help="Levels in the figure of correlations; repeat it for several.",
 )  # fmt: skip
 @coefficient_option
-@option(
-    "Comparison", "--own", multiple=True, metavar="METRIC=DIMENSION",
-    help="Compare a metric with this dimension alone, whatever its name (repeat it).",
-)  # fmt: skip
+@pairing_options
 @rule_options
 @option(
     "Statistics", "--bootstrap", metavar="UNIT",
@@ -84,7 +82,7 @@ def figures(**parameters: Any) -> None:
     bootstrap = None
     if over != "none":
         bootstrap = Bootstrap(over=over, resamples=resamples, seed=seed)
-    subject = Subject(choices.table, choices.convention, bootstrap, own)
+    subject = Subject(choices.table, choices.convention, bootstrap, own, parameters["all_pairs"])
     drawn = {name: draw(name, subject) for name in wanted if _has_data(name, subject)}
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)

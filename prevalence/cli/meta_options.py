@@ -23,6 +23,7 @@ __all__ = [
     "duels",
     "input_options",
     "names",
+    "note_left_out",
     "output_options",
     "paired_names",
     "pairing_options",
@@ -218,11 +219,16 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
 
     Args:
         parameters: of the command; what is left belongs to the command alone.
+
+    Raises:
+        click.UsageError: the report could not be written, which is said before any work.
     """
     from prevalence.cli.errors import note
     from prevalence.meta.conventions import CONVENTIONS
     from prevalence.meta.sources import read_tables
 
+    if parameters.get("output") is not None:
+        _check_report(parameters["form"], parameters["output"])
     name = parameters.pop("convention")
     convention = CONVENTIONS[name]
     changes = {
@@ -239,6 +245,7 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
     )
     for reason in reading.skipped:
         note(f"skipped: {reason}")
+    note_left_out(reading.left_out, "the inputs")
     chosen = {key: names(parameters.pop(key)) for key in ("metrics", "dimensions", "systems")}
     convention = replace(convention, **changes)
     whole = reading.table.select(systems=chosen.pop("systems"))
@@ -257,6 +264,14 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
     return Choices(table, whole, convention, settings)
 
 
+def note_left_out(count: int, where: str) -> None:
+    """Say how many rows hold an error and nothing else."""
+    from prevalence.cli.errors import note
+
+    if count:
+        note(f"{count:,} rows of {where} report an error and hold no value; they are left out")
+
+
 def write_report(report: Report, *, form: str | None, output: Path | None) -> None:
     """Write a report to its file, or to the screen.
 
@@ -269,11 +284,17 @@ def write_report(report: Report, *, form: str | None, output: Path | None) -> No
     if output is None:
         click.echo(render(report, form or "table"), nl=False)
         return
+    chosen = _check_report(form, output)
+    with atomic_file(output) as file:
+        file.write(render(report, chosen))
+
+
+def _check_report(form: str | None, output: Path) -> str:
+    """The format of a report that goes to a file, if it can be written."""
     chosen = form or _SUFFIXES.get(output.suffix)
     if chosen is None:
         raise click.UsageError(
             f"--output: no format goes by the suffix {output.suffix or '(none)'}; add --format"
         )
     check_output(output)
-    with atomic_file(output) as file:
-        file.write(render(report, chosen))
+    return chosen

@@ -9,6 +9,7 @@ import click
 
 from prevalence.cli.meta_options import (
     input_options,
+    note_left_out,
     output_options,
     paired_names,
     pairing_options,
@@ -56,7 +57,8 @@ def preferences(**parameters: Any) -> None:
         label, mark, path = given.partition("=")
         if not mark or Path(given).exists():
             label, path = Path(given).stem, given
-        judges[label] = read_duels(path, choices.table)
+        judges[label], left_out = read_duels(path, choices.table)
+        note_left_out(left_out, path)
     pairs = []
     if choices.table.metrics or not judges:
         pairs = pairings(choices.table, all_pairs=parameters["all_pairs"], own=own)

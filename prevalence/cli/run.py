@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from itertools import groupby
-from operator import attrgetter
 from typing import IO, TYPE_CHECKING, cast
 
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import LineFile, kept_parts
 from prevalence.cli.progress import ScoringProgress
-from prevalence.errors import InputError, PrevalenceError
+from prevalence.cli.rows import RowSink
+from prevalence.cli.selection import SystemNames, first_records, only
+from prevalence.errors import PrevalenceError
 from prevalence.readers import read_authors, read_product_names, read_products
 from prevalence.readers.streams import check_readable
-from prevalence.records import BadRecord, Product, ScoredSummary
+from prevalence.records import ScoredSummary
 from prevalence.report.console import (
     comparison_table,
     explanation,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from prevalence.cli.score import ScoreOptions
     from prevalence.distributed import DistributedEngine
     from prevalence.engine import Engine
+    from prevalence.records import BadRecord, Product
 
     Scoring = Engine | DistributedEngine
 
@@ -53,8 +54,6 @@ _WRITERS: dict[str, Callable[[IO[str]], RowWriter]] = {
     "csv": CsvWriter,
     "json": JsonWriter,
 }
-_SHOWN_ERRORS = 20
-_SHOWN_SYSTEMS = 20
 
 
 def run(
@@ -105,37 +104,26 @@ def run(
     return rows.table
 
 
-class _Rows:
+class _Rows(RowSink[ScoredSummary]):
     """What becomes of rows: statistics, explanations and error lines."""
 
     def __init__(self, options: ScoreOptions) -> None:
+        in_rows = options.output is not None or options.screen_format != "table"
+        super().__init__(options.output, limited=in_rows)
         self.table = SystemTable()
-        self.kept = 0
-        self.hidden_errors = 0
         self._explain = options.explain
-        self._in_rows = options.output is not None or options.screen_format != "table"
-        self._shown_errors = 0
         self._console = make_console()
 
-    def keep(self, row: ScoredSummary) -> None:
-        """Take a row that an earlier run has written."""
-        self.kept += 1
-        self.take(row)
-
-    def take(self, row: ScoredSummary) -> None:
-        """Take a row."""
+    def count(self, row: ScoredSummary) -> None:
+        """Add a row to the statistics."""
         self.table.add(row)
+
+    def note_error(self, row: ScoredSummary) -> None:
+        """Show the row's error, or everything about the row."""
         if self._explain:
             self._console.print(explanation(row))
-        elif row.error is not None:
-            self._show_error(row.error)
-
-    def _show_error(self, error: str) -> None:
-        if self._in_rows and self._shown_errors >= _SHOWN_ERRORS:
-            self.hidden_errors += 1
-            return
-        self._shown_errors += 1
-        note(f"error: {error}")
+        else:
+            super().note_error(row)
 
 
 class Selection:
@@ -156,18 +144,13 @@ class Selection:
         self._names = read_product_names(names) if names else None
         self._options = options
         self._wanted = options.wanted_systems
-        self._seen: set[str] = set()
+        self._met = SystemNames()
         self._exhausted = False
 
     def items(self, bar: ScoringProgress) -> Iterator[Product | BadRecord]:
         """Read the inputs."""
         every = (item for path in self._options.inputs for item in self._read(path, bar))
-        # A product and its faulty summaries are one record, and share their source.
-        records = groupby(self._chosen(every), key=attrgetter("source"))
-        for place, (_, parts) in enumerate(records):
-            if place == self._options.limit:
-                return
-            yield from parts
+        return first_records(self._chosen(every), self._options.limit)
 
     def check(self) -> None:
         """Refuse names that no record has, once all were read.
@@ -175,14 +158,8 @@ class Selection:
         Raises:
             InputError: a name stands for no system of the records read.
         """
-        missing = sorted(self._wanted - self._seen)
-        if missing and self._exhausted:
-            known = sorted(self._seen)
-            shown = ", ".join(known[:_SHOWN_SYSTEMS]) or "none that can be read"
-            more = ", ..." if len(known) > _SHOWN_SYSTEMS else ""
-            raise InputError(
-                f"--systems: no summary by {', '.join(missing)}; the input has {shown}{more}"
-            )
+        if self._exhausted:
+            self._met.check("--systems", sorted(self._wanted))
 
     def _read(self, path: str, bar: ScoringProgress) -> Iterator[Product | BadRecord]:
         options = self._options
@@ -195,18 +172,10 @@ class Selection:
         )
 
     def _chosen(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
-        for item in items:
-            if not self._wanted:
-                yield item
-            elif isinstance(item, BadRecord):
-                self._seen.update([item.system] if item.system else [])
-                if item.system is None or item.system in self._wanted:
-                    yield item
-            else:
-                self._seen.update(summary.system for summary in item.summaries)
-                chosen = [s for s in item.summaries if s.system in self._wanted]
-                if chosen:
-                    yield item.with_summaries(chosen)
+        for item in self._met.noted(items):
+            kept = only(item, self._wanted)
+            if kept is not None:
+                yield kept
         self._exhausted = True
 
 
@@ -337,8 +306,7 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
     """Notes on the run: what was avoided, what was cut, what lacks a mask."""
     counts = engine.counts
     hits = getattr(engine.scorer, "hits", 0)
-    if rows.kept:
-        note(f"{rows.kept:,} rows were in {options.output} already")
+    rows.note_earlier()
     pairs = (
         f"; of {counts.naive:,} pairs {counts.naive - counts.planned:,} were avoided by early "
         f"stopping, {counts.planned - counts.unique:,} were duplicates"
@@ -359,8 +327,7 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
             f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
             'statement or no review (the "warning" in the rows says which)'
         )
-    if rows.hidden_errors:
-        note(f'{rows.hidden_errors:,} more errors are in the "error" fields of the rows')
+    rows.note_hidden()
     if counts.truncated:
         note(
             f"{counts.truncated:,} pairs had a premise cut at the model's limit "

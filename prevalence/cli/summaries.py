@@ -14,12 +14,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import LineFile
+from prevalence.cli.summary_work import SummaryReport, unfinished
 from prevalence.errors import InputError, PrevalenceError
 from prevalence.extractive.judge import Calls
-from prevalence.extractive.products import skip_summarized
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import BadRecord, Product
-from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,29 +31,18 @@ __all__ = ["Report", "run"]
 
 
 @dataclass(slots=True)
-class Report:
-    """What a run has done.
+class Report(SummaryReport):
+    """What an extracting run has done.
 
     Attributes:
-        kept: products that were in the output already.
-        made: products written.
-        failed: records without a summary.
         merged: summaries that are not cut into the same sentences again.
         avoided: (review, sentence) pairs that needed no answer.
         calls: pairs that were asked.
     """
 
-    kept: int = 0
-    made: int = 0
-    failed: int = 0
     merged: int = 0
     avoided: int = 0
     calls: Calls = field(default_factory=Calls)
-
-    @property
-    def there(self) -> int:
-        """Products in the output."""
-        return self.kept + self.made
 
     def add(self, extract: Extract, *, merged: bool) -> None:
         """Count a summary."""
@@ -64,11 +52,6 @@ class Report:
         self.calls.trivial += extract.calls.trivial
         self.calls.between += extract.calls.between
         self.calls.reviews += extract.calls.reviews
-
-    def fail(self, error: str) -> None:
-        """Count a record without a summary, and say why."""
-        self.failed += 1
-        note(f"error: {error}")
 
 
 def run(options: SummarizeOptions, open_summarizer: Callable[[], Summarizer]) -> Report:
@@ -116,16 +99,8 @@ class _Work:
 
     def unfinished(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
         """What the output does not hold yet."""
-        options = self._options
-        if not options.continues:
-            yield from items
-            return
-        yield from skip_summarized(
-            items,
-            self._kept(),
-            path=options.output,
-            system=self._target.system,
-            signature=self._signature,
+        return unfinished(
+            items, self._options, self._target, signature=self._signature, report=self._report
         )
 
     def write(self, items: Iterable[Product | BadRecord], lines: LineFile) -> None:
@@ -142,11 +117,6 @@ class _Work:
                     continue
                 lines.line(json.dumps(made.to_json(), ensure_ascii=False))
                 show.product()
-
-    def _kept(self) -> Iterator[dict[str, object]]:
-        for row in finished_records(self._options.output):
-            self._report.kept += 1
-            yield row
 
     def _choice(self, product: Product) -> SummaryOptions:
         length = self._target.length_for(product, self._summarizer.splitter)

@@ -25,8 +25,8 @@ Example:
 )  # fmt: skip
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder that ${PREVALENCE_DATA} stands for in the recipe; by default the environment "
-    "variable of that name, or shared/data beside the repository.",
+    help="Folder that ${PREVALENCE_DATA} stands for in the recipe [default: the environment "
+    "variable of that name].",
 )  # fmt: skip
 @click.option(
     "--work", type=click.Path(file_okay=False, path_type=Path),
@@ -66,11 +66,9 @@ def train(
 
 
 def _default_data() -> Path | None:
-    """The environment's folder, or the one beside the repository where it exists."""
-    if "PREVALENCE_DATA" in os.environ:
-        return Path(os.environ["PREVALENCE_DATA"])
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    return beside if beside.is_dir() else None
+    """The environment's folder, if it names one; a recipe that needs it says so otherwise."""
+    named = os.environ.get("PREVALENCE_DATA")
+    return Path(named) if named else None
 
 
 def _printer() -> "ProgressCallback":

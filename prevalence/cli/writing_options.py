@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from prevalence.baselines.judges.writing import PROMPTS
 from prevalence.cli.judge_backends import (
     backend_choice,
+    check_backend_options,
     drop_language_model_options,
     language_model_options,
+    own_names,
 )
-from prevalence.cli.options import option
+from prevalence.cli.options import option, refuse_given
 
 if TYPE_CHECKING:
     from prevalence.baselines.judges.backends import BackendOptions
@@ -24,7 +27,8 @@ __all__ = ["LANGUAGE_MODEL", "WritingOptions", "check_writing", "take_writing", 
 LANGUAGE_MODEL = "llm"
 """The method that writes summaries anew."""
 
-_PROMPTS = ("reviews", "multi-source")
+_OWN = ("prompt", "temperature", "top_p", "top_k", "max_tokens", "dry_run")
+"""Parameters of :data:`_OPTIONS`."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,7 +60,7 @@ _OPTIONS = (
         "Language model",
         "--prompt",
         metavar="NAME",
-        type=click.Choice(_PROMPTS),
+        type=click.Choice(PROMPTS),
         help="reviews (one paragraph of 60-90 words, from reviews alone) or multi-source (225-250 "
         "words, also from title, description, key features, specifications and average rating) "
         "[default: reviews].",
@@ -109,10 +113,7 @@ def writing_options(command: Command) -> Command:
 
 def take_writing(parameters: dict[str, Any]) -> WritingOptions:
     """Take the options of :func:`writing_options` out of a command's parameters."""
-    own = {
-        name: parameters.pop(name)
-        for name in ("prompt", "temperature", "top_p", "top_k", "max_tokens", "dry_run")
-    }
+    own = {name: parameters.pop(name) for name in _OWN}
     backend, told = backend_choice(dict(parameters))
     drop_language_model_options(parameters)
     return WritingOptions(**own, backend=backend, told=told)
@@ -133,16 +134,6 @@ def check_writing(writing: WritingOptions, options: SummarizeOptions) -> None:
                 "--length, --like and --sentences choose sentences; with --method llm the prompt "
                 "says how long the summary is"
             )
+        check_backend_options(writing.backend, dry_run=writing.dry_run)
         return
-    given = {
-        "--backend": writing.backend,
-        "--prompt": writing.prompt,
-        "--temperature": writing.temperature,
-        "--top-p": writing.top_p,
-        "--top-k": writing.top_k,
-        "--max-tokens": writing.max_tokens,
-        "--dry-run": writing.dry_run or None,
-    }
-    for name, value in given.items():
-        if value is not None:
-            raise click.UsageError(f"{name} goes with --method llm")
+    refuse_given({*_OWN, *own_names()}, "goes with --method llm")

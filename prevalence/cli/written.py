@@ -13,11 +13,11 @@ from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prom
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import LineFile
 from prevalence.cli.progress import ReadingProgress
+from prevalence.cli.summary_work import SummaryReport, unfinished
 from prevalence.errors import InputError, PrevalenceError
-from prevalence.extractive.products import Target, skip_summarized
+from prevalence.extractive.products import Target
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import BadRecord, Product
-from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,28 +37,17 @@ _AT_ONCE = 64
 
 
 @dataclass(slots=True)
-class WritingReport:
-    """What a run has done.
+class WritingReport(SummaryReport):
+    """What a writing run has done.
 
     Attributes:
-        kept: products that were in the output already.
-        made: products written.
-        failed: records without a summary.
         cut: summaries that end at the most tokens of a reply.
         prompt_tokens, completion_tokens: of the replies, stored ones included.
     """
 
-    kept: int = 0
-    made: int = 0
-    failed: int = 0
     cut: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-
-    @property
-    def there(self) -> int:
-        """Products in the output."""
-        return self.kept + self.made
 
     def add(self, written: Written) -> None:
         """Count a summary."""
@@ -66,11 +55,6 @@ class WritingReport:
         self.cut += written.cut
         self.prompt_tokens += written.prompt_tokens
         self.completion_tokens += written.completion_tokens
-
-    def fail(self, error: str) -> None:
-        """Count a record without a summary, and say why."""
-        self.failed += 1
-        note(f"error: {error}")
 
 
 def run(options: SummarizeOptions, writing: WritingOptions) -> WritingReport:
@@ -134,17 +118,8 @@ class _Work:
 
     def unfinished(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
         """What the output does not hold yet."""
-        options = self._options
-        if not options.continues:
-            yield from items
-            return
-        yield from skip_summarized(
-            items,
-            self._kept(),
-            path=options.output,
-            system=self._target.system,
-            signature=self._signature,
-            key=GENERATION_KEY,
+        return unfinished(
+            items, self._options, self._target, signature=self._signature, report=self.report
         )
 
     def usable(self, items: Iterable[Product | BadRecord]) -> Iterator[Product]:
@@ -186,11 +161,6 @@ class _Work:
         made = self._target.added_to(product, written.text, written.to_json())
         lines.line(json.dumps(made.to_json(), ensure_ascii=False))
         self.report.add(written)
-
-    def _kept(self) -> Iterator[dict[str, object]]:
-        for row in finished_records(self._options.output):
-            self.report.kept += 1
-            yield row
 
     def _signature(self, product: Product) -> str:
         self._target.check(product)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import InputError
+from prevalence.errors import InputError, foreign_output
 from prevalence.extractive.length import LengthRule
 from prevalence.records import BadRecord, Product, Summary
 
@@ -89,37 +89,114 @@ def skip_summarized(
 ) -> Iterator[Product | BadRecord]:
     """Leave out the products that an earlier run wrote, checking that it was the same run.
 
+    What an earlier run could not summarise stands in no output and is tried again. It is written
+    after what is there, so that rows stand in the order in which they were made, and a later run
+    finds them in any order.
+
     Args:
-        items: the input, from its beginning. What an earlier run could not summarise stands in no
-            output, and is tried again.
-        done: records of the output.
+        items: the input, from its beginning.
+        done: records of the output; the last is passed only when all belong to the input.
         path: the output, for messages.
         system: name of the summary that was added.
         signature: what makes it in this run; raises InputError for a product that gets none.
         key: under which the summary says where it comes from.
 
+    Yields:
+        In input order, what the output lacks. Nothing is yielded before every row of the output
+        has found its product, so that a refusal costs nothing and leaves the output untouched.
+
     Raises:
-        InputError: the output holds other products or other settings; it is left untouched.
+        InputError: the output holds other products or other settings.
     """
-    row = next(done, None)
-    for item in items:
-        if row is None or isinstance(item, BadRecord):
-            yield item
-            continue
-        try:
-            expected = signature(item)
-        except InputError:
-            # It was left out then and will say again why.
-            yield item
-            continue
-        before, extract = _taken_apart(row, system, key)
+    rows = _Rows(done, path=path, system=system, signature=signature, key=key)
+    waiting = _Waiting()
+    source = iter(items)
+    while rows.current is not None:
+        item = next(source, None)
+        if item is None:
+            found = f"{rows.current.get('id')!r}, which this input does not have"
+            raise foreign_output(path, found)
+        if rows.take(item):
+            # What was tried again stands below rows of products that come after it.
+            while rows.current is not None and waiting.remove(rows.take, rows.current.get("id")):
+                pass
+        else:
+            waiting.add(item)
+    yield from waiting.left()
+    yield from source
+
+
+class _Rows:
+    """The rows of an earlier run, taken one by one."""
+
+    def __init__(
+        self,
+        done: Iterator[Mapping[str, Any]],
+        *,
+        path: Path,
+        system: str,
+        signature: Callable[[Product], str],
+        key: str,
+    ) -> None:
+        self._done = done
+        self._path = path
+        self._system = system
+        self._signature = signature
+        self._key = key
+        self.current = next(done, None)
+
+    def take(self, item: Product | BadRecord) -> bool:
+        """Pass the current row if it is this product's.
+
+        Raises:
+            InputError: it is, and its summary was made under other settings.
+        """
+        if self.current is None or isinstance(item, BadRecord):
+            return False
+        before, made = _taken_apart(self.current, self._system, self._key)
         if before != item.to_json():
-            raise _refusal(path, f"{row.get('id')!r}, which is not what this input has there")
-        if extract.get("signature") != expected:
-            raise _refusal(path, f"summaries of other settings ({extract.get('signature')})")
-        row = next(done, None)
-    if row is not None:
-        raise _refusal(path, f"{row.get('id')!r}, which this input does not have")
+            return False
+        expected = self._expected(item)
+        if expected is None or made.get("signature") != expected:
+            found = f"summaries of other settings ({made.get('signature')})"
+            raise foreign_output(self._path, found)
+        self.current = next(self._done, None)
+        return True
+
+    def _expected(self, product: Product) -> str | None:
+        try:
+            return self._signature(product)
+        except InputError:
+            return None
+
+
+class _Waiting:
+    """Items without a row so far, in input order."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, Product | BadRecord] = {}
+        self._places: dict[str | None, list[int]] = {}
+        self._added = 0
+
+    def add(self, item: Product | BadRecord) -> None:
+        """Take an item."""
+        self._items[self._added] = item
+        self._places.setdefault(item.id, []).append(self._added)
+        self._added += 1
+
+    def remove(self, wanted: Callable[[Product | BadRecord], bool], identity: object) -> bool:
+        """Remove the first item of this id that is wanted, if there is one."""
+        places = self._places.get(identity, []) if isinstance(identity, str) else []
+        for place in places:
+            if wanted(self._items[place]):
+                places.remove(place)
+                del self._items[place]
+                return True
+        return False
+
+    def left(self) -> Iterator[Product | BadRecord]:
+        """The items that were not removed."""
+        return iter(self._items.values())
 
 
 def _taken_apart(
@@ -137,7 +214,3 @@ def _taken_apart(
 
 def _where(product: Product) -> str:
     return product.source or f"record {product.id!r}"
-
-
-def _refusal(path: Path, found: str) -> InputError:
-    return InputError(f"{path}: holds {found}; choose another --output, or --overwrite")

@@ -58,7 +58,7 @@ def record_entries(record: object, context: Context) -> list[Entry]:
         context: what the record does not say itself.
 
     Returns:
-        An entry for each summary; none for a row that reports an error instead of a score.
+        An entry for each summary; none for a row that reports an error and has no value at all.
 
     Raises:
         NoScoresError: the record has no layout known here.
@@ -94,17 +94,19 @@ def _is_row(record: Mapping[str, Any]) -> bool:
 
 def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Entry]:
     """A score row, a prevalence row, or a row of LLM_summeval's annotations."""
-    if record.get("error") is not None:
+    metrics = _numbers(record.get("metrics"), "metrics") | _judged(record.get("eval"))
+    metrics |= {key: _number(record[key], key) for key in _SCORES if key in record}
+    samples = _samples(record.get("samples"))
+    values = _sampled(samples) | metrics
+    # A row tells of an error as soon as one metric of several failed; the others stand.
+    if record.get("error") is not None and all(value is None for value in values.values()):
         return []
     named = (record[key] for key in _SYSTEM_KEYS if isinstance(record.get(key), str | int))
     system = next(map(str, named), context.system if _groups(record) else None)
     if system is None:
         raise FieldError("system", "is missing", "name the system that wrote the summary")
-    metrics = _numbers(record.get("metrics"), "metrics") | _judged(record.get("eval"))
-    metrics |= {key: _number(record[key], key) for key in _SCORES if key in record}
     human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
-    samples = _samples(record.get("samples"))
-    return [Entry(item, system, _sampled(samples) | metrics, samples, human)]
+    return [Entry(item, system, values, samples, human)]
 
 
 def _groups(record: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -8,9 +8,8 @@ import numpy as np
 
 from prevalence.errors import InputError
 from prevalence.meta.preferences import head_to_head_points
-from prevalence.readers.fields import FieldError, Position, describe, read_id
-from prevalence.readers.jsontext import decode_line, decode_utf8
-from prevalence.readers.streams import open_source
+from prevalence.readers.fields import FieldError, describe, read_id
+from prevalence.readers.lines import json_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from prevalence.meta.table import RatingTable
 
-__all__ = ["Duels", "read_duels"]
+__all__ = ["DuelFile", "Duels", "read_duels"]
 
 _VERDICTS = (0, 1, 2, None)
 
@@ -38,13 +37,25 @@ class Duels(NamedTuple):
     verdicts: NDArray[np.float64]
 
 
+class DuelFile(NamedTuple):
+    """What a file of head-to-head rows holds.
+
+    Attributes:
+        duels: one entry a dimension, in order of first appearance.
+        left_out: rows of records that could not be read, which compare nothing.
+    """
+
+    duels: list[Duels]
+    left_out: int
+
+
 class _Row(NamedTuple):
     place: tuple[int, int, int]
     dimension: str
     verdicts: tuple[float, float]
 
 
-def read_duels(path: str | Path, table: RatingTable) -> list[Duels]:
+def read_duels(path: str | Path, table: RatingTable) -> DuelFile:
     """Read pair rows, one a line: id, a, b, dimension, verdict_ab, verdict_ba.
 
     Args:
@@ -53,27 +64,34 @@ def read_duels(path: str | Path, table: RatingTable) -> list[Duels]:
         table: names the items and systems.
 
     Returns:
-        One entry a dimension, in order of first appearance.
+        The verdicts, and how many rows report an error in place of two systems.
 
     Raises:
         InputError: a row is none, or names an item or a system that the table has not.
     """
     rows: list[_Row] = []
-    with open_source(path) as source:
-        for line in source.lines():
-            if line.fault is None and not line.data.strip():
-                continue
-            try:
-                if line.fault is not None:
-                    raise FieldError("", line.fault, "repair the file")
-                rows.append(_row(decode_line(decode_utf8(line.data)), table))
-            except FieldError as fault:
-                position = Position(source.path, f":{line.number}")
-                raise InputError(fault.at(position).error) from None
-    return [
+    left_out = 0
+    for position, record in json_lines(path):
+        if _compares_nothing(record):
+            left_out += 1
+            continue
+        try:
+            rows.append(_row(record, table))
+        except FieldError as fault:
+            raise InputError(fault.at(position).error) from None
+    duels = [
         _duels(dimension, [row for row in rows if row.dimension == dimension], table)
         for dimension in dict.fromkeys(row.dimension for row in rows)
     ]
+    return DuelFile(duels, left_out)
+
+
+def _compares_nothing(record: object) -> bool:
+    """Whether it is the row of a record that a judge could not read."""
+    if not isinstance(record, dict) or "verdict_ab" not in record:
+        return False
+    unnamed = record.get("a") is None or record.get("b") is None
+    return unnamed and record.get("error") is not None
 
 
 def _duels(dimension: str, rows: list[_Row], table: RatingTable) -> Duels:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.meta.generations import Generations, find_generations, read_generations
 from prevalence.meta.layouts import Context, NoScoresError, record_entries
 from prevalence.meta.table import Entry, RatingTable, TableBuilder
 from prevalence.readers.detect import detect_json
-from prevalence.readers.fields import FieldError, Position
+from prevalence.readers.fields import FieldError, Position, describe
 from prevalence.readers.jsonfiles import document_text
-from prevalence.readers.jsontext import decode_document, decode_line, decode_utf8
+from prevalence.readers.jsontext import decode_document
+from prevalence.readers.lines import line_values
 from prevalence.readers.streams import STDIN, display, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Reading", "read_table", "read_tables"]
+__all__ = ["Reading", "read_records", "read_table", "read_tables", "split_label"]
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz")
 _TOKEN = re.compile(r"[^\W_]+")
@@ -33,10 +34,12 @@ class Reading:
     Attributes:
         table: all scores and ratings.
         skipped: files of a folder that hold none, with the reason.
+        left_out: rows that report an error and have no value.
     """
 
     table: RatingTable
     skipped: Sequence[str]
+    left_out: int = 0
 
 
 class _BadRecordError(InputError):
@@ -53,6 +56,7 @@ class _Collector:
     builder: TableBuilder = field(default_factory=TableBuilder)
     dimensions: dict[str, None] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+    left_out: int = 0
 
     def add(self, entry: Entry, source: str) -> None:
         self.dimensions |= dict.fromkeys(entry.human)
@@ -96,7 +100,7 @@ def read_tables(
     by_position: bool = False,
     keep_unread: bool = False,
 ) -> Reading:
-    """Likewise, and say which files of a folder were skipped; see :func:`read_table`."""
+    """Likewise, and say what was passed over; see :func:`read_table`."""
     chosen = [paths] if isinstance(paths, str | Path) else list(paths)
     collector = _Collector(raters, by_position, keep_unread)
     files, replies = _gather(chosen)
@@ -106,7 +110,7 @@ def read_tables(
     for file in replies:
         for entry in read_generations(file, collector.dimensions, keep_unread=keep_unread):
             collector.builder.add(entry, source=display(file.path))
-    return Reading(collector.builder.build(), tuple(collector.skipped))
+    return Reading(collector.builder.build(), tuple(collector.skipped), collector.left_out)
 
 
 _Input = tuple[str | None, Path, bool]
@@ -117,7 +121,7 @@ def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[Generation
     files: list[_Input] = []
     replies: list[Generations] = []
     for entry in chosen:
-        label, path = _labelled(entry)
+        label, path = split_label(entry)
         if not path.is_dir():
             files.append((label, path, False))
             continue
@@ -137,7 +141,8 @@ def _by_number(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def _labelled(entry: str | Path) -> tuple[str | None, Path]:
+def split_label(entry: str | Path) -> tuple[str | None, Path]:
+    """Take LABEL=FILE apart; a file that is called so has no label."""
     label, mark, rest = str(entry).partition("=")
     if mark and label and rest and not Path(entry).exists():
         return label, Path(rest)
@@ -156,7 +161,9 @@ def _add_file(
     try:
         for number, (position, record) in enumerate(_records(path), start=1):
             context = Context(position.fallback_id, str(number), system, collector.raters)
-            for entry in _entries(record, context, position):
+            found = _entries(record, context, position)
+            collector.left_out += not found
+            for entry in found:
                 item = str(number) if collector.by_position else entry.item
                 entries.append((_relabelled(entry._replace(item=item), label), position.source))
     except InputError as error:
@@ -178,19 +185,25 @@ def _entries(record: object, context: Context, position: Position) -> list[Entry
         raise _BadRecordError(fault.at(position).error) from None
 
 
+def read_records(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON Lines or JSON file, whatever they hold.
+
+    Raises:
+        InputError: the file cannot be read, or a record cannot be decoded or is no object.
+    """
+    for position, record in _records(path):
+        if not isinstance(record, dict):
+            fault = record
+            if not isinstance(fault, FieldError):
+                fault = FieldError("", f"is {describe(record)}", "give one JSON object a line")
+            raise InputError(fault.at(position).error)
+        yield record
+
+
 def _records(path: Path) -> Iterator[tuple[Position, object]]:
     with open_source(path) as source:
         if detect_json(source) == "lines":
-            for line in source.lines():
-                if line.fault is None and not line.data.strip():
-                    continue
-                position = Position(source.path, f":{line.number}")
-                try:
-                    if line.fault is not None:
-                        raise FieldError("", line.fault, "repair the file")
-                    yield position, decode_line(decode_utf8(line.data))
-                except FieldError as fault:
-                    yield position, fault
+            yield from line_values(source)
         else:
             for mark, value in decode_document(document_text(source), source.path):
                 yield Position(source.path, mark), value

@@ -50,17 +50,19 @@ class Subject(NamedTuple):
         convention: coefficients and levels; the first coefficient is drawn.
         bootstrap: for intervals; None draws none.
         own: dimension by metric, see :func:`prevalence.meta.correlate.pairings`.
+        all_pairs: likewise.
     """
 
     table: RatingTable
     convention: Convention
     bootstrap: Bootstrap | None = None
     own: Mapping[str, str] | None = None
+    all_pairs: bool = False
 
     @property
     def pairs(self) -> list[Pairing]:
         """Metrics with the dimensions that they are compared with."""
-        return pairings(self.table, own=self.own)
+        return pairings(self.table, all_pairs=self.all_pairs, own=self.own)
 
 
 def draw(name: str, subject: Subject) -> Figure:
@@ -94,7 +96,11 @@ def _correlations(subject: Subject) -> Figure:
     cells = [
         cell
         for cell in correlate(
-            subject.table, subject.convention, bootstrap=subject.bootstrap, own=subject.own
+            subject.table,
+            subject.convention,
+            bootstrap=subject.bootstrap,
+            all_pairs=subject.all_pairs,
+            own=subject.own,
         )
         if cell.kind == kind
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import InputError
+from prevalence.errors import foreign_output
 from prevalence.guarded import Guarded
 from prevalence.records import BadRecord, Product
 from prevalence.writers import finished_records
@@ -99,12 +99,13 @@ def skip_simplified(
             yield item
             continue
         if _source_of(row) != _source_of(item.to_json()):
-            raise _refusal(path, f"{row.get('id')!r}, which is not what this input has there")
+            found = f"{row.get('id')!r}, which is not what this input has there"
+            raise foreign_output(path, found)
         if row.get(SIGNATURE_KEY) != signature:
-            raise _refusal(path, f"reviews of other settings ({row.get(SIGNATURE_KEY)})")
+            raise foreign_output(path, f"reviews of other settings ({row.get(SIGNATURE_KEY)})")
         row = next(done, None)
     if row is not None:
-        raise _refusal(path, f"{row.get('id')!r}, which this input does not have")
+        raise foreign_output(path, f"{row.get('id')!r}, which this input does not have")
 
 
 def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +120,3 @@ def _plain_review(review: object) -> object:
         return review
     plain = {key: value for key, value in review.items() if key != "simplified"}
     return plain["text"] if list(plain) == ["text"] else plain
-
-
-def _refusal(path: Path, found: str) -> InputError:
-    return InputError(f"{path}: holds {found}; choose another --output, or --overwrite")

@@ -138,6 +138,16 @@ def test_usage_errors_are_one_line(run, write, products, arguments, message):
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_system_that_is_not_there_beside_one_that_is(run, write, products, tmp_path):
+    output = tmp_path / "rows.jsonl"
+    result = run("baselines", write(products[0]), "-m", "rouge-1", "--systems", "good,nobody",
+                 "--output", output)  # fmt: skip
+    assert result.exit_code == 1
+    assert "good" in result.stdout
+    assert "--systems: no summary by nobody; there is good, half" in result.stderr
+    assert len(output.read_text(encoding="utf-8").splitlines()) == 1
+
+
 def test_references_by_nobody_are_refused(run, write, products):
     result = run("baselines", write(products[0]), "-m", "rouge-1", "--references", "no", "-q")
     assert result.exit_code == 2

@@ -65,6 +65,90 @@ def test_what_is_not_recorded_is_an_error_of_its_row(judge):
     assert "the recording has 0 replies" in found.stderr
 
 
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_nothing_to_judge_is_an_error(judge, tmp_path, words):
+    found = judge("judge", "SUMMARIES", "-m", "rts", "-d", "fluency", "--systems", "nosuch",
+                  "--backend", "replay:REPLIES", *words)  # fmt: skip
+    assert found.exit_code == 2
+    assert "--systems: no summary by nosuch; there is balanced, " in found.stderr
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text('{"a": "balanced", "b": "nosuch"}\n')
+    duel = ("judge", "SUMMARIES", "-m", "h2h", "-d", "fluency", "--backend", "replay:REPLIES")
+    found = judge(*duel, "--pairs", pairs, *words)
+    assert found.exit_code == 2
+    assert "--pairs: no summary by nosuch" in found.stderr
+    found = judge(*duel, "--systems", "balanced", *words)
+    assert found.exit_code == 2
+    assert "nothing is left to judge" in found.stderr
+
+
+def test_a_system_that_is_not_there_beside_one_that_is(judge):
+    found = judge("judge", "SUMMARIES", "-m", "rts", "-d", "fluency", "--systems",
+                  "balanced,nosuch", "--backend", "replay:REPLIES")  # fmt: skip
+    assert found.exit_code == 1
+    assert "balanced" in found.stdout
+    assert "--systems: no summary by nosuch" in found.stderr
+
+
+def test_a_recording_is_not_begun_anew_unasked(judge, tmp_path):
+    record, output = tmp_path / "replies.jsonl", tmp_path / "rows.jsonl"
+    command = ("judge", "SUMMARIES", *EXAMPLE, "--backend", "replay:REPLIES", "--record", record)
+    assert judge(*command).exit_code == 0
+    whole = record.read_bytes()
+    for more in ((), ("--output", output)):
+        refused = judge(*command, *more)
+        assert refused.exit_code == 2
+        assert "holds a recording" in refused.stderr
+        assert record.read_bytes() == whole
+    assert judge(*command, "--overwrite").exit_code == 0
+    assert record.read_bytes() == whole
+
+
+def test_files_that_are_not_utf8_are_named(judge, tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(b'{"a": "caf\xe9", "b": "t"}\n')
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "fluency.txt").write_bytes(b"caf\xe9 {} {}")
+    words = ("judge", "SUMMARIES", "-d", "fluency", "--backend")
+    for found in (
+        judge(*words, f"replay:{bad}", "-m", "rts"),
+        judge(*words, "replay:REPLIES", "-m", "h2h", "--pairs", bad),
+        judge(*words, "replay:REPLIES", "-m", folder),
+        judge("audit", bad),
+    ):
+        assert found.exit_code == 2
+        assert "not UTF-8 at byte" in found.stderr
+        assert "fault of prevalence" not in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("backend", "given"),
+    [
+        ("replay:REPLIES", ("--budget", "0.01")),
+        ("replay:REPLIES", ("--cache", "x")),
+        ("replay:REPLIES", ("--base-url", "http://127.0.0.1:1/v1")),
+        ("hf:x", ("--price-in", "1")),
+        ("openai:x", ("--device", "cpu")),
+        ("openai:x", ("--no-reuse",)),
+    ],
+)
+def test_what_a_backend_does_not_read_is_refused(judge, backend, given):
+    found = judge("judge", "SUMMARIES", *EXAMPLE, "--backend", backend, *given)
+    assert found.exit_code == 2
+    kind = backend.partition(":")[0]
+    option = "--reuse" if given[0] == "--no-reuse" else given[0]
+    assert f"{option} does nothing with --backend {kind}" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_dry_run_may_be_told_prices_for_any_backend(judge):
+    found = judge("judge", "SUMMARIES", *EXAMPLE, "--backend", "replay:REPLIES", "--dry-run",
+                  "--price-in", "1")  # fmt: skip
+    assert found.exit_code == 0, found.output
+    assert "at most about" in found.stderr
+
+
 def test_head_to_head(judge, tmp_path):
     replies = tmp_path / "h2h.jsonl"
     orders = [("balanced", "trivial", "A"), ("trivial", "balanced", "B")]
@@ -158,3 +242,29 @@ def test_audit_as_json(judge, repository):
     audit = json.loads(found.stdout)
     assert [one["metric"] for one in audit["metrics"]] == ["judge.faithfulness", "judge.coverage"]
     assert audit["metrics"][0]["consistency"]["items"] == 30
+
+
+def test_an_audit_reads_every_line_or_says_which_it_cannot(judge, tmp_path):
+    pair = {"id": "p\u2028\x85", "a": "s", "b": "t", "dimension": "d", "verdict_ab": 1,
+            "verdict_ba": 1}  # fmt: skip
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(3 * (json.dumps(pair, ensure_ascii=False) + "\n"), encoding="utf-8")
+    orders = json.loads(judge("audit", path, "--json").stdout)["orders"]
+    assert orders["d"]["asked"] == 3
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"id": \n')
+    broken = judge("audit", path)
+    assert broken.exit_code == 2
+    assert f"{path}:4: not valid JSON" in broken.stderr
+
+
+def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
+    row = {"schema": 1, "id": "p", "system": "s", "metrics": {"m.d": 4.0, "n.d": None},
+           "human": {"d": [3]}, "error": "n.d failed"}  # fmt: skip
+    empty = {**row, "system": "t", "metrics": {"m.d": None, "n.d": None}}
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in (row, empty)), encoding="utf-8")
+    found = judge("audit", path, "--json")
+    assert "1 rows of the inputs report an error" in found.stderr
+    metrics = {one["metric"]: one for one in json.loads(found.stdout)["metrics"]}
+    assert metrics["m.d"]["offset"] == 1.0

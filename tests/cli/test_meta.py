@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,6 @@ from prevalence.cli.meta import _COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -127,6 +127,26 @@ def test_mistakes_are_one_line_and_status_2(run: Run, words: list[str], said: st
     assert result.stdout == ""
 
 
+def test_an_output_that_cannot_be_written_is_said_before_the_inputs_are_read(run: Run) -> None:
+    for output, said in (("no/such/folder.md", "no folder"), ("report.doc", "add --format")):
+        found = run("meta", "correlate", "not-there.jsonl", "--output", output)
+        assert found.exit_code == 2
+        assert said in found.stderr
+
+
+def test_figures_compare_all_pairs_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    module = import_module("prevalence.report.figures")
+    monkeypatch.setattr(module, "draw", lambda _, subject: seen.append(subject.pairs))
+    monkeypatch.setattr(module, "save", lambda *_: None)
+    words = ("meta", "figures", RATINGS, "--output", "drawn", "--figure", "correlations")
+    for more in ((), ("--all-pairs",)):
+        result = run(*words, *more)
+        assert result.exit_code == 0, result.output
+    usual, every = seen
+    assert {(p.metric, p.dimension) for p in usual} < {(p.metric, p.dimension) for p in every}
+
+
 def test_williams_and_holm(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "pooled", "--compare", "judge,characters")
     document = json.loads(run(*words, "--test", "williams", "--holm", "--format", "json").stdout)
@@ -155,6 +175,21 @@ def test_preferences_of_metrics_and_judges(run: Run) -> None:
     rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
     assert {row["row"] for row in rows} == {"judge", "characters", "other"}
     assert rows[0]["random"] == pytest.approx(10 / 3)
+
+
+def test_duels_of_a_record_that_could_not_be_read_are_left_out_and_counted(
+    run: Run, tmp_path: Path
+) -> None:
+    bad = {"schema": 1, "id": None, "a": None, "b": None, "dimension": None, "verdict_ab": None,
+           "verdict_ba": None, "signature": "judge", "error": "in.jsonl:3: not JSON"}  # fmt: skip
+    duels = tmp_path / "duels.jsonl"
+    sound = Path("examples/duels.jsonl").read_text(encoding="utf-8")
+    duels.write_text(json.dumps(bad) + "\n" + sound, encoding="utf-8")
+    words = ("meta", "preferences", RATINGS, "--format", "json", "--duels")
+    found, known = run(*words, f"other={duels}"), run(*words, "other=examples/duels.jsonl")
+    assert found.exit_code == 0, found.output
+    assert f"1 rows of {duels} report an error" in found.stderr
+    assert json.loads(found.stdout)["rows"] == json.loads(known.stdout)["rows"]
 
 
 def test_the_challenge_set_is_the_same_for_every_dimension(run: Run) -> None:

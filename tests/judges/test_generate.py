@@ -128,6 +128,27 @@ def test_a_reply_that_fails_leaves_the_others(summarize, chat_server, tmp_path):
     assert [row["id"] for row in records(tmp_path / "out.jsonl")] == ["p0", "p1", "p3", "p4"]
 
 
+def test_what_failed_is_tried_again_and_written_last(summarize, chat_server, tmp_path):
+    failing = {"warm 1", "warm 3"}
+    chat_server.faults = lambda body: (
+        (400, {}, {"message": "too long"})
+        if any(text in body["messages"][1]["content"] for text in failing)
+        else None
+    )
+    assert summarize().exit_code == 1
+    failing.remove("warm 3")
+    assert summarize().exit_code == 1
+    assert [row["id"] for row in records(tmp_path / "out.jsonl")] == ["p0", "p2", "p4", "p3"]
+    failing.clear()
+    found = summarize()
+    assert found.exit_code == 0, found.output
+    assert "4 products were in" in found.output
+    whole = [row["id"] for row in records(tmp_path / "out.jsonl")]
+    assert whole == ["p0", "p2", "p4", "p3", "p1"]
+    assert "5 products were in" in summarize().output
+    assert [row["id"] for row in records(tmp_path / "out.jsonl")] == whole
+
+
 def test_a_dry_run_asks_nothing(summarize, chat_server, tmp_path):
     result = summarize("--dry-run", "--price-in", 1, "--price-out", 2)
     assert result.exit_code == 0, result.output
@@ -164,6 +185,13 @@ def test_a_local_model_writes_too(source, tiny_llama, tmp_path, monkeypatch):
     ("arguments", "said"),
     [
         (["--method", "llm"], "--backend hf:PATH"),
+        (["--method", "lead", "--budget", "5"], "--budget goes with --method llm"),
+        (["--method", "lead", "--base-url", "http://x/v1"], "--base-url goes with --method llm"),
+        (["--method", "llm", "--backend", "hf:x", "--budget", "5"], "--budget does nothing with"),
+        (
+            ["--method", "llm", "--backend", "openai:x", "--device", "cpu"],
+            "--device does nothing with --backend openai",
+        ),
         (["--method", "llm", "--backend", "hf:x", "--length", "9"], "--length"),
         (["--method", "lead", "--prompt", "reviews"], "--prompt goes with"),
         (["--method", "greedy", "--backend", "hf:x"], "--backend goes with"),

@@ -32,6 +32,8 @@ from prevalence.replies import read_letter, reason_then_score_rule
         ("<score>-1</score>", None, "out_of_range"),
         ("<score>K</score>", None, "unparsable"),
         ("as asked <score>X</score>: <score>2</score>", 2.0, ""),
+        ("<score>3</score> then <score>4 or 5</score>", None, "unparsable"),
+        ("<score>3</score> then <score></score>", None, "unparsable"),
         ("Score: 4", None, "unparsable"),
         ("<score>4", None, "unparsable"),
         ("", None, "unparsable"),
@@ -62,6 +64,20 @@ def test_tags(reply, value, fault):
         ("A score of 2 or a score of 4.", None),
         ("Score: 10", None),
         ("Score: 4.5.6", None),
+        ("Score: -2", None),
+        ("-2/5", None),
+        ("-2", None),
+        ("Score: 4 or 5", None),
+        ("Score: 4 (or 5)", None),
+        ("A score of 4 or higher.", None),
+        ("-2/5 or 3/5", None),
+        ("Score: 3, 4 or 5", None),
+        ("4 or 5/5", None),
+        ("Score: 3/5 or 4/5", None),
+        ("Score 3 facts", None),
+        ("I would not rate it 5.", None),
+        ("Not 5/5 but 4/5.", 4.0),
+        ("**Score:** 3\n- 2 facts are wrong", 3.0),
     ],
 )
 def test_sentences(reply, value):
@@ -73,12 +89,42 @@ def test_letters_stars_verdicts_and_tables():
     assert read_choice("A summary that is fine").fault == "unparsable"
     assert read_choice("Answer: A. Or Answer: B").fault == "several"
     assert [read_verdict(r).value for r in ("A", "B.", "C")] == [1.0, 2.0, 0.0]
+    assert read_choice("Answer: A, because it is.").value == 1.0
     assert read_star_count("four stars").value == 4.0
     assert read_star_count("2 stars for order, 3 stars for style").fault == "several"
     titles = ["Aspect relevance", "Readability"]
     read = read_table("aspect relevance: 2\n- Readability: 9", titles)
     assert [(one.value, one.fault) for one in read] == [(2.0, ""), (None, "out_of_range")]
     assert [one.value for one in read_table("Readability: 3", titles)] == [None, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("read", "reply"),
+    [
+        (read_star_count, "not 5 stars"),
+        (read_star_count, "It doesn't deserve 5 stars."),
+        (read_star_count, "4 or 5 stars"),
+        (read_star_count, "4 stars or 5"),
+        (read_star_count, "4-5 stars"),
+        (read_choice, "Answer: A or B"),
+        (read_choice, "Answer: A, B"),
+        (read_choice, "A. or B."),
+        (read_choice, "Answer: A well-written summary."),
+        (read_verdict, "Answer: A summary 2 is better"),
+        (read_verdict, "Option A is better than the other."),
+        (read_verdict, "Nothing is better than option B."),
+    ],
+)
+def test_what_is_not_said_plainly_is_counted(read, reply):
+    found = read(reply)
+    assert found.value is None
+    assert found.fault in ("unparsable", "several")
+
+
+def test_lines_of_a_table_are_plain_too():
+    for said in ("-2", "4 or 5", "3 facts"):
+        assert read_table(f"Readability: {said}", ["Readability"])[0].value is None
+    assert read_table("Readability - 4 (good)", ["Readability"])[0].value == 4.0
 
 
 def test_a_percentage_must_lie_in_the_band_of_its_score():
@@ -119,8 +165,10 @@ LONG = 200_000
 
 
 @pytest.mark.parametrize(
-    "filler", [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%"]
-)
+    "filler",
+    [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ",
+     "score 1 "],
+)  # fmt: skip
 def test_long_replies_of_nothing_are_read_in_one_pass(filler):
     # Where a pattern could try every beginning with every end, these would take hours.
     reply = "answer 1 <score> " + filler * (LONG // len(filler)) + "x"

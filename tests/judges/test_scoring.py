@@ -187,6 +187,23 @@ def test_duels_are_asked_in_both_orders_and_turned_back():
     assert again == []
 
 
+def test_duels_of_what_was_read_before_the_input_failed():
+    backend = Script(lambda *_: said("A"))
+    dimensions = choose_dimensions(load_method("h2h"), ["fluency"])
+    run = DuelRun(make_plan(load_method("h2h")), dimensions, backend, pairs=every_pair)
+    found = run.rows(_failing(product("a")))
+    assert next(found).verdict_ab == 1
+    with pytest.raises(ValueError, match="gone"):
+        next(found)
+
+
+def test_pairs_end_at_line_feeds_alone(tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes("\ufeff".encode() + '{"a": "s\u2028", "b": "t\x85"}\n'.encode())
+    assert read_pairs(path)(product("p")) == [("s\u2028", "t\x85")]
+    assert read_pairs(path).systems == ("s\u2028", "t\x85")
+
+
 def test_which_pairs(tmp_path):
     items = [product("a", s=[1], t=[5], u=[3]), product("b", s=[1], t=[4], u=[3])]
     assert neighbours(items)(items[0]) == [("t", "u"), ("u", "s")]

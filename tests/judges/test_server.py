@@ -16,6 +16,7 @@ from prevalence.baselines.judges.spending import (
     estimated_tokens,
     most_tokens,
 )
+from prevalence.baselines.judges.store import ReplyStore, StoredBackend
 from prevalence.errors import BackendError, ConfigurationError
 
 pytest.importorskip("openai")
@@ -191,6 +192,18 @@ def test_several_samples_of_one_call_and_a_server_that_gives_fewer(chat_server, 
     assert sum(response.completion_tokens for response in responses) == 15
 
 
+def test_replies_of_calls_of_several_are_no_replies_of_single_calls(connect, tmp_path):
+    store = ReplyStore(tmp_path)
+    several, single = connect(samples_per_call=5), connect()
+    StoredBackend(several, store).complete([request("a", samples=2)])
+    stored = StoredBackend(single, store)
+    (responses,) = stored.complete([request("a", samples=2)])
+    assert (stored.hits, stored.misses) == (0, 2)
+    assert [response.text for response in responses] == ["a / 0", "a / 1"]
+    assert several.signature == {**single.signature, "samples-per-call": "5"}
+    store.close()
+
+
 def test_log_probabilities_of_answers(chat_server, connect):
     [[response]] = connect().complete([request("a", answers=("4", "5", "1"))])
     assert response.logprobs == pytest.approx(
@@ -203,7 +216,46 @@ def test_log_probabilities_of_answers(chat_server, connect):
 
 def test_a_server_without_log_probabilities_says_none():
     body = '{"choices": [{"message": {"content": "4"}}]}'
-    assert read_completion(body, [0], ["4"]).responses[0].logprobs is None
+    (response,) = read_completion(body, [0], ["4"]).responses
+    assert response.logprobs is None
+    assert "gives no log-probabilities" in response.error
+
+
+@pytest.mark.parametrize("content", ['""', '" \\n"', "null"])
+def test_an_empty_reply_is_the_error_of_that_reply_alone(content):
+    body = (
+        f'{{"choices": [{{"message": {{"content": {content}}}, "finish_reason": "length"}}, '
+        '{"message": {"content": "4"}}]}'
+    )
+    empty, sound = read_completion(body, [0, 1], []).responses
+    assert empty.error == "the reply has no text (finish_reason 'length')"
+    assert (sound.error, sound.text) == (None, "4")
+
+
+def test_what_holds_no_answer_is_not_stored_and_asked_again(chat_server, connect, tmp_path):
+    silent = True
+    usual = chat_server.completion
+
+    def completion(body):
+        reply, delivered = usual(body)
+        if silent:
+            for choice in reply["choices"]:
+                choice.pop("logprobs", None)
+                choice["message"]["content"] = ""
+        return reply, delivered
+
+    chat_server.completion = completion
+    store = ReplyStore(tmp_path)
+    asked = [request("a"), request("b", answers=("4", "5"))]
+    first = StoredBackend(connect(), store).complete(asked)
+    assert all(response.error for (response,) in first)
+    assert len(store) == 0
+    silent = False
+    (text,), (odds,) = StoredBackend(connect(), store).complete(asked)
+    assert (text.error, text.text) == (None, "a / 0")
+    assert set(odds.logprobs) == {"4", "5"}
+    assert len(store) == 2
+    store.close()
 
 
 @pytest.mark.parametrize(
@@ -315,6 +367,23 @@ def test_a_key_is_needed_away_from_this_machine(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
         open_backend("openai:gpt")
+
+
+def test_the_key_of_openai_goes_to_no_one_else(chat_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    for url in ("https://example.org/v1", "https://api.openai.com.example.org/v1"):
+        with pytest.raises(ConfigurationError, match="--api-key-env NAME"):
+            open_backend("openai:gpt", BackendOptions(base_url=url))
+        open_backend("openai:gpt", BackendOptions(base_url=url, api_key_env="JUDGE_KEY")).close()
+    for url in ("http://example.org/v1", "http://api.openai.com/v1"):
+        with pytest.raises(ConfigurationError, match="unencrypted"):
+            open_backend("openai:gpt", BackendOptions(base_url=url, api_key_env="JUDGE_KEY"))
+    open_backend("openai:gpt").close()
+    server = open_backend("openai:tiny", BackendOptions(base_url=chat_server.url))
+    server.complete([request("a")])
+    assert chat_server.keys == ["Bearer none"]
+    server.close()
 
 
 @pytest.mark.parametrize("url", ["ftp://x/v1", "127.0.0.1:80", "https://u:p@x/v1", "https://x?a=b"])

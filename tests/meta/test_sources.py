@@ -52,6 +52,23 @@ def test_score_rows_merge_by_id_and_system_with_prevalence_rows(write):
     np.testing.assert_array_equal(table.mean_human("fluency"), [[4.5, 2.0], [nan, nan]])
 
 
+def test_a_row_with_an_error_keeps_the_metrics_that_have_a_value(write):
+    path = write(
+        "scores.jsonl",
+        row("a", "s1", metrics={"m": None, "n": 0.5}, human={"overall": [4]}, error="m failed"),
+        row("a", "s2", metrics={"m": None}, samples={"m": [None]}, error="no reply"),
+        row("b", "s1", metrics={}, samples={"m": [3, None]}, error="one reply failed"),
+        row(None, None, metrics={"m": None}, error="scores.jsonl:4: no reviews"),
+    )
+    reading = read_tables(path)
+    nan = np.nan
+    assert (reading.table.items, reading.table.systems) == (("a", "b"), ("s1",))
+    np.testing.assert_array_equal(reading.table.metric("n"), [[0.5], [nan]])
+    np.testing.assert_array_equal(reading.table.metric("m"), [[nan], [3.0]])
+    np.testing.assert_array_equal(reading.table.mean_human("overall"), [[4.0], [nan]])
+    assert reading.left_out == 2
+
+
 def test_labels_keep_two_files_of_one_metric_apart(write):
     first = write("one.jsonl", row("a", "s", prevalence=0.5, human={"overall": 3}))
     second = write("two.jsonl", row("a", "s", prevalence=0.25, human={"overall": 3}))

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -249,3 +250,17 @@ def test_a_recipe_may_withhold_the_contradiction_class(
     run(read_recipe(recipe_file(output="contradiction = false\n")), tmp_path / "model")
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     assert config["prevalence_contradiction"] is False
+
+
+def test_no_folder_is_guessed_for_the_data(tmp_path, monkeypatch):
+    module = sys.modules[command.callback.__module__]
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "repo" / "prevalence" / "cli" / "x.py"))
+    for named in (None, ""):
+        if named is None:
+            monkeypatch.delenv("PREVALENCE_DATA", raising=False)
+        else:
+            monkeypatch.setenv("PREVALENCE_DATA", named)
+        assert module._default_data() is None
+    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path))
+    assert module._default_data() == tmp_path
