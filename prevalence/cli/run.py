@@ -363,8 +363,8 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
         note(f'{rows.hidden_errors:,} more errors are in the "error" fields of the rows')
     if counts.truncated:
         note(
-            f"{counts.truncated:,} pairs had a premise cut at the model's limit "
-            "(--windows STRIDE reads all of it)"
+            f"{counts.truncated:,} pairs had a text cut at the model's limit "
+            "(--windows STRIDE reads premises whole)"
         )
     if counts.doubtful:
         note(
