@@ -47,7 +47,9 @@ def read_documents(
         raise InputError(f"{path}: holds no records")
     if is_released(records[0][1]):
         if threeway is not None:
-            raise InputError(f"{threeway}: {path} holds ReviewNLI's released answers, without ids")
+            raise InputError(
+                f"{threeway}: the records of {path} have no id to be split by; leave threeway out"
+            )
         if products is None:
             raise InputError(
                 f"{path}: ReviewNLI's released answers name texts by number; give the products "

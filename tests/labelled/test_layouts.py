@@ -78,6 +78,9 @@ def test_a_threeway_file_of_other_records_is_refused(tmp_path: Path) -> None:
     split = write(tmp_path / "t.jsonl", *({"id": name, "labels": ["c"]} for name in ("x", "y")))
     with pytest.raises(InputError, match=r"t\.jsonl:2: id 'y' is of no record"):
         read_documents(path, threeway=split)
+    released = write(tmp_path / "r.jsonl", {"problem": "p:0:0", "worker": "w", "answers": [1]})
+    with pytest.raises(InputError, match=r"records of .*r\.jsonl have no id to be split by"):
+        read_documents(released, threeway=split)
 
 
 def test_pairs_keep_their_relation(tmp_path: Path) -> None:
