@@ -106,8 +106,6 @@ def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         **{name: f"{value:g}" for name, value in divergence.parameters.items()},
         "temperature": f"{temperature:g}",
     }
-    if idf:
-        signature["idf"] = "input"
     metric = comparing(
         entry, spec, compute, signature=signature, cuts=lambda: distributions.truncated
     )
@@ -118,7 +116,7 @@ def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         own.learn([summary])
         other.learn(texts)
 
-    return PreparedMetric.of(metric, learn)
+    return PreparedMetric(metric, [own, other], learn)
 
 
 def _divergence(entry: Entry, spec: Spec) -> Divergence:

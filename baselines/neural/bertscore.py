@@ -60,14 +60,12 @@ def open_bertscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         ]
 
     signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
-    if "idf" in spec.options:
-        signature["idf"] = "input"
     if baseline is not None:
         signature["baseline"] = f"{floor:g}"
     metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
     if "idf" not in spec.options:
         return metric
-    return PreparedMetric.of(metric, lambda _, texts: weights.learn(texts))
+    return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(texts))
 
 
 def _matched(

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections import Counter
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prevalence.baselines.protocol import REFERENCE
-from prevalence.baselines.rules import ComparingMetric
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from prevalence.baselines.neural.runner import Runner, Tokens
-    from prevalence.baselines.protocol import Example
+    from prevalence.baselines.protocol import Entry, Example, Input, Progress
+    from prevalence.baselines.rules import ComparingMetric
 
 __all__ = ["PreparedMetric", "Weights"]
 
@@ -47,6 +48,12 @@ class Weights:
         for row in self._runner.tokens(new):
             self._counts.update(set(row.ids.tolist()))
 
+    @property
+    def digest(self) -> str:
+        """Digest of the frequencies learnt so far, 12 hex digits."""
+        learnt = json.dumps([len(self._texts), sorted(self._counts.items())])
+        return hashlib.blake2b(learnt.encode(), digest_size=6).hexdigest()
+
     def of(self, text: Tokens) -> NDArray[np.float64]:
         """Weights of a text's tokens, float64 [T]; special tokens weigh nothing.
 
@@ -62,26 +69,69 @@ class Weights:
         return np.where(text.plain, learnt, 0.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreparedMetric(ComparingMetric):
+class PreparedMetric:
     """A comparing metric that learns weights from the whole input.
 
-    Attributes:
+    Its signature says ``idf=input`` until it is prepared, and then also what was learnt, so that
+    values under other weights are not taken for these.
+
+    Args:
+        inner: the metric, whose values depend on ``weights``.
+        weights: what is learnt.
         learn: takes a summary, and the texts that it is compared with.
     """
 
-    learn: Callable[[str, tuple[str, ...]], None]
+    def __init__(
+        self,
+        inner: ComparingMetric,
+        weights: Sequence[Weights],
+        learn: Callable[[str, tuple[str, ...]], None],
+    ) -> None:
+        self._inner = inner
+        self._weights = tuple(weights)
+        self._learn = learn
+        self._learnt = ""
 
-    @classmethod
-    def of(
-        cls, metric: ComparingMetric, learn: Callable[[str, tuple[str, ...]], None]
-    ) -> PreparedMetric:
-        """The metric, with what it must learn."""
-        kept: dict[str, Any] = {part.name: getattr(metric, part.name) for part in fields(metric)}
-        return cls(**kept, learn=learn)
+    @property
+    def name(self) -> str:
+        """As the metric's."""
+        return self._inner.name
+
+    @property
+    def entry(self) -> Entry:
+        """As the metric's."""
+        return self._inner.entry
+
+    @property
+    def needs(self) -> tuple[Input, ...]:
+        """As the metric's."""
+        return self._inner.needs
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """The metric's, and a digest of what was learnt."""
+        return {**self._inner.signature, "idf": f"input{self._learnt}"}
+
+    @property
+    def work_unit(self) -> int:
+        """As the metric's."""
+        return self._inner.work_unit
+
+    @property
+    def truncated(self) -> int:
+        """As the metric's."""
+        return self._inner.truncated
 
     def prepare(self, examples: Iterable[Example]) -> None:
         """Learn from all examples; each text counts once."""
+        against = self._inner.against
         for example in examples:
-            against = example.references if self.against == REFERENCE else example.reviews
-            self.learn(example.summary, against)
+            texts = example.references if against == REFERENCE else example.reviews
+            self._learn(example.summary, texts)
+        self._learnt = "".join(f"@{weights.digest}" for weights in self._weights)
+
+    def score(
+        self, examples: Sequence[Example], *, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
+        return self._inner.score(examples, progress=progress)

@@ -86,10 +86,10 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         ]
 
     signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
-    if idf:
-        signature["idf"] = "input"
     metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
-    return PreparedMetric.of(metric, lambda _, texts: weights.learn(texts)) if idf else metric
+    if not idf:
+        return metric
+    return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(texts))
 
 
 def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

@@ -330,8 +330,8 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
     rows.note_hidden()
     if counts.truncated:
         note(
-            f"{counts.truncated:,} pairs had a premise cut at the model's limit "
-            "(--windows STRIDE reads all of it)"
+            f"{counts.truncated:,} pairs had a text cut at the model's limit "
+            "(--windows STRIDE reads premises whole)"
         )
     if counts.doubtful:
         note(

@@ -99,7 +99,7 @@ class CosineScorer:
             "pooling": encoder.pooling,
             "trunc": str(encoder.max_length),
         }
-        described = f"cosine/{mode}/2".encode()
+        described = f"cosine/{mode}/3".encode()
         self.digest = hashlib.blake2b(encoder.digest + described, digest_size=16).digest()
         self._known: weakref.WeakKeyDictionary[TextTable, _Vectors] = weakref.WeakKeyDictionary()
 
@@ -121,7 +121,7 @@ class CosineScorer:
             left = np.stack([known.rows[number] for number in premise.tolist()])
             cosine = (left @ known.rows[int(hypothesis[0])]).max()
             result.entailment[row] = np.clip((1.0 + cosine) / 2.0, 0.0, 1.0)
-            if not known.truncated.isdisjoint(premise.tolist()):
+            if not known.truncated.isdisjoint([*premise.tolist(), int(hypothesis[0])]):
                 result.flags[row] = FLAG_TRUNCATED
         return result
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
     from prevalence.labelled.targets import Target
 
-__all__ = ["Document", "Record", "items_of", "read_records", "text_of"]
+__all__ = ["RELATIONS", "Document", "Record", "items_of", "read_records", "text_of"]
+
+RELATIONS = ("review", "product", "sentence")
+"""What a premise may be."""
 
 Record = Mapping[str, Any]
 

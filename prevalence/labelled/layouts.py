@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import InputError
-from prevalence.labelled.documents import Document, Record, items_of, text_of
+from prevalence.labelled.documents import RELATIONS, Document, Record, items_of, text_of
 from prevalence.labelled.targets import Target, majority_target, mean_target, parse_target
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
@@ -19,6 +19,9 @@ LABEL_MODES = ("majority", "soft")
 LabelMode = Literal["majority", "soft"]
 
 Targets = tuple[Target, ...]
+
+_GROUP_FIELDS = ("group", "product_id", "id")
+"""What names the product of a record, in any layout; the first that is given counts."""
 
 
 def parse_record(
@@ -107,9 +110,8 @@ def _parse_pair(record: Record, where: str) -> Document:
     premise, hypothesis = text_of(record, "premise", where), text_of(record, "hypothesis", where)
     if "label" not in record:
         raise InputError(f"{where}: field 'label' is missing")
-    relation = str(record.get("relation", "review")).split("-")[0]
-    group = str(record.get("group", record.get("id", premise)))
     target = parse_target(record["label"], where)
+    group, relation = _group_of(record, premise, where), _relation_of(record, where)
     domain = str(record.get("domain", ""))
     return Document(premise, (hypothesis,), (target,), group, domain, relation)
 
@@ -121,7 +123,7 @@ def _parse_review(record: Record, field: str, where: str, mode: LabelMode) -> Do
         labels=items_of(record, "labels", where) if "labels" in record else None,
         votes=items_of(record, "worker_labels", where) if "worker_labels" in record else (),
         mode=mode,
-        group=str(record.get("product_id", record.get("id", where))),
+        group=_group_of(record, where, where),
         domain=str(record.get("domain", record.get("category", ""))),
         where=where,
     )
@@ -132,7 +134,7 @@ def _parse_grouped(record: Record, where: str) -> list[Document]:
     rows = items_of(record, "labels", where)
     if len(rows) != len(reviews):
         raise InputError(f"{where}: expected {len(reviews)} rows of labels, found {len(rows)}")
-    group, domain = str(record.get("id", where)), str(record.get("domain", ""))
+    group, domain = _group_of(record, where, where), str(record.get("domain", ""))
     documents = []
     for review, row in zip(reviews, rows, strict=True):
         targets = _row_targets(row, len(sentences), where)
@@ -148,7 +150,7 @@ def _parse_grouped(record: Record, where: str) -> list[Document]:
 
 
 def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> list[Document]:
-    group = str(record.get("product_id", record.get("id", record.get("case", where))))
+    group = _group_of(record, str(record.get("case", where)), where)
     domain = str(record.get("domain", record.get("category", "")))
     texts = [_review(review, where) for review in items_of(record, "reviews", where)]
     written = record.get("summaries", {})
@@ -162,6 +164,29 @@ def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> l
         for text in texts
         if text.strip()
     ]
+
+
+def _group_of(record: Record, fallback: str, where: str) -> str:
+    """The product that a record belongs to; ``fallback`` where it names none."""
+    for field in _GROUP_FIELDS:
+        value = record.get(field)
+        if isinstance(value, str | int | float):
+            return str(value)
+        if value is not None:
+            found = type(value).__name__
+            raise InputError(f"{where}: field {field!r} must be a string or number, found {found}")
+    return fallback
+
+
+def _relation_of(record: Record, where: str) -> str:
+    """What a pair's premise is; its hypothesis may be named behind a hyphen."""
+    stated = record.get("relation")
+    if stated is None:
+        return "review"
+    relation = str(stated).partition("-")[0]
+    if relation not in RELATIONS:
+        raise InputError(f"{where}: relation {stated!r}: choose {', '.join(RELATIONS)}")
+    return relation
 
 
 def _row_targets(row: Any, size: int, where: str) -> Targets:

@@ -10,7 +10,7 @@ from prevalence.labelled.layouts import LabelMode, parse_record
 from prevalence.labelled.reviewnli import is_released, join_released, read_named_products
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
 __all__ = ["read_documents"]
@@ -32,7 +32,7 @@ def read_documents(
             ReviewNLI's released answers.
         labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
-            records with `statements` into neutral and contradiction.
+            records with the same `id` into neutral and contradiction.
         products: File with the reviews and summaries that ReviewNLI's released answers speak of.
         summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
 
@@ -40,19 +40,24 @@ def read_documents(
         Documents in file order.
 
     Raises:
-        InputError: A file is missing, or a line is not valid.
+        InputError: A file is missing, a line is not valid, or `threeway` is about other records.
     """
     records = list(read_records(path))
     if not records:
         raise InputError(f"{path}: holds no records")
     if is_released(records[0][1]):
+        if threeway is not None:
+            raise InputError(
+                f"{threeway}: the records of {path} have no id to be split by; leave threeway out"
+            )
         if products is None:
             raise InputError(
                 f"{path}: ReviewNLI's released answers name texts by number; give the products "
                 "file that holds them (Copycat's gold summaries) with --products"
             )
         return join_released(records, read_named_products(products), labels)
-    splits = dict(_read_threeway(threeway)) if threeway is not None else {}
+    known = {str(record["id"]) for _, record in records if "id" in record}
+    splits = dict(_read_threeway(threeway, known)) if threeway is not None else {}
     documents: list[Document] = []
     for where, record in records:
         split = splits.get(str(record.get("id")))
@@ -61,6 +66,11 @@ def read_documents(
     return documents
 
 
-def _read_threeway(path: Path) -> Iterator[tuple[str, list[str]]]:
+def _read_threeway(path: Path, known: Collection[str]) -> Iterator[tuple[str, list[str]]]:
     for where, record in read_records(path):
-        yield text_of(record, "id", where), list(items_of(record, "labels", where))
+        name = text_of(record, "id", where)
+        if name not in known:
+            raise InputError(
+                f"{where}: id {name!r} is of no record; give the file that belongs to these records"
+            )
+        yield name, list(items_of(record, "labels", where))

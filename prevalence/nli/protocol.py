@@ -16,7 +16,7 @@ __all__ = ["FLAG_TOO_LONG", "FLAG_TRUNCATED", "PairScorer", "PairScores", "PairS
            "Progress", "decided_at"]  # fmt: skip
 
 FLAG_TRUNCATED = 1
-"""The end of the premise (or of the longer text, where a scorer cuts that) was not read."""
+"""The end of the premise, or of another text that the scorer cuts, was not read."""
 FLAG_TOO_LONG = 2
 """The hypothesis alone leaves the premise no room; the pair has no probability (NaN)."""
 

@@ -100,7 +100,8 @@ def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[E
     """Labelled pairs, and easy ones on the same premises.
 
     Each review also gets two statements about other products of its domain, and every second
-    review one of its own sentences.
+    review one of its own sentences. A domain without any statement gives nothing: its easy pairs
+    would all be entailed.
     """
     reviews = [document for document in documents if document.relation == "review"]
     pools: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -108,8 +109,10 @@ def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[E
         pools[document.domain].extend((document.group, text) for text in document.hypotheses)
     examples: list[Example] = []
     for document in reviews:
-        examples.extend(_pairs([document], "review"))
         pool = pools[document.domain]
+        if not pool:
+            continue
+        examples.extend(_pairs([document], "review"))
         foreign = [pool[int(rng.integers(len(pool)))] for _ in range(2)]
         examples.extend(
             Example(document.premise, text, _UNRELATED)

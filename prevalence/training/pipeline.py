@@ -132,12 +132,17 @@ def train(
         device=pick_device(device),
         progress=progress,
     )
+    cross = recipe.cross_validation
+    trial = _Trial.of(shop, cross) if cross else None
+    if recipe.validation is not None:
+        _check_both(
+            shop.judged(recipe.validation.source), f"validation {recipe.validation.source!r}"
+        )
     if recipe.teacher is not None:
         models = _teachers(
             recipe, recipe.teacher, work=shop.work, data=data, device=device, progress=progress
         )
         shop.learn_from(models, recipe.teacher)
-    cross = recipe.cross_validation
     early = recipe.stages[:-1] if cross else recipe.stages
     seconds: dict[str, float] = {}
     outcome = shop.start
@@ -145,8 +150,8 @@ def train(
         outcome = shop.run_stage(stage, outcome)
         seconds[stage.name] = outcome.seconds
     selection: Selection | None = None
-    if cross is not None:
-        selection, outcome, spent = _cross_validate(shop, cross, outcome)
+    if trial is not None:
+        selection, outcome, spent = _cross_validate(shop, trial, outcome)
         seconds.update(spent)
     shop.load(outcome)
     if selection is None and recipe.validation is not None:
@@ -182,33 +187,74 @@ def _teachers(
     return found
 
 
+@dataclass(frozen=True)
+class _Trial:
+    """The pairs of a cross-validation and their folds.
+
+    Attributes:
+        cross: What the recipe asks for.
+        judged: P pairs.
+        folds: Groups that each fold holds out.
+        members: bool [P] for each fold.
+    """
+
+    cross: CrossValidation
+    judged: JudgedPairs
+    folds: Sequence[frozenset[str]]
+    members: Sequence[Mask]
+
+    @classmethod
+    def of(cls, shop: Workshop, cross: CrossValidation) -> "_Trial":
+        """Deal the folds, before anything is trained for them.
+
+        Raises:
+            ConfigurationError: A fold, or what is left beside one, has one class only, so that
+                no figure could be computed in the end.
+        """
+        judged = shop.judged(cross.source)
+        seed = shop.recipe.run.seed
+        folds = calibration.grouped_folds(judged.groups, folds=cross.folds, seed=seed)
+        members = [np.isin(judged.groups, sorted(held)) for held in folds]
+        for number, inside in enumerate(members, start=1):
+            place = f"fold {number} of {cross.source!r}"
+            _check_both(judged.take(inside), place)
+            _check_both(judged.take(~inside), f"what is left beside {place}")
+        return cls(cross, judged, folds, members)
+
+
+def _check_both(judged: JudgedPairs, place: str) -> None:
+    """Refuse pairs of one class, of which no threshold and no area can be computed."""
+    positive = int(judged.labels.sum())
+    if not 0 < positive < len(judged):
+        raise ConfigurationError(
+            f"{place} has {positive} positive pairs of {len(judged)}, and both classes are needed; "
+            "label more pairs, or change source, folds or seed"
+        )
+
+
 def _cross_validate(
-    shop: Workshop, cross: CrossValidation, parent: Outcome
+    shop: Workshop, trial: _Trial, parent: Outcome
 ) -> tuple[Selection, Outcome, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights."""
-    stage, judged = shop.recipe.stages[-1], shop.judged(cross.source)
-    folds = calibration.grouped_folds(judged.groups, folds=cross.folds, seed=shop.recipe.run.seed)
+    stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
     scores = np.zeros(len(judged.pairs))
     outcomes: list[Outcome] = []
-    members: list[Mask] = []
-    for number, held in enumerate(folds, start=1):
+    for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
         outcome = shop.run_stage(
             stage, parent, source=cross.source, without=held, label=f" fold {number}"
         )
         shop.load(outcome)
-        inside = np.array([group in held for group in judged.groups])
         scores[inside] = shop.entailment(
             [p for p, i in zip(judged.pairs, inside, strict=True) if i]
         )
         outcomes.append(outcome)
-        members.append(inside)
     spent = {f"{stage.name}, {cross.folds} folds": sum(o.seconds for o in outcomes)}
     if cross.final == "average":
         final = _average(outcomes)
     else:
         final = shop.run_stage(stage, parent)
         spent[stage.name] = final.seconds
-    return _select(scores, judged, members), final, spent
+    return _select(scores, judged, trial.members), final, spent
 
 
 def _average(outcomes: Sequence[Outcome]) -> Outcome:

@@ -16,7 +16,7 @@ from torch import Tensor
 from prevalence.calibration import auc, best_threshold
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, JudgedPairs, read_documents
-from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.nli.checkpoint import PREMISE_FIRST, folder_digest
 from prevalence.scorers import open_scorer
 from prevalence.training import state
 from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
@@ -96,9 +96,7 @@ class Workshop:
         run = self.recipe.run
         return _hash(
             _FORMAT,
-            file_digest(
-                next(iter(sorted(self.base.glob("*.safetensors"))), self.base / "config.json")
-            ),
+            folder_digest(self.base).hex(),
             dataclasses.asdict(self.recipe.model) | {"base": ""},
             dataclasses.asdict(self.recipe.optimizer),
             (run.seed, run.precision, run.batch_tokens, self.device.type),
@@ -138,8 +136,8 @@ class Workshop:
             documents = self.documents(source.name)
             others = [document for document in documents if document.relation != "review"]
             key = _hash(
-                [scorer.digest.hex() for scorer in scorers], settings, self.digests[source.name], source.labels,
-                source.summaries, self.recipe.run.seed,
+                [scorer.digest.hex() for scorer in scorers], settings, self.digests[source.name],
+                source.labels, source.summaries, self.recipe.run.seed,
             )  # fmt: skip
             path = self.work / f"taught-{source.name}-{key}.jsonl"
             if not path.is_file():
@@ -224,7 +222,9 @@ class Workshop:
             parent.key,
             {k: v for k, v in dataclasses.asdict(stage).items() if k != "batch_tokens" or v},
             [(n, self.digests[n], self.recipe.source(n).labels) for n in used],
-            dataclasses.asdict(validation) if validation else None,
+            (dataclasses.asdict(validation), self.digests[validation.source])
+            if validation
+            else None,
             (sorted(without), label),
         )
 

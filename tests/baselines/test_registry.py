@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -42,6 +45,21 @@ def test_options_are_documented_in_words(name):
     assert (missing(entry) is None) or entry.extra or entry.check
     assert ":" in entry.factory
     assert entry.citation
+
+
+@pytest.fixture(scope="module")
+def documented():
+    """What stands in code style on the pages about baselines, without the code blocks."""
+    pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("baselines*.md"))
+    texts = (re.sub("```.*?```", "", p.read_text("utf-8"), flags=re.DOTALL) for p in pages)
+    return {span for text in texts for span in re.findall(r"`([^`\n]+)`", text)}
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_pages_name_every_metric_and_option(name, documented):
+    assert name in documented
+    options = {part.partition("=")[0] for span in documented for part in span.split(":")}
+    assert set(option_names(REGISTRY[name].options)) <= options
 
 
 def test_every_comparator_is_here():

@@ -89,7 +89,7 @@ def test_a_threshold_that_is_not_calibrated_is_announced(scored: Any) -> None:
 
 
 def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> None:
-    note = "had a premise cut at the model's limit"
+    note = "had a text cut at the model's limit"
     assert note in scored()[1]
     assert note not in scored("--windows", 8)[1]
 
@@ -123,7 +123,7 @@ def test_only_what_concerns_the_user_is_on_stderr(scored: Any) -> None:
     warning, work, cut = scored()[1].splitlines()
     assert warning.startswith("warning: the model has no calibrated threshold")
     assert work.startswith("2 summaries scored, 0 failed; of ")
-    assert "had a premise cut" in cut
+    assert "had a text cut" in cut
     assert scored("--quiet")[1] == ""
 
 

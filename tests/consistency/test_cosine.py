@@ -97,7 +97,8 @@ def test_a_sentence_without_words_is_not_the_nearest(tiny, asked):
 
 def test_what_is_not_read_is_flagged(tiny, asked):
     scorer = CosineScorer(Encoder(str(tiny("encoder"))), "document")
-    assert asked(scorer, (LONG, "dry"), (REVIEW, "dry")).flags.tolist() == [FLAG_TRUNCATED, 0]
+    flags = asked(scorer, (LONG, "dry"), (REVIEW, LONG), (LONG, LONG), (REVIEW, "dry")).flags
+    assert flags.tolist() == [FLAG_TRUNCATED] * 3 + [0]
 
 
 def test_vectors_are_made_once_for_a_table(tiny, asked):

@@ -73,12 +73,73 @@ def test_threeway_file_splits_the_negatives(tmp_path: Path) -> None:
     assert document.targets == (Target(0, 0, 1, False), Target(1, 0, 0, False))
 
 
+def test_a_threeway_file_of_other_records_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", STATEMENTS | {"id": "x"}, STATEMENTS)
+    split = write(tmp_path / "t.jsonl", *({"id": name, "labels": ["c"]} for name in ("x", "y")))
+    with pytest.raises(InputError, match=r"t\.jsonl:2: id 'y' is of no record"):
+        read_documents(path, threeway=split)
+    released = write(tmp_path / "r.jsonl", {"problem": "p:0:0", "worker": "w", "answers": [1]})
+    with pytest.raises(InputError, match=r"records of .*r\.jsonl have no id to be split by"):
+        read_documents(released, threeway=split)
+
+
 def test_pairs_keep_their_relation(tmp_path: Path) -> None:
     record = {
         "premise": "p", "hypothesis": "h", "label": "neutral", "relation": "sentence-sentence",
     }  # fmt: skip
-    (document,) = read_documents(write(tmp_path / "p.jsonl", record))
-    assert document.relation == "sentence"
+    first, *others = read_documents(
+        write(tmp_path / "p.jsonl", record, record | {"relation": None}, PAIR)
+    )
+    assert first.relation == "sentence"
+    assert [document.relation for document in others] == ["review", "review"]
+
+
+PAIR = {"premise": "p", "hypothesis": "h", "label": 1}
+REVIEW = {"review": "r", "sentences": ["a"], "labels": [1]}
+STATEMENTS = {"review": "r", "statements": ["a"], "labels": [1]}
+GROUPED = {"name": "n", "reviews": ["r"], "sentences": ["a"], "labels": [[1]], "trivial": "t"}
+LAYOUTS = (PAIR, REVIEW, STATEMENTS, GROUPED, {"reviews": ["r"]})
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    ("names", "group"),
+    [
+        ({"group": "g"}, "g"),
+        ({"product_id": "p7"}, "p7"),
+        ({"id": "x"}, "x"),
+        ({"id": 12}, "12"),
+        ({"group": None, "product_id": "p7", "id": "x"}, "p7"),
+        ({"id": "x", "product_id": "p7", "group": "g"}, "g"),
+    ],
+)
+def test_every_layout_names_its_product_alike(
+    tmp_path: Path, layout: dict[str, object], names: dict[str, object], group: str
+) -> None:
+    documents = read_documents(write(tmp_path / "d.jsonl", layout | names))
+    assert {document.group for document in documents} == {group}
+
+
+def test_a_record_without_product_is_one_of_its_own(tmp_path: Path) -> None:
+    for layout in LAYOUTS:
+        path = write(tmp_path / "d.jsonl", layout, layout)
+        groups = {document.group for document in read_documents(path)}
+        # Pairs go together by their premise, and other records stand alone.
+        assert groups == ({"p"} if layout is PAIR else {f"{path}:1", f"{path}:2"})
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_product_of_another_type_is_refused(tmp_path: Path, layout: dict[str, object]) -> None:
+    path = write(tmp_path / "d.jsonl", layout | {"product_id": ["p"]})
+    with pytest.raises(InputError, match=r"d\.jsonl:1: field 'product_id' must be a string or"):
+        read_documents(path)
+
+
+@pytest.mark.parametrize("relation", ["revue", "Review", "", 1])
+def test_an_unknown_relation_is_refused(tmp_path: Path, relation: object) -> None:
+    path = write(tmp_path / "d.jsonl", PAIR, PAIR | {"relation": relation})
+    with pytest.raises(InputError, match=r"d\.jsonl:2: relation .*: choose review, product, sent"):
+        read_documents(path)
 
 
 def test_unlabelled_reviews_have_no_hypotheses(tmp_path: Path) -> None:

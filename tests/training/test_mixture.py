@@ -76,6 +76,23 @@ def test_a_view_without_examples_is_refused() -> None:
         draw_mixture([MixPart(DOCUMENTS, "product", 0)], seed=0, epoch=0)
 
 
+UNLABELLED = [
+    Document(f"This lamp of u{i} is bright. It fell off the table.", (), (), f"u{i}", "lamps")
+    for i in range(4)
+]
+
+
+@pytest.mark.parametrize("view", ["labelled", "enriched"])
+def test_a_source_without_labels_gives_no_examples(view: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"'{view}' of mix item 1 finds no examples"):
+        draw_mixture([MixPart(UNLABELLED, view, 0)], seed=0, epoch=0)
+
+
+def test_enriched_leaves_out_a_domain_without_labels() -> None:
+    drawn = draw_mixture([MixPart([*UNLABELLED, *DOCUMENTS], "enriched", 0)], seed=0, epoch=0)
+    assert drawn == draw_mixture([MixPart(DOCUMENTS, "enriched", 0)], seed=0, epoch=0)
+
+
 def test_enriched_pairs_keep_the_labels_and_add_easy_ones() -> None:
     drawn = draw_mixture([MixPart(DOCUMENTS, "enriched", 0)], seed=0, epoch=0)
     labelled = [e for e in drawn if e.target.binary]

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 
 from prevalence.calibration import auc
 from prevalence.cli.train import train as command
-from prevalence.errors import InputError, ModelError
+from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.scorer import NLIScorer
 from prevalence.texts import TextTable
 from prevalence.training import state
@@ -177,6 +177,30 @@ def test_cross_validation_shares_the_early_stage(
     assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
     made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
+
+
+def test_folds_of_one_class_are_refused_before_training(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    # Each of the 16 groups has one colour, and so one class.
+    recipe = read_recipe(recipe_file(cross_validation="source = 'pairs'\nfolds = 16\n"))
+    events: list[Progress] = []
+    with pytest.raises(ConfigurationError, match=r"fold 1 of 'pairs' has . positive pairs of 8"):
+        train(recipe, tmp_path / "out", device="cpu", progress=events.append)
+    assert events == []
+
+
+def test_a_validation_of_one_class_is_refused_before_training(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
+) -> None:
+    lines = pairs_file.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = "".join(line for line in lines if '"label": 0' in line)
+    pairs_file.write_text(kept, encoding="utf-8")
+    recipe = read_recipe(recipe_file(validation="source = 'pairs'\nmetric = 'loss'\n"))
+    events: list[Progress] = []
+    with pytest.raises(ConfigurationError, match="validation 'pairs' has 0 positive pairs of 64"):
+        train(recipe, tmp_path / "out", device="cpu", progress=events.append)
+    assert events == []
 
 
 def test_early_stopping_keeps_the_best_epoch(

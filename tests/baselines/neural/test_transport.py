@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
-from scipy.optimize import linprog
+from scipy.optimize import linear_sum_assignment, linprog
 
 from prevalence.baselines import Example, get
 
@@ -87,6 +87,60 @@ def test_baryscore_of_one_token_is_the_distance_of_mean_layers(tiny):
     )
     expected = distances(left, right)[0, 0] ** 2
     assert value("baryscore", folder, "dry", "thin") == pytest.approx(expected, abs=1e-5)
+
+
+LONG = "Dry dry feet in deep deep snow, and dry boots grip on wet wet ground!"
+BARY_PAIRS = [
+    (LONG, "Laces come undone because they are thin."),
+    ("Thin thin laces, thin soles.", LONG),
+    ("Thin laces", "zed"),
+]
+
+
+def layers_of(folder, text):
+    """The last five layers of a text's own tokens, as unit vectors."""
+    return [unit(layer[1:-1]) for layer in hidden(folder, text)[-5:]]
+
+
+def barycentre(layers):
+    """The fixed point of moving each point to the mean of its partners, and all partners.
+
+    Weights and numbers of points are equal, so that every transport is an assignment.
+    """
+    points, known = np.mean(layers, axis=0), None
+    while True:
+        costs = [distances(points, layer) ** 2 for layer in layers]
+        partners = [linear_sum_assignment(cost)[1].tolist() for cost in costs]
+        if partners == known:
+            return points, partners
+        known = partners
+        points = np.mean([layer[p] for layer, p in zip(layers, partners, strict=True)], axis=0)
+
+
+def test_baryscore_by_the_equations_of_its_paper(tiny):
+    folder = tiny("encoder")
+    for texts in BARY_PAIRS:
+        left, right = (barycentre(layers_of(folder, text))[0] for text in texts)
+        costs = distances(left, right) ** 2
+        expected = least_cost(even(len(left)), even(len(right)), costs)
+        assert value("baryscore", folder, *texts) == pytest.approx(expected, abs=1e-5)
+    # The search moved: in some layer, a token's partner is another token's vector.
+    partners = barycentre(layers_of(folder, LONG))[1]
+    assert any(layer != sorted(layer) for layer in partners)
+
+
+def test_baryscore_by_pots_own_functions(tiny):
+    folder = tiny("encoder")
+    for texts in BARY_PAIRS:
+        centres = []
+        for text in texts:
+            layers = layers_of(folder, text)
+            weights = [even(len(layer)) for layer in layers]
+            start = np.mean(layers, axis=0)
+            centres.append(ot.lp.free_support_barycenter(layers, weights, start, stopThr=1e-12))
+        costs = ot.dist(*centres, metric="sqeuclidean")
+        expected = ot.emd2(*(even(len(centre)) for centre in centres), costs)
+        assert value("baryscore", folder, *texts) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(("name", "best"), [("sms", 1), ("moverscore", 1), ("baryscore", 0)])
