@@ -177,11 +177,11 @@ def _teachers(
     for model in teacher.models:
         path = recipe.resolve(model, data)
         found.append(str(path) if path.is_dir() else model)
-    for file in teacher.recipes:
+    for number, file in enumerate(teacher.recipes, start=1):
         own = read_recipe(recipe.resolve(file, data))
         if own.teacher is not None:
             raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
-        folder = work / f"teacher-{Path(file).stem}"
+        folder = work / f"teacher-{number}"
         train(own, folder, data=data, work=folder / ".training", device=device, progress=progress)
         found.append(str(folder))
     return found

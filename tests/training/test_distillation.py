@@ -170,7 +170,7 @@ def test_a_recipe_trains_its_teachers_first(taught_recipe: Path, tmp_path: Path)
     )  # fmt: skip
     work = tmp_path / "m" / ".training"
     configs = [json.loads((work / f"teacher-{name}" / "config.json").read_text())
-               for name in ("teacher", "mean")]  # fmt: skip
+               for name in (1, 2)]  # fmt: skip
     assert [config.get("prevalence_pooling") for config in configs] == [None, "mean"]
     (taught,) = work.glob("taught-pairs-*.jsonl")
     documents = read_documents(taught)
