@@ -72,7 +72,7 @@ class PairScorer(Protocol):
         signature: ordered parts of the signature, such as ``{"nli": "name@digest"}``.
         threshold: calibrated decision threshold in [0, 1).
         three_way: whether contradiction probabilities exist.
-        work_unit: number of pairs that is worth one call (a few seconds of work).
+        work_unit: number of pairs that is worth one call (on a CPU a few seconds of work).
 
     A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
     (how far rounding may move the log-odds of a probability, 0 when absent), ``probability``
