@@ -132,18 +132,13 @@ def train(
         device=pick_device(device),
         progress=progress,
     )
-    cross = recipe.cross_validation
-    trial = _Trial.of(shop, cross) if cross else None
-    if recipe.validation is not None:
-        _check_both(
-            shop.judged(recipe.validation.source), f"validation {recipe.validation.source!r}"
-        )
+    trial = _held_out(shop)
     if recipe.teacher is not None:
         models = _teachers(
             recipe, recipe.teacher, work=shop.work, data=data, device=device, progress=progress
         )
         shop.learn_from(models, recipe.teacher)
-    early = recipe.stages[:-1] if cross else recipe.stages
+    early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
     outcome = shop.start
     for stage in early:
@@ -220,6 +215,14 @@ class _Trial:
             _check_both(judged.take(inside), place)
             _check_both(judged.take(~inside), f"what is left beside {place}")
         return cls(cross, judged, folds, members)
+
+
+def _held_out(shop: Workshop) -> _Trial | None:
+    """Check what models are judged on, and deal the folds where the recipe asks for some."""
+    validation, cross = shop.recipe.validation, shop.recipe.cross_validation
+    if validation is not None:
+        _check_both(shop.judged(validation.source), f"validation {validation.source!r}")
+    return None if cross is None else _Trial.of(shop, cross)
 
 
 def _check_both(judged: JudgedPairs, place: str) -> None:
