@@ -2,7 +2,7 @@
 
     python -m benchmarks.consistency
     python -m benchmarks.consistency --scorer rouge1-precision --scorer rouge2-precision
-    python -m benchmarks.consistency --data ../shared/data --model embedded
+    python -m benchmarks.consistency --data data --model embedded
 
 The 848 pairs are not part of this repository. For each fold of products, the threshold comes from
 the other folds; SummaC-Conv's head is trained on them as well. The embedded model has seen these

@@ -1,6 +1,6 @@
 """Lexical metrics beside the scores that OpinSummEval released, on its 1,400 summaries.
 
-    python -m benchmarks.opinsummeval_lexical --data ../shared/data/opinsummeval.jsonl
+    python -m benchmarks.opinsummeval_lexical --data data/opinsummeval.jsonl
     python -m benchmarks.opinsummeval_lexical --data FILE --meteor-jar meteor/meteor-1.5.jar
 
 The data are not part of this repository. For each released score the table shows the setting that
