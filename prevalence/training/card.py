@@ -139,12 +139,15 @@ def _taught(recipe: Recipe) -> tuple[str, ...]:
     if teacher is None:
         return ()
     names = ", ".join(source.name for source in recipe.sources if source.taught)
-    teachers = ", ".join(f"`{name}`" for name in (*teacher.models, *teacher.recipes))
+    teachers = [f"`{name}`" for name in (*teacher.models, *teacher.recipes)]
+    who, share = "a teacher", "the teacher's probabilities"
+    if len(teachers) > 1:
+        who, share = "teachers", "the mean of the teachers' probabilities"
     return (
         "",
-        f"The reviews of {names} carry soft labels of teachers "
-        f"({teachers}; {teacher.dtype}): {teacher.keep:.0%} of a given label where there is one, "
-        "the rest the mean of the teachers' probabilities. Each review is also asked "
+        f"The reviews of {names} carry soft labels of {who} "
+        f"({', '.join(teachers)}; {teacher.dtype}): {teacher.keep:.0%} of a given label where "
+        f"there is one, the rest {share}. Each review is also asked "
         f"about up to {teacher.siblings} sentences of other reviews of its product, "
         f"{teacher.foreign} on other products of its domain and {teacher.own} of its own.",
     )
