@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -192,16 +193,19 @@ class Pool:
         """
         from ray.data import ActorPoolStrategy, from_items
 
-        answers = from_items(rows, override_num_blocks=len(rows)).map_batches(
-            worker,
-            fn_constructor_kwargs=arguments,
-            batch_size=None,
-            batch_format="pyarrow",
-            compute=ActorPoolStrategy(size=min(self.size, len(rows))),
-            max_restarts=-1,
-            max_task_retries=_TRIES,
-            **self._resources,
-        )
+        with warnings.catch_warnings():
+            # Ray 2.60 to 2.63 deprecate `max_task_retries` here and have no other name for it.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            answers = from_items(rows, override_num_blocks=len(rows)).map_batches(
+                worker,
+                fn_constructor_kwargs=arguments,
+                batch_size=None,
+                batch_format="pyarrow",
+                compute=ActorPoolStrategy(size=min(self.size, len(rows))),
+                max_restarts=-1,
+                max_task_retries=_TRIES,
+                **self._resources,
+            )
         with _translated():
             for table in answers.iter_batches(
                 batch_size=None, batch_format="pyarrow", prefetch_batches=0
