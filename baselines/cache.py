@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prevalence.baselines.protocol import Metric
+from prevalence.baselines.wrapping import WrappedMetric
 from prevalence.nli.cache import PairCache
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from prevalence.baselines.protocol import Entry, Example, Input, Metric, Progress
+    from prevalence.baselines.protocol import Example, Progress
 
 __all__ = ["CachedMetric", "ValueCache"]
 
@@ -29,7 +31,7 @@ class ValueCache(PairCache):
     layout = struct.Struct("<d")
 
 
-class CachedMetric:
+class CachedMetric(WrappedMetric[Metric]):
     """A metric that asks the cache first and stores what it had to compute.
 
     A key is a digest of the metric's name and signature, of the package's version, and of the
@@ -40,39 +42,9 @@ class CachedMetric:
     """
 
     def __init__(self, inner: Metric, cache: ValueCache) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._cache = cache
         self.hits = 0
-
-    @property
-    def name(self) -> str:
-        """As the metric's."""
-        return self._inner.name
-
-    @property
-    def entry(self) -> Entry:
-        """As the metric's."""
-        return self._inner.entry
-
-    @property
-    def needs(self) -> tuple[Input, ...]:
-        """As the metric's."""
-        return self._inner.needs
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """As the metric's."""
-        return self._inner.signature
-
-    @property
-    def work_unit(self) -> int:
-        """As the metric's."""
-        return self._inner.work_unit
-
-    @property
-    def truncated(self) -> int:
-        """Texts that were cut, those of stored values not among them."""
-        return int(getattr(self._inner, "truncated", 0))
 
     def score(
         self, examples: Sequence[Example], *, progress: Progress | None = None

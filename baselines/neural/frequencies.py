@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.baselines.protocol import REFERENCE
+from prevalence.baselines.rules import ComparingMetric
+from prevalence.baselines.wrapping import WrappedMetric
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.baselines.neural.runner import Runner, Tokens
-    from prevalence.baselines.protocol import Entry, Example, Input, Progress
-    from prevalence.baselines.rules import ComparingMetric
+    from prevalence.baselines.protocol import Example, Progress
 
 __all__ = ["PreparedMetric", "Weights"]
 
@@ -69,7 +70,7 @@ class Weights:
         return np.where(text.plain, learnt, 0.0)
 
 
-class PreparedMetric:
+class PreparedMetric(WrappedMetric[ComparingMetric]):
     """A comparing metric that learns weights from the whole input.
 
     Its signature says ``idf=input`` until it is prepared, and then also what was learnt, so that
@@ -87,40 +88,15 @@ class PreparedMetric:
         weights: Sequence[Weights],
         learn: Callable[[str, tuple[str, ...]], None],
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._weights = tuple(weights)
         self._learn = learn
         self._learnt = ""
 
     @property
-    def name(self) -> str:
-        """As the metric's."""
-        return self._inner.name
-
-    @property
-    def entry(self) -> Entry:
-        """As the metric's."""
-        return self._inner.entry
-
-    @property
-    def needs(self) -> tuple[Input, ...]:
-        """As the metric's."""
-        return self._inner.needs
-
-    @property
     def signature(self) -> Mapping[str, str]:
         """The metric's, and a digest of what was learnt."""
         return {**self._inner.signature, "idf": f"input{self._learnt}"}
-
-    @property
-    def work_unit(self) -> int:
-        """As the metric's."""
-        return self._inner.work_unit
-
-    @property
-    def truncated(self) -> int:
-        """As the metric's."""
-        return self._inner.truncated
 
     def prepare(self, examples: Iterable[Example]) -> None:
         """Learn from all examples; each text counts once."""
