@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from prevalence.cli.errors import note
@@ -22,7 +23,7 @@ class _Row(Protocol):
 Row = TypeVar("Row", bound=_Row)
 
 
-class RowSink(Generic[Row]):
+class RowSink(ABC, Generic[Row]):
     """Takes rows, new ones and those of an earlier run; a subclass counts what they hold.
 
     Args:
@@ -45,9 +46,9 @@ class RowSink(Generic[Row]):
         self.count(row)
         self.note_error(row)
 
+    @abstractmethod
     def count(self, row: Row) -> None:
         """Add a row to what the run reports."""
-        raise NotImplementedError
 
     def note_error(self, row: Row) -> None:
         """Show why a row has no value."""

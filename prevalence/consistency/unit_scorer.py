@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ def models_of(inners: Sequence[PairScorer]) -> str:
     return "+".join(parts.get("nli", parts.get("consistency", "")) for parts in signatures)
 
 
-class UnitScorer:
+class UnitScorer(ABC):
     """A pair scorer that asks others about units; a child says what becomes of the answers.
 
     Args:
@@ -105,6 +106,6 @@ class UnitScorer:
         result.entailment[readable] = np.clip(self.reduce(answers), 0.0, 1.0)[readable]
         return result
 
+    @abstractmethod
     def reduce(self, answers: Sequence[UnitAnswers]) -> NDArray[np.float64]:
         """One score in [0, 1] a pair, float64 [P], from each inner scorer's answers."""
-        raise NotImplementedError
