@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, PrevalenceError
 from prevalence.nli.checkpoint import PREMISE_FIRST, load_checkpoint, quiet_transformers
+from prevalence.nli.disentangled import DISENTANGLED
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.nli.scorer import NLIScorer
 from prevalence.texts import TextTable
@@ -207,8 +208,15 @@ def _ours_compiled(given: Given) -> Opened:
     if not given.on_gpu:
         raise ConfigurationError("measured on a GPU only")
     scorer = _scorer(given, packing="packed")
-    _compile_layers(scorer.checkpoint.model)
-    return Opened(_ours(scorer), "layers compiled")
+    model = scorer.checkpoint.model
+    if model.config.model_type not in DISENTANGLED:
+        _compile_layers(model)
+        return Opened(_ours(scorer), "layers compiled")
+    for layer in _layers(model):
+        # What is called of such a layer; its attention is another.
+        for part in (layer.attention.output, layer.intermediate, layer.output):
+            part.compile(dynamic=True)
+    return Opened(_ours(scorer), "layers compiled but for attention")
 
 
 def _ours_rechecked(given: Given) -> Opened:

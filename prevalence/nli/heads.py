@@ -38,6 +38,12 @@ def _reads_first(model: Any) -> Head:
     return lambda states: classifier(states[:, None])
 
 
+def _deberta(model: Any) -> Head:
+    """A pooler that takes all states of a sequence and reads the first, and a layer after it."""
+    pooler, classifier = _in_float32(model.pooler), _in_float32(model.classifier)
+    return lambda states: classifier(pooler(states[:, None]))
+
+
 def _albert(model: Any) -> Head:
     pooler, classifier = _in_float32(model.albert.pooler), _in_float32(model.classifier)
     activation = model.albert.pooler_activation
@@ -58,6 +64,8 @@ _HEADS: dict[str, Callable[[Any], Head]] = {
     "albert": _albert,
     "bert": _bert,
     "camembert": _reads_first,
+    "deberta": _deberta,
+    "deberta-v2": _deberta,
     "distilbert": _distilbert,
     "electra": _reads_first,
     "modernbert": _modernbert,
@@ -72,11 +80,14 @@ PACKED_FAMILIES = tuple(_HEADS)
 def packable(config: Any) -> bool:
     """Whether a classifier with this config can be read without padding.
 
-    Tokens must see all of their own pair (or those near them) and nothing else decides what they
-    see: no causal mask, no bias by distance.
+    Tokens must see all of their own pair (or those near them), and nothing but attention may look
+    beyond a token: no causal mask, no convolution, no mixing of heads.
     """
     plain = getattr(config, "position_embedding_type", "absolute") in {None, "absolute"}
-    return config.model_type in _HEADS and plain and not getattr(config, "is_decoder", False)
+    more = any(
+        getattr(config, key, 0) for key in ("is_decoder", "conv_kernel_size", "talking_head")
+    )
+    return config.model_type in _HEADS and plain and not more
 
 
 def head_of(model: Any) -> Head:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PACKINGS", "PairReader", "open_reader"]
 
 PACKINGS = ("auto", "packed", "padded")
-"""How pairs of unequal length share a batch; ``auto`` packs on a CUDA device what can be."""
+"""How pairs of unequal length share a batch; ``auto`` packs DeBERTa, and others on CUDA devices."""
 
 
 class PairReader(Protocol):
@@ -103,7 +103,7 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
                 "--packing auto"
             )
         return PremiseFirstReader(checkpoint, device)
-    if packing == "packed" or (packing == "auto" and device.type == "cuda"):
+    if packing != "padded":
         from prevalence.nli.packed_joint import PackedJointReader, worth_packing
 
         if packing == "packed" or worth_packing(checkpoint, device):

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Segments", "attend", "similar_runs", "varlen_fits"]
+__all__ = ["Block", "Segments", "attend", "similar_runs", "varlen_fits"]
 
 Ints = NDArray[np.int64]
 
@@ -29,7 +29,7 @@ _WIDEST_HEAD = 256
 _HEAD_UNIT = 8
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """Sequences of similar length, padded.
 
     Attributes:
@@ -56,6 +56,8 @@ class Segments:
         starts: int32 [N + 1] on the device of the tokens, where each begins, and their end.
         lengths: int64 [N] in the host's memory, at least one sequence, none empty.
         varlen: attend with torch's kernel for sequences of unequal length.
+        area: most scores of one head in a block, where one sequence alone has no more; None for
+            any number.
         counted: whether uses are counted; compiled layers, which may be compiled anew for every
             number that they change, are to have no count.
 
@@ -64,11 +66,18 @@ class Segments:
     """
 
     def __init__(
-        self, starts: Tensor, lengths: Ints, *, varlen: bool = False, counted: bool = True
+        self,
+        starts: Tensor,
+        lengths: Ints,
+        *,
+        varlen: bool = False,
+        area: int | None = None,
+        counted: bool = True,
     ) -> None:
         self.starts = starts
         self.lengths = lengths
         self.varlen = varlen
+        self.area = area
         self.counted = counted
         self.uses = 0
 
@@ -88,14 +97,15 @@ class Segments:
         return torch.arange(len(self.lengths) + 1, dtype=torch.int32, device=self.starts.device)
 
     @cached_property
-    def blocks(self) -> list[_Block]:
+    def blocks(self) -> list[Block]:
         """The sequences in padded blocks, built once for all layers."""
         ends = np.concatenate([[0], np.cumsum(self.lengths)])
         return [
-            self._block(a, b, int(ends[a]), int(ends[b])) for a, b in similar_runs(self.lengths)
+            self._block(a, b, int(ends[a]), int(ends[b]))
+            for a, b in similar_runs(self.lengths, self.area)
         ]
 
-    def _block(self, first: int, last: int, begin: int, end: int) -> _Block:
+    def _block(self, first: int, last: int, begin: int, end: int) -> Block:
         device = self.starts.device
         lengths = self.lengths[first:last]
         longest = int(lengths.max())
@@ -110,26 +120,31 @@ class Segments:
         back = row * longest + torch.arange(begin, end, device=device) - starts[row]
         padded = bool(lengths.min() < longest)
         mask = inside[:, None, None] if padded else None
-        return _Block(slice(first, last), slice(begin, end), places, mask, back, longest)
+        return Block(slice(first, last), slice(begin, end), places, mask, back, longest)
 
 
-def similar_runs(lengths: Ints) -> Iterator[tuple[int, int]]:
+def similar_runs(lengths: Ints, area: int | None = None) -> Iterator[tuple[int, int]]:
     """Cut sequences, in their order, into runs in which none is over twice as long as another.
 
     Args:
         lengths: int64 [N].
+        area: most that the number of sequences in a run times the square of the longest may be;
+            a sequence for which this is too little makes a run alone. None for no such limit.
 
     Yields:
         First and one past the last sequence of each run.
 
     >>> list(similar_runs(np.array([9, 8, 5, 4, 9])))
     [(0, 3), (3, 4), (4, 5)]
+    >>> list(similar_runs(np.array([9, 8, 5, 4, 9]), 200))
+    [(0, 2), (2, 4), (4, 5)]
     """
+    most = np.inf if area is None else area
     start = 0
     shortest = longest = int(lengths[0]) if len(lengths) else 0
     for row, length in enumerate(lengths.tolist()):
         low, high = min(shortest, length), max(longest, length)
-        if high > 2 * low:
+        if high > 2 * low or (row > start and (row + 1 - start) * high**2 > most):
             yield start, row
             start, low, high = row, length, length
         shortest, longest = low, high
@@ -229,7 +244,7 @@ def _by_blocks(
     return attended
 
 
-def _mask(block: _Block, reach: int | None, *, firsts_only: bool) -> Tensor | None:
+def _mask(block: Block, reach: int | None, *, firsts_only: bool) -> Tensor | None:
     """Which keys queries see, to be broadcast to [n, heads, queries, keys]; None for all."""
     if reach is None or reach >= block.longest - 1:
         return block.inside

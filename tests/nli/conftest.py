@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-FAMILIES = ("bert", "roberta", "deberta")
+FAMILIES = ("bert", "roberta", "deberta-v2")
 LIMIT = 64
 THREE_WAY = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 CORPUS = (
@@ -127,6 +127,11 @@ AFTER_PADDING = {"max_position_embeddings": LIMIT + 2, "type_vocab_size": 1}
 PACKED: dict[str, tuple[Callable[[], Any], str, dict[str, Any]]] = {
     "albert": (_bert_tokenizer, "Albert", {"embedding_size": 16}),
     "camembert": (_roberta_tokenizer, "Camembert", AFTER_PADDING),
+    "deberta": (
+        _deberta_tokenizer,
+        "Deberta",
+        {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "pooler_hidden_size": 32},
+    ),
     "distilbert": (_bert_tokenizer, "DistilBert", {"hidden_dim": 48}),
     "electra": (_bert_tokenizer, "Electra", {"embedding_size": 16}),
     # Its first layer sees all tokens, the others 4 to either side.

@@ -11,13 +11,14 @@ import torch
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.kernels import packing
-from prevalence.nli import packed_joint
+from prevalence.nli import registered
 from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.nli.first_token import FirstTokenLayer
-from prevalence.nli.heads import PACKED_FAMILIES
+from prevalence.nli.heads import PACKED_FAMILIES, packable
 from prevalence.nli.joint import JointReader
 from prevalence.nli.packed_joint import PackedJointReader
 from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED
+from prevalence.nli.registered import RegisteredEncoder
 from prevalence.nli.scorer import NLIScorer
 from prevalence.nli.segments import Segments
 from prevalence.texts import TextTable
@@ -128,6 +129,10 @@ def test_long_pairs_windows_and_truncation(
             assert packed.flags[0] == FLAG_TRUNCATED
 
 
+def _reader(scorer: NLIScorer) -> type:
+    return type(scorer._reader)
+
+
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "electra", "camembert"])
 def test_the_last_layer_works_on_first_tokens(
     family: str, opened: Open, pairs: Pairs, number: Number
@@ -219,7 +224,7 @@ def test_half_precision_has_its_head_in_float32_and_says_so(
     assert np.abs(scorer.score(*number(pairs)).entailment - exact).max() < 0.2
 
 
-@pytest.mark.parametrize("family", ["deberta", "bart", "gpt2", "mpnet"])
+@pytest.mark.parametrize("family", ["bart", "gpt2", "mpnet"])
 def test_other_families_are_refused_in_one_line(family: str, opened: Open) -> None:
     with pytest.raises(
         ModelError, match=r"pairs can be packed for .* use --packing padded"
@@ -234,6 +239,22 @@ def test_a_decoder_is_refused(altered: Callable[..., Path]) -> None:
         NLIScorer(str(folder), device="cpu", packing="packed")
 
 
+@pytest.mark.parametrize(
+    ("family", "setting"),
+    [
+        ("deberta", "talking_head"),
+        ("deberta-v2", "conv_kernel_size"),
+    ],
+)
+def test_what_looks_beyond_a_token_is_not_packable(
+    family: str, setting: str, checkpoint: Callable[..., Path]
+) -> None:
+    config = load_checkpoint(str(checkpoint(family))).model.config
+    assert packable(config)
+    setattr(config, setting, 3)
+    assert not packable(config)
+
+
 def test_premise_first_has_no_padded_form(altered: Callable[..., Path]) -> None:
     folder = altered("bert", "config.json", prevalence_attention="premise-first")
     with pytest.raises(ModelError, match="premise-first attention has no padded form"):
@@ -246,8 +267,9 @@ def test_a_misspelt_packing(opened: Open) -> None:
         opened(packing="pack")
 
 
-def test_auto_pads_on_a_cpu(opened: Open) -> None:
-    assert isinstance(opened(packing="auto")._reader, JointReader)
+def test_auto_packs_disentangled_attention_alone_on_a_cpu(opened: Open) -> None:
+    packed = {f for f in PACKED_FAMILIES if _reader(opened(f, packing="auto")) is PackedJointReader}
+    assert packed == {"deberta", "deberta-v2"}
 
 
 def test_attention_that_cannot_be_replaced_is_noticed(
@@ -286,7 +308,7 @@ def test_gpu_packed_equals_cpu_padded(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_gpu_varlen_is_within_twice_the_error_of_padded(
+def test_gpu_packed_is_within_twice_the_error_of_padded(
     on_gpu: torch.device, dtype: str, folder: Path, pairs: Pairs, number: Number
 ) -> None:
     exact = NLIScorer(str(folder), device="cpu").score(*number(pairs)).entailment
@@ -294,14 +316,15 @@ def test_gpu_varlen_is_within_twice_the_error_of_padded(
         NLIScorer(str(folder), device=str(on_gpu), dtype=dtype, packing=packing)
         for packing in ("packed", "padded")
     )
-    assert packed.signature["pack"] == "varlen"
+    own = type(packed._reader._encoder) is RegisteredEncoder
+    assert packed.signature["pack"] == ("varlen" if own else "blocks")
     errors = [np.abs(s.score(*number(pairs)).entailment - exact).max() for s in (packed, padded)]
     assert errors[0] <= 2 * errors[1] + 1e-3
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_gpu_varlen_answers_do_not_depend_on_the_batch(
+def test_gpu_packed_answers_do_not_depend_on_the_batch(
     on_gpu: torch.device, dtype: str, folder: Path, pairs: Pairs, number: Number
 ) -> None:
     scorer = NLIScorer(str(folder), device=str(on_gpu), dtype=dtype, packing="packed")
@@ -348,7 +371,7 @@ def test_attention_is_counted_when_a_model_is_opened_and_then_left_alone(
         made.append(Segments(*given, **options))
         return made[-1]
 
-    monkeypatch.setattr(packed_joint, "Segments", noted)
+    monkeypatch.setattr(registered, "Segments", noted)
     scorer = opened()
     scorer.score(*number(pairs[:6]))
     layers = scorer.checkpoint.model.config.num_hidden_layers

@@ -39,11 +39,11 @@ def tokenizers(checkpoint: Callable[..., Path]) -> dict[str, Any]:
 
     return {
         family: AutoTokenizer.from_pretrained(checkpoint(family))
-        for family in ("bert", "roberta", "deberta", "xlm-roberta")
+        for family in ("bert", "roberta", "deberta-v2", "xlm-roberta")
     }
 
 
-@pytest.fixture(params=["bert", "roberta", "deberta", "xlm-roberta"])
+@pytest.fixture(params=["bert", "roberta", "deberta-v2", "xlm-roberta"])
 def family(request: pytest.FixtureRequest) -> str:
     """WordPiece, byte-level BPE, and Unigram with two templates."""
     return str(request.param)

@@ -1,0 +1,125 @@
+"""Encoders of transformers on packed pairs, through its registry of attention functions.
+
+The model's own code runs on one row of all tokens; only the attention is exchanged for one that
+keeps to the pairs.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from prevalence.errors import ModelError
+from prevalence.nli.first_token import read_first_token_only
+from prevalence.nli.heads import pooled
+from prevalence.nli.segments import Segments, attend, varlen_fits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    from prevalence.kernels.packing import PackedPairs
+
+__all__ = ["RegisteredEncoder", "uses_varlen"]
+
+_ATTENTION = "prevalence_segments"
+"""Name of the attention function in transformers' registry."""
+
+
+class RegisteredEncoder:
+    """The encoder of a classifier, from packed rows to what its head reads.
+
+    Args:
+        model: a classifier in evaluation mode, on its device; from then on it takes rows of
+            several pairs alone.
+        name: of the checkpoint, for messages.
+
+    Attributes:
+        attention: how scores are computed, for signatures: ``varlen`` or ``blocks``.
+    """
+
+    def __init__(self, model: Any, name: str) -> None:
+        self._name = name
+        self._config = model.config
+        self._encoder = model.base_model
+        self._takes_types = "token_type_ids" in inspect.signature(self._encoder.forward).parameters
+        self._pools = not read_first_token_only(model)
+        self._varlen = uses_varlen(model, model.device)
+        self.attention = "varlen" if self._varlen else "blocks"
+        # Known from the first batch on, which is that of the scorer's own check.
+        self._replaced = False
+        _register()
+        model.set_attn_implementation(_ATTENTION)
+
+    def __call__(self, rows: PackedPairs, lengths: NDArray[np.int64]) -> Tensor:
+        """One state a pair, [N, H].
+
+        Args:
+            rows: N pairs one after the other.
+            lengths: int64 [N], tokens of each.
+
+        Raises:
+            ModelError: the encoder's attention is not the one that keeps pairs apart.
+        """
+        segments = Segments(rows.starts, lengths, varlen=self._varlen, counted=not self._replaced)
+        inputs = {"input_ids": rows.ids[None], "position_ids": rows.positions[None]}
+        if self._takes_types:
+            inputs["token_type_ids"] = rows.types[None]
+        states: Tensor = self._encoder(**inputs, segments=segments).last_hidden_state[0]
+        if segments.counted and segments.uses != self._config.num_hidden_layers:
+            raise ModelError(
+                f"{self._name}: its attention in this version of transformers cannot be replaced; "
+                "use --packing padded"
+            )
+        self._replaced = True
+        return pooled(self._config, states, segments) if self._pools else states
+
+
+def uses_varlen(model: Any, device: Any) -> bool:
+    """Whether a model's attention on a device would be torch's for sequences of unequal length."""
+    head_size = model.config.hidden_size // model.config.num_attention_heads
+    return varlen_fits(device, model.dtype, head_size)
+
+
+def _attention(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,  # noqa: ARG001
+    *,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    segments: Segments | None = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    """Attention as transformers calls it: states [1, heads, T, d] → [1, T, heads, d].
+
+    Args:
+        module: the caller.
+        query: of all tokens.
+        key: likewise.
+        value: likewise.
+        attention_mask: None.
+        scaling: of the scores.
+        sliding_window: one more than the tokens seen to either side.
+        segments: what :class:`RegisteredEncoder` gave to the encoder.
+    """
+    if segments is None:
+        raise ModelError(f"{type(module).__name__} was called without the places of pairs")
+    reach = None if sliding_window is None else sliding_window - 1
+    return attend(query, key, value, segments, scale=scaling, reach=reach), None
+
+
+def _no_mask(*_: Any, **__: Any) -> None:
+    """No mask: where pairs lie says what tokens see."""
+
+
+@lru_cache(maxsize=1)
+def _register() -> None:
+    from transformers import AttentionInterface, AttentionMaskInterface
+
+    AttentionInterface.register(_ATTENTION, _attention)
+    AttentionMaskInterface.register(_ATTENTION, _no_mask)
