@@ -57,6 +57,8 @@ ARCHITECTURES = {
                      inner=4096, vocabulary=50_265),
         Architecture(name="deberta-v3-large", family="deberta-v2", hidden=1024, layers=24,
                      heads=16, inner=4096, vocabulary=128_100),
+        Architecture(name="deberta-v3-base", family="deberta-v2", hidden=768, layers=12,
+                     heads=12, inner=3072, vocabulary=128_100),
         Architecture(name="ModernBERT-large", family="modernbert", hidden=1024, layers=28,
                      heads=16, inner=2624, vocabulary=50_368),
         Architecture(name="roberta-base", family="roberta", hidden=768, layers=12, heads=12,

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MODELS", "PRODUCTS", "SIZES", "ModelResult", "Row", "Settings", "measure_model"]
 
-MODELS = ("roberta-large", "deberta-v3-large", "ModernBERT-large", "roberta-base", EMBEDDED)
+MODELS = (
+    "roberta-large", "deberta-v3-large", "ModernBERT-large", "roberta-base", "deberta-v3-base",
+    EMBEDDED,
+)  # fmt: skip
 PRODUCTS = {"tiny": 1, "small": 8, "full": 512}
 """Products of each size, of 48 pairs each."""
 SIZES = tuple(PRODUCTS)

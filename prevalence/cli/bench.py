@@ -37,7 +37,7 @@ GPU; tiny and small are small likenesses that a CPU can run.
     "--models",
     metavar="NAMES",
     help="Which, with commas between: roberta-large, deberta-v3-large, ModernBERT-large, "
-    "roberta-base, embedded [default: all].",
+    "roberta-base, deberta-v3-base, embedded [default: all].",
 )
 @option(
     "Work",
