@@ -48,7 +48,7 @@ def matmul_rate(device: str, dtype: str, *, size: int | None = None) -> float:
     n = size or (8192 if on_gpu else 1024)
     left, right = (torch.randn(n, n, device=device).to(getattr(torch, dtype)) for _ in range(2))
     best = float("inf")
-    for _ in range(20 if on_gpu else 5):
+    for _ in range(20):
         synchronize(device)
         begin = time.perf_counter()
         left @ right

@@ -195,8 +195,10 @@ def measure_model(
             threshold=threshold,
             sample=work.head(_SAMPLE_PRODUCTS if settings.device != "cpu" else 1),
         )
-        rate = matmul_rate(settings.device, settings.dtype)
+        before = matmul_rate(settings.device, settings.dtype)
         rows = _timed_rows(given, work, settings, lambda told: progress(f"{name}: {told}"))
+        # The machine may have been busier before than it is now.
+        rate = max(before, matmul_rate(settings.device, settings.dtype))
     for row, found in rows:
         if found is not None:
             own = lengths[: row.pairs]
