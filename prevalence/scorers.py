@@ -110,8 +110,10 @@ def open_scorer(
             folder, a hub name, or any of these after ``nli:``. None is the calibration's scorer,
             and ``embedded`` without one.
         threshold: decision threshold; None takes the scorer's own, or the calibration's.
-        device: ``auto``, ``cpu``, ``cuda``, ``mps``. This and the options below are for models,
-            see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``; for NLI models also ``all`` (CUDA devices) or
+            some of them, as ``cuda:0,cuda:1``, which share the work. This and the options below are
+            for models, see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one
+            refuses it.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
         packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
@@ -197,20 +199,25 @@ def _decided(model: str, options: ScorerOptions) -> PairScorer:
 
 
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
+    from prevalence.nli.devices import SharedScorer, device_names
     from prevalence.nli.scorer import NLIScorer
 
-    return NLIScorer(
-        model,
-        threshold=options.threshold,
-        device=options.device,
-        dtype=options.dtype,
-        batch_tokens=options.batch_tokens,
-        packing=options.packing,
-        windows=options.windows,
-        max_length=options.max_length,
-        labels=options.labels,
-        **reading,
-    )
+    scorers = [
+        NLIScorer(
+            model,
+            threshold=options.threshold,
+            device=device,
+            dtype=options.dtype,
+            batch_tokens=options.batch_tokens,
+            packing=options.packing,
+            windows=options.windows,
+            max_length=options.max_length,
+            labels=options.labels,
+            **reading,
+        )
+        for device in device_names(options.device)
+    ]
+    return scorers[0] if len(scorers) == 1 else SharedScorer(scorers)
 
 
 def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:

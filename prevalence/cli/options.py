@@ -163,7 +163,8 @@ _RUN_OPTIONS = (
         metavar="DEVICE",
         default="auto",
         show_default=True,
-        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
+        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps; NLI models also take "
+        "all (CUDA devices) or some of them: cuda:0,cuda:1.",
     ),
     option(
         "Model",
@@ -189,7 +190,7 @@ _RUN_OPTIONS = (
         default="auto",
         show_default=True,
         help="How pairs of unequal length share a batch: packed (no padding), padded, or auto "
-        "(packed on a CUDA device where the model allows it).",
+        "(packed on a CUDA device where the model allows it, and DeBERTa everywhere).",
     ),
     option(
         "Model",
