@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PairLayout", "assemble", "assemble_reference"]
+__all__ = ["Assembled", "PairLayout", "assemble", "assemble_reference"]
 
 Ints = NDArray[np.int64]
 
