@@ -93,7 +93,8 @@ class OpinionPrevalence:
             ``rating <= 2``.
         ceiling: also find what greedy construction reaches on the same reviews at the same
             length; asks each review about the sentences of all of a product's reviews.
-        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``; for NLI models also ``all`` (CUDA devices) or
+            some of them: ``cuda:0,cuda:1``.
         dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
         batch_tokens: most tokens in a batch.
         packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.

@@ -199,25 +199,20 @@ def _decided(model: str, options: ScorerOptions) -> PairScorer:
 
 
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
-    from prevalence.nli.devices import SharedScorer, device_names
-    from prevalence.nli.scorer import NLIScorer
+    from prevalence.nli.devices import open_on_devices
 
-    scorers = [
-        NLIScorer(
-            model,
-            threshold=options.threshold,
-            device=device,
-            dtype=options.dtype,
-            batch_tokens=options.batch_tokens,
-            packing=options.packing,
-            windows=options.windows,
-            max_length=options.max_length,
-            labels=options.labels,
-            **reading,
-        )
-        for device in device_names(options.device)
-    ]
-    return scorers[0] if len(scorers) == 1 else SharedScorer(scorers)
+    return open_on_devices(
+        model,
+        options.device,
+        threshold=options.threshold,
+        dtype=options.dtype,
+        batch_tokens=options.batch_tokens,
+        packing=options.packing,
+        windows=options.windows,
+        max_length=options.max_length,
+        labels=options.labels,
+        **reading,
+    )
 
 
 def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:

@@ -197,8 +197,7 @@ def measure_model(
         )
         before = matmul_rate(settings.device, settings.dtype)
         rows = _timed_rows(given, work, settings, lambda told: progress(f"{name}: {told}"))
-        # The machine may have been busier before than it is now.
-        rate = max(before, matmul_rate(settings.device, settings.dtype))
+        rate = _best_rate(before, settings)
     for row, found in rows:
         if found is not None:
             own = lengths[: row.pairs]
@@ -206,6 +205,14 @@ def measure_model(
             row.share = None if costs is None else costs.of(own) / row.middle / rate
             row.changed = int(((found > threshold) != (reference > threshold)[: row.pairs]).sum())
     return ModelResult(name, settings.size, threshold, rate, [row for row, _ in rows])
+
+
+def _best_rate(before: float, settings: Settings) -> float:
+    """The rate of matrix products before or after the rows: the machine may be less busy now."""
+    try:
+        return max(before, matmul_rate(settings.device, settings.dtype))
+    except RuntimeError:  # The last row may have left the device unusable, with figures in others.
+        return before
 
 
 @contextmanager

@@ -28,14 +28,14 @@ _READING = b""
 digests name weights and settings alone. The first is empty."""
 
 _MOST_UNIT = 32_768
-"""Pairs scored between two times that answers are stored."""
+"""Pairs that a device scores between two times that answers are stored."""
 
 
 class CachedScorer:
     """A scorer that asks the cache first and stores what it had to compute.
 
     Work is handed to the inner scorer in its own units, or parts of them, each stored when it is
-    done: a killed run loses 32,768 pairs at most, which a small model answers in some seconds.
+    done: a killed run loses 32,768 pairs a device at most, which a small model answers in seconds.
 
     Attributes:
         hits: pairs answered by the cache so far.
@@ -66,7 +66,7 @@ class CachedScorer:
     ) -> PairScores:
         """Score pairs; see :meth:`PairScorer.score`."""
         result = PairScores.empty(len(pairs))
-        unit = min(self.work_unit, _MOST_UNIT)
+        unit = min(self.work_unit, _MOST_UNIT * getattr(self._inner, "devices", 1))
         for start in range(0, len(pairs), unit):
             part = slice(start, start + unit)
             result.put(part, self._score_unit(texts, pairs[part], progress))

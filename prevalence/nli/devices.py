@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import pairwise
-from threading import Lock
-from typing import TYPE_CHECKING
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import BackendError, ConfigurationError
+from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.nli.protocol import PairScorer, PairScores, Progress
 
 if TYPE_CHECKING:
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
     from prevalence.texts import TextTable
 
-__all__ = ["SharedScorer", "device_names", "shares"]
+__all__ = ["SharedScorer", "device_names", "open_on_devices", "pair_costs", "shares"]
 
 ALL = "all"
 """Every CUDA device of the machine."""
+_TOKEN = 6
+"""Characters in a token, spaces included, of texts with the longest words."""
 
 Ints = NDArray[np.int64]
 
@@ -54,28 +57,66 @@ def device_names(asked: str) -> list[str]:
     return names
 
 
+def open_on_devices(model: str, device: str, **options: Any) -> PairScorer:
+    """Open an NLI model on the device or devices that a user asks for.
+
+    Args:
+        model: as :class:`prevalence.nli.scorer.NLIScorer` takes it.
+        device: see :func:`device_names`.
+        options: the scorer's others.
+
+    Raises:
+        ConfigurationError, BackendError, ModelError: see :func:`device_names` and the scorer.
+    """
+    from prevalence.nli.scorer import NLIScorer
+
+    scorers = [NLIScorer(model, device=name, **options) for name in device_names(device)]
+    if len(scorers) == 1:
+        return scorers[0]
+    checkpoint = scorers[0].checkpoint
+    return SharedScorer(
+        scorers,
+        readable=None if options.get("windows") else _TOKEN * checkpoint.max_length,
+        premise_once=checkpoint.attention == PREMISE_FIRST,
+    )
+
+
 class SharedScorer:
     """Scorers of one model on several devices, each with its share of every call.
 
-    Pairs of one premise go to one device, so that no text is tokenised, and no premise computed,
-    more often than on a single device (but hypotheses, which are short, and common to many).
+    Pairs of one premise go to one device, so that within a call no premise is tokenised or computed
+    more often than on a single device. (Hypotheses are: they are short, and common to many.)
 
     Args:
         scorers: the same model with the same settings, one a device.
+        readable: characters of a text beyond which a model reads no more; None for no such limit.
+        premise_once: whether a premise is computed once for all its hypotheses.
 
-    The attributes are those of the first scorer; ``work_unit`` is the sum of all.
+    Attributes:
+        devices: number of devices.
+
+    The other attributes are those of the first scorer; ``work_unit`` is the sum of all.
 
     Raises:
-        ConfigurationError: the scorers do not give the same answers.
+        ConfigurationError: the scorers do not read pairs in the same way.
     """
 
-    def __init__(self, scorers: Sequence[PairScorer]) -> None:
+    def __init__(
+        self,
+        scorers: Sequence[PairScorer],
+        *,
+        readable: int | None = None,
+        premise_once: bool = False,
+    ) -> None:
         first = scorers[0]
         if any(scorer.digest != first.digest for scorer in scorers):
             raise ConfigurationError(
-                "the devices would not give the same answers; name devices of one kind"
+                "the devices would read pairs in different ways; name devices of one kind"
             )
         self._scorers = tuple(scorers)
+        self._readable = readable
+        self._premise_once = premise_once
+        self.devices = len(scorers)
         self.digest = first.digest
         self.signature: Mapping[str, str] = first.signature
         self.threshold = first.threshold
@@ -87,52 +128,119 @@ class SharedScorer:
     def score(
         self, texts: TextTable, pairs: Ints, *, progress: Progress | None = None
     ) -> PairScores:
-        """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`."""
+        """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`.
+
+        When one device fails, or the caller is interrupted, the others stop at their next report
+        of progress.
+        """
         result = PairScores.empty(len(pairs))
-        told = progress and _one_at_a_time(progress)
-        parts = list(shares(texts, pairs, len(self._scorers)))
-        with ThreadPoolExecutor(len(self._scorers), "device") as pool:
+        together = _Together(progress)
+        costs = pair_costs(texts, pairs, readable=self._readable, premise_once=self._premise_once)
+        with ThreadPoolExecutor(self.devices, "device") as pool:
             running = [
-                (rows, pool.submit(scorer.score, texts, pairs[rows], progress=told))
-                for scorer, rows in zip(self._scorers, parts, strict=True)
+                (rows, pool.submit(together.run, scorer, texts, pairs[rows]))
+                for scorer, rows in zip(
+                    self._scorers, shares(pairs[:, 0], costs, self.devices), strict=True
+                )
                 if rows.size
             ]
-            for rows, answer in running:
-                result.put(rows, answer.result())
+            try:
+                wait([future for _, future in running])
+            except BaseException:
+                together.stop()
+                raise
+        together.check()
+        for rows, future in running:
+            result.put(rows, future.result())
         return result
 
 
-def shares(texts: TextTable, pairs: Ints, count: int) -> Iterator[Ints]:
-    """Divide pairs among devices, about the same number of characters each.
+class _Stopped(Exception):  # noqa: N818
+    """Another device has failed, or the caller was interrupted."""
+
+
+class _Together:
+    """Scorers in threads of their own that report to one progress and stop with each other."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._lock = Lock()
+        self._stopped = Event()
+        self._failure: BaseException | None = None
+
+    def run(self, scorer: PairScorer, texts: TextTable, pairs: Ints) -> PairScores:
+        """What a thread does."""
+        try:
+            return scorer.score(texts, pairs, progress=self._told)
+        except BaseException as error:
+            with self._lock:
+                if self._failure is None:
+                    self._failure = error
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Make every scorer stop at its next report of progress."""
+        self._stopped.set()
+
+    def check(self) -> None:
+        """Raise the failure that came first, if there was one."""
+        if self._failure is not None:
+            raise self._failure
+
+    def _told(self, pairs: int) -> None:
+        if self._stopped.is_set():
+            raise _Stopped
+        if self._progress is not None:
+            with self._lock:
+                self._progress(pairs)
+
+
+def pair_costs(
+    texts: TextTable, pairs: Ints, *, readable: int | None = None, premise_once: bool = False
+) -> Ints:
+    """What each pair costs, about, in characters, int64 [P].
 
     Args:
         texts: the table that the numbers refer to.
         pairs: int64 [P, 2] of (premise, hypothesis).
+        readable: characters of a text beyond which nothing is read; None for no such limit.
+        premise_once: a premise costs its first pair only.
+    """
+    used, places = np.unique(pairs, return_inverse=True)
+    lengths = np.array([len(texts[number]) for number in used.tolist()], np.int64)
+    if readable is not None:
+        lengths = np.minimum(lengths, readable)
+    both = 1 + lengths[places.reshape(pairs.shape)]
+    if premise_once:
+        again = np.ones(len(pairs), np.bool_)
+        again[np.unique(pairs[:, 0], return_index=True)[1]] = False
+        both[again, 0] = 0
+    costs: Ints = both.sum(axis=1)
+    return costs
+
+
+def shares(premises: Ints, costs: Ints, count: int) -> Iterator[Ints]:
+    """Divide pairs among devices, about the same cost each.
+
+    Args:
+        premises: int64 [P], of each pair.
+        costs: int64 [P], positive.
         count: number of devices.
 
     Yields:
         Row numbers for each device; all pairs of a premise in one share, which may leave another
         empty.
+
+    >>> [rows.tolist() for rows in shares(np.array([7, 8, 7]), np.array([2, 4, 2]), 2)]
+    [[0, 2], [1]]
     """
-    order = np.argsort(pairs[:, 0], kind="stable")
-    used, places = np.unique(pairs, return_inverse=True)
-    lengths = np.array([len(texts[number]) for number in used.tolist()], np.int64)
-    costs = 1 + lengths[places.reshape(pairs.shape)].sum(axis=1)[order]
-    ends = np.cumsum(costs)
-    starts = np.flatnonzero(np.diff(pairs[order, 0], prepend=-1))
-    # A premise belongs to the device in whose part of all characters it begins.
-    owner = (ends[starts] - costs[starts]) * count // max(int(ends[-1]) if ends.size else 1, 1)
+    order = np.argsort(premises, kind="stable")
+    starts = np.flatnonzero(np.diff(premises[order], prepend=-1))
+    whole = np.add.reduceat(costs[order], starts) if starts.size else costs
+    middles = np.cumsum(whole) - whole / 2
+    # A premise belongs to the device in whose part of the cost its middle lies.
+    owner = middles * count // max(int(whole.sum()), 1)
     bounds = np.append(starts, order.size)[np.searchsorted(owner, np.arange(count + 1))]
     for begin, end in pairwise(bounds.tolist()):
         yield order[begin:end]
-
-
-def _one_at_a_time(progress: Progress) -> Progress:
-    """A progress that several threads may call."""
-    lock = Lock()
-
-    def told(pairs: int) -> None:
-        with lock:
-            progress(pairs)
-
-    return told

@@ -1,26 +1,27 @@
 """DeBERTa on packed pairs: disentangled attention among the tokens of each sequence of a row.
 
 A score is the sum of three products: of query and key, of the query and a key for the distance
-between the two tokens, and of the key and a query for that distance. What is learned for distances
-is the same for all texts, so it is computed once when a model is opened and laid out by distance; a
-product with a run of neighbouring distances then holds the scores of all pairs of tokens, each row
-shifted by one against the last, and they are read where they lie.
+between the two tokens, and of the key and a query for that distance. A product with a run of
+neighbouring distances holds the scores of all pairs of tokens, each row shifted by one against the
+last, and they are read where they lie.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from prevalence.errors import ModelError
+from prevalence.kernels.packing import PackedPairs
+from prevalence.nli.distances import ALIGNED, Distances, learned_distances, projections_of
 from prevalence.nli.segments import Segments
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from prevalence.kernels.packing import PackedPairs
     from prevalence.nli.segments import Block
 
 __all__ = ["DISENTANGLED", "DisentangledEncoder"]
@@ -28,28 +29,16 @@ __all__ = ["DISENTANGLED", "DisentangledEncoder"]
 DISENTANGLED = frozenset({"deberta", "deberta-v2"})
 """Model types with this attention; DeBERTa-v3 is of the second."""
 
-_ALIGNED = 8
-"""Matrix products in half precision want rows of so many numbers, or of a multiple."""
-_AREA = 2**23
-"""Most scores of a head in a block: with 16 heads, a quarter of a gigabyte in half precision."""
-
-
-class _Distances(NamedTuple):
-    """What one layer has learned for distances, scaled as scores are; None where it has nothing.
-
-    ``longest`` is what a sequence may have, and distances are of the query from the key.
-
-    Attributes:
-        keys: [heads, 2 longest + 7, d], for distances from longest - 1 downwards.
-        queries: likewise, for distances from 1 - longest upwards.
-        scale: of the scores.
-        longest: tokens.
-    """
-
-    keys: Tensor | None
-    queries: Tensor | None
-    scale: float
-    longest: int
+_AREA = 2**22
+"""Most scores of one head in a block. With 16 heads in half precision the products with distances,
+of twice that size each, and their sum take .7 GB at the peak."""
+_MASK_ALIGNED = 16
+"""Torch copies what is added to scores where its rows are no multiple of this."""
+_CHECKED = 40
+"""Tokens of the sequence that a model is checked on."""
+_MOST_APART = {torch.float32: 1e-3, torch.float64: 1e-4}
+"""How far states may differ from the model's own, as a share of their size; .1 in half precision,
+whose rounding adds up over layers."""
 
 
 class DisentangledEncoder:
@@ -58,19 +47,29 @@ class DisentangledEncoder:
     Args:
         model: a classifier of one of :data:`DISENTANGLED`, on its device, in evaluation mode.
         longest: most tokens of a sequence.
+        name: of the checkpoint, for messages.
 
     Attributes:
         attention: how scores are computed, for signatures.
+
+    Raises:
+        ModelError: this version of transformers computes the model in another way.
     """
 
     attention = "blocks"
 
     @torch.no_grad()
-    def __init__(self, model: Any, longest: int) -> None:
+    def __init__(self, model: Any, longest: int, name: str) -> None:
         base = model.base_model
-        self._embeddings = base.embeddings
-        relative = base.encoder.get_rel_embedding()
-        self._layers = [_Layer(layer, relative, longest) for layer in base.encoder.layer]
+        try:
+            self._embeddings = base.embeddings
+            relative = base.encoder.get_rel_embedding()
+            self._layers = [_Layer(layer, relative, longest) for layer in base.encoder.layer]
+            apart = self._apart(base, min(longest, _CHECKED))
+        except (AttributeError, ImportError, TypeError) as error:
+            raise ModelError(_other_version(name, str(error))) from error
+        if not apart <= _MOST_APART.get(model.dtype, 0.1):
+            raise ModelError(_other_version(name, f"states differ by {apart:.1%}"))
 
     def __call__(self, rows: PackedPairs, lengths: NDArray[np.int64]) -> Tensor:
         """The states of the first tokens, [N, H].
@@ -89,17 +88,32 @@ class DisentangledEncoder:
             hidden = layer(hidden, segments)
         return last(hidden, segments, firsts_only=True)
 
+    def _apart(self, base: Any, size: int) -> float:
+        """How far the state of the first of some tokens is from the model's own, as a share."""
+        device = next(base.parameters()).device
+        along = torch.arange(size, device=device)
+        ids = along * 31 % base.config.vocab_size
+        starts = torch.tensor([0, size], dtype=torch.int32, device=device)
+        rows = PackedPairs(ids, torch.zeros_like(ids), along, starts)
+        found = self(rows, np.array([size]))[0].float()
+        own = base(input_ids=ids[None]).last_hidden_state[0, 0].float()
+        return float((found - own).norm() / own.norm())
+
+
+def _other_version(name: str, why: str) -> str:
+    return (
+        f"{name}: this version of transformers computes its attention in another way ({why}); "
+        "use --packing padded"
+    )
+
 
 class _Layer:
     """An encoder layer that shares the weights of Hugging Face's."""
 
     def __init__(self, layer: Any, relative: Tensor | None, longest: int) -> None:
-        attention = layer.attention.self
         self._layer = layer
-        self._projections = (
-            _Fused(attention) if hasattr(attention, "in_proj") else _Apart(attention)
-        )
-        self._distances = _distances(self._projections, relative, longest)
+        self._projections = projections_of(layer.attention.self)
+        self._distances = learned_distances(self._projections, relative, longest)
 
     def __call__(self, hidden: Tensor, segments: Segments, *, firsts_only: bool = False) -> Tensor:
         """States [T, H] → [T, H], or [N, H] of the sequences' first tokens alone."""
@@ -114,112 +128,19 @@ class _Layer:
         return output
 
 
-class _Projections:
-    """The projections of an attention module, each from [rows, H] to [rows, heads, d].
-
-    Attributes:
-        attention: the module.
-        kinds: which distances have a part in scores: of ``c2p`` and ``p2c``.
-        terms: number of products in a score, which decides how scores are scaled.
-    """
-
-    def __init__(self, attention: Any) -> None:
-        self.attention = attention
-        self.kinds: frozenset[str] = frozenset(attention.pos_att_type) & {"c2p", "p2c"}
-        self.terms = 1 + len(self.kinds)
-
-    def _split(self, states: Tensor) -> Tensor:
-        return states.view(len(states), self.attention.num_attention_heads, -1)
-
-
-class _Apart(_Projections):
-    """Those of DeBERTa-v2: queries, keys and values each have their own, distances perhaps none."""
-
-    def of_tokens(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value."""
-        own = self.attention
-        query, key, value = own.query_proj(hidden), own.key_proj(hidden), own.value_proj(hidden)
-        return self._split(query), self._split(key), self._split(value)
-
-    def of_distances(self, relative: Tensor, kind: str) -> Tensor:
-        """Keys (``c2p``) or queries (``p2c``) for distances."""
-        own = self.attention
-        if kind == "c2p":
-            return self._split((own.key_proj if own.share_att_key else own.pos_key_proj)(relative))
-        return self._split((own.query_proj if own.share_att_key else own.pos_query_proj)(relative))
-
-
-class _Fused(_Projections):
-    """Those of the first DeBERTa: one for all three, with biases apart."""
-
-    def __init__(self, attention: Any) -> None:
-        super().__init__(attention)
-        self.terms = 1 + len(attention.pos_att_type)
-
-    def of_tokens(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value."""
-        query, key, value = self._split(self.attention.in_proj(hidden)).chunk(3, dim=-1)
-        biases = self.attention.q_bias, self.attention.v_bias
-        to_query, to_value = (self._split(bias[None]) for bias in biases)
-        return query + to_query, key, value + to_value
-
-    def of_distances(self, relative: Tensor, kind: str) -> Tensor:
-        """Keys (``c2p``) or queries (``p2c``) for distances."""
-        own = self.attention
-        return self._split((own.pos_proj if kind == "c2p" else own.pos_q_proj)(relative))
-
-
-def _distances(projections: _Apart | _Fused, relative: Tensor | None, longest: int) -> _Distances:
-    """Project what was learned for distances, and lay it out by distance.
-
-    Args:
-        projections: of the layer.
-        relative: [2 span, H], for distances (or buckets of them) from -span; None without any.
-        longest: most tokens of a sequence.
-    """
-    size = projections.attention.all_head_size // projections.attention.num_attention_heads
-    scale = float(size * projections.terms) ** -0.5
-    if relative is None:
-        return _Distances(None, None, scale, longest)
-    downwards = torch.arange(longest - 1, -longest - _ALIGNED, -1, device=relative.device)
-
-    def table(kind: str, distances: Tensor) -> Tensor | None:
-        if kind not in projections.kinds:
-            return None
-        rows = _rows(projections.attention, distances, len(relative) // 2)
-        scaled = projections.of_distances(relative, kind) * scale
-        laid_out: Tensor = scaled.index_select(0, rows).transpose(0, 1).contiguous()
-        return laid_out
-
-    return _Distances(table("c2p", downwards), table("p2c", -downwards), scale, longest)
-
-
-def _rows(attention: Any, distances: Tensor, span: int) -> Tensor:
-    """Which of 2 · span embeddings stands for each distance, int64; far ones share theirs."""
-    from transformers.models.deberta_v2.modeling_deberta_v2 import make_log_bucket_position
-
-    buckets = getattr(attention, "position_buckets", -1)
-    if buckets > 0:
-        limit = attention.max_relative_positions
-        distances = make_log_bucket_position(distances, buckets, limit).long()
-    return (distances + span).clamp(0, 2 * span - 1)
-
-
 def _attend(
-    query: Tensor, key: Tensor, value: Tensor, segments: Segments, distances: _Distances
+    query: Tensor, key: Tensor, value: Tensor, segments: Segments, distances: Distances
 ) -> Tensor:
     """What each token takes from those of its own sequence, all [T, heads, d]."""
     attended = torch.empty_like(query)
     for block in segments.blocks:
         queries, keys, values = (_in_block(part, block) for part in (query, key, value))
-        parts = []
-        if distances.keys is not None:
-            parts.append(_shifted(queries, distances.keys, distances.longest))
-        if distances.queries is not None:
-            found = _shifted(keys, distances.queries, distances.longest)
-            parts.append(found.transpose(-1, -2))
         out = nn.functional.scaled_dot_product_attention(
-            queries, keys, values, attn_mask=_together(parts, block), scale=distances.scale
+            queries,
+            keys,
+            values,
+            attn_mask=_added(queries, keys, block, distances),
+            scale=distances.scale,
         )
         flat = out.permute(1, 2, 0, 3).flatten(0, 1)
         attended[block.tokens] = flat.index_select(0, block.back)
@@ -227,25 +148,20 @@ def _attend(
 
 
 def _attend_firsts(
-    query: Tensor, key: Tensor, value: Tensor, segments: Segments, distances: _Distances
+    query: Tensor, key: Tensor, value: Tensor, segments: Segments, distances: Distances
 ) -> Tensor:
     """The same for the first tokens' queries, [N, heads, d] → [N, heads, d]."""
     attended = torch.empty_like(query)
-    middle = distances.longest - 1
     for block in segments.blocks:
-        queries = query[block.rows].transpose(0, 1)
+        queries = query[block.rows].transpose(0, 1)[:, :, None]
         keys, values = (_in_block(part, block) for part in (key, value))
-        parts = []
-        if distances.keys is not None:
-            run = distances.keys[:, middle : middle + block.longest]
-            parts.append((queries @ run.transpose(1, 2))[:, :, None])
-        if distances.queries is not None:
-            run = distances.queries[:, middle + 1 - block.longest : middle + 1].flip(1)
-            parts.append(torch.einsum("hnld,hld->hnl", keys, run)[:, :, None])
         out = nn.functional.scaled_dot_product_attention(
-            queries[:, :, None], keys, values, attn_mask=_together(parts, block),
+            queries,
+            keys,
+            values,
+            attn_mask=_added_to_firsts(queries, keys, block, distances),
             scale=distances.scale,
-        )  # fmt: skip
+        )
         attended[block.rows] = out[:, :, 0].transpose(0, 1)
     return attended
 
@@ -254,6 +170,32 @@ def _in_block(part: Tensor, block: Block) -> Tensor:
     """[T, heads, d] → [heads, n, longest, d] of the block's sequences."""
     taken = part.index_select(0, block.places)
     return taken.view(-1, block.longest, *part.shape[1:]).permute(2, 0, 1, 3)
+
+
+def _added(queries: Tensor, keys: Tensor, block: Block, distances: Distances) -> Tensor | None:
+    """What distances add to the scores of a block, [heads, n, L, L]; None for nothing at all."""
+    parts = []
+    if distances.keys is not None:
+        parts.append(_shifted(queries, distances.keys, distances.longest))
+    if distances.queries is not None:
+        found = _shifted(keys, distances.queries, distances.longest)
+        parts.append(found.transpose(-1, -2))
+    return _together(parts, block)
+
+
+def _added_to_firsts(
+    queries: Tensor, keys: Tensor, block: Block, distances: Distances
+) -> Tensor | None:
+    """The same for the first tokens' queries, [heads, n, 1, L]."""
+    middle = distances.longest - 1
+    parts = []
+    if distances.keys is not None:
+        run = distances.keys[:, middle : middle + block.longest]
+        parts.append((queries[:, :, 0] @ run.transpose(1, 2))[:, :, None])
+    if distances.queries is not None:
+        run = distances.queries[:, middle + 1 - block.longest : middle + 1].flip(1)
+        parts.append(torch.einsum("hnld,hld->hnl", keys, run)[:, :, None])
+    return _together(parts, block)
 
 
 def _shifted(states: Tensor, table: Tensor, longest: int) -> Tensor:
@@ -265,14 +207,14 @@ def _shifted(states: Tensor, table: Tensor, longest: int) -> Tensor:
 
     Args:
         states: [heads, n, L, d].
-        table: of :class:`_Distances`.
+        table: of :class:`.distances.Distances`.
         longest: likewise.
 
     Returns:
         [heads, n, L, L], by state and by the token that it is held against.
     """
     heads, count, length, size = states.shape
-    width = -(-2 * length // _ALIGNED) * _ALIGNED
+    width = -(-2 * length // ALIGNED) * ALIGNED
     run = table[:, longest - length : longest - length + width]
     products = torch.bmm(states.reshape(heads, count * length, size), run.transpose(1, 2))
     strides = (count * length * width, length * width, width - 1, 1)
@@ -284,6 +226,8 @@ def _together(parts: list[Tensor], block: Block) -> Tensor | None:
     inside = None if block.inside is None else block.inside.transpose(0, 1)
     if not parts:
         return inside
-    # A sum has memory of its own, which views of products do not have.
-    total = parts[0] + parts[1] if len(parts) > 1 else parts[0].clone()
+    shape = parts[0].shape
+    room = parts[0].new_empty(*shape[:-1], -(-shape[-1] // _MASK_ALIGNED) * _MASK_ALIGNED)
+    total = room[..., : shape[-1]]
+    torch.add(parts[0], parts[1] if len(parts) > 1 else 0.0, out=total)
     return total if inside is None else total.masked_fill_(~inside, float("-inf"))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Head = Callable[[Tensor], Tensor]
 
-__all__ = ["PACKED_FAMILIES", "head_of", "packable", "pooled"]
+__all__ = ["PACKED_FAMILIES", "head_of", "obstacle", "pooled"]
 
 
 def _in_float32(module: Any) -> Any:
@@ -77,17 +77,21 @@ PACKED_FAMILIES = tuple(_HEADS)
 """Model types whose pairs can be read jointly without padding."""
 
 
-def packable(config: Any) -> bool:
-    """Whether a classifier with this config can be read without padding.
+def obstacle(config: Any) -> str | None:
+    """Why a classifier with this config cannot be read without padding; None where it can.
 
     Tokens must see all of their own pair (or those near them), and nothing but attention may look
     beyond a token: no causal mask, no convolution, no mixing of heads.
     """
-    plain = getattr(config, "position_embedding_type", "absolute") in {None, "absolute"}
-    more = any(
-        getattr(config, key, 0) for key in ("is_decoder", "conv_kernel_size", "talking_head")
-    )
-    return config.model_type in _HEADS and plain and not more
+    if config.model_type not in _HEADS:
+        known = ", ".join(PACKED_FAMILIES)
+        return f"pairs can be packed for {known} classifiers, not for this {config.model_type}"
+    if getattr(config, "position_embedding_type", "absolute") not in {None, "absolute"}:
+        return "pairs cannot be packed where the config sets relative positions"
+    for setting in ("is_decoder", "conv_kernel_size", "talking_head"):
+        if getattr(config, setting, 0):
+            return f"pairs cannot be packed where the config sets {setting}"
+    return None
 
 
 def head_of(model: Any) -> Head:

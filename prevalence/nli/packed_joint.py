@@ -14,7 +14,7 @@ import torch
 from prevalence.errors import ModelError
 from prevalence.kernels.packing import assemble_packed, working_path
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
-from prevalence.nli.heads import PACKED_FAMILIES, head_of, packable
+from prevalence.nli.heads import head_of, obstacle
 from prevalence.nli.joint import JointRows
 from prevalence.nli.limits import first_position
 from prevalence.nli.packing import packs
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 __all__ = ["PackedJointReader", "worth_packing"]
 
 _TRANSFORMERS = 5
-"""Before this version BERT and others had attention of their own."""
+"""Before this version BERT and others had attention of their own, and DeBERTa's was not tried."""
 
 
 class PackedJointReader(JointRows):
     """Reads ``premise + hypothesis`` of many pairs as one row without padding.
 
     Args:
-        checkpoint: model and tokenizer; the model is moved to the device, and from then on takes
-            rows of several pairs alone.
+        checkpoint: model and tokenizer; the model is moved to the device, and where its attention
+            is exchanged, it takes rows of several pairs alone from then on.
         device: torch device.
 
     Raises:
@@ -57,17 +57,14 @@ class PackedJointReader(JointRows):
     def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
         super().__init__(checkpoint)
         model = checkpoint.model
-        if not (packable(model.config) and _has_registry()):
-            raise ModelError(
-                f"{checkpoint.name}: pairs can be packed for {', '.join(PACKED_FAMILIES)} "
-                f"classifiers of transformers 5, not for this {model.config.model_type}; "
-                "use --packing padded"
-            )
+        why = _obstacle(model.config)
+        if why is not None:
+            raise ModelError(f"{checkpoint.name}: {why}; use --packing padded")
         model = model.to(device)
         self._first_position = first_position(model.config)
         self._head = head_of(model)
         self._encoder: DisentangledEncoder | RegisteredEncoder = (
-            DisentangledEncoder(model, self.longest)
+            DisentangledEncoder(model, self.longest, checkpoint.name)
             if model.config.model_type in DISENTANGLED
             else RegisteredEncoder(model, checkpoint.name)
         )
@@ -110,10 +107,10 @@ def worth_packing(checkpoint: LoadedCheckpoint, device: Any) -> bool:
 
     It is for disentangled attention, which costs less here than in transformers; and on a CUDA
     device, unless pairs in half precision would have to go without torch's kernel for sequences of
-    unequal length.
+    unequal length. On other devices than a CPU it has not been tried.
     """
     model = checkpoint.model
-    if not (packable(model.config) and _has_registry()):
+    if device.type not in {"cpu", "cuda"} or _obstacle(model.config) is not None:
         return False
     if model.config.model_type in DISENTANGLED:
         return True
@@ -121,8 +118,11 @@ def worth_packing(checkpoint: LoadedCheckpoint, device: Any) -> bool:
     return on_cuda and (model.dtype == torch.float32 or uses_varlen(model, device))
 
 
-def _has_registry() -> bool:
-    """Whether this version of transformers asks its registry for attention in all families."""
-    import transformers
+def _obstacle(config: Any) -> str | None:
+    """Why pairs cannot be packed, with this version of transformers among the reasons."""
+    from transformers import __version__ as version
 
-    return int(transformers.__version__.partition(".")[0]) >= _TRANSFORMERS
+    why = obstacle(config)
+    if why is None and int(version.partition(".")[0]) < _TRANSFORMERS:
+        return f"pairs can be packed with transformers {_TRANSFORMERS}, not {version}"
+    return why

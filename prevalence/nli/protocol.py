@@ -77,7 +77,8 @@ class PairScorer(Protocol):
     A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
     (how far rounding may move the log-odds of a probability, 0 when absent), ``probability``
     (whether a score may stand for a probability, True when absent), ``hits`` (pairs answered by
-    a cache), and ``rechecked`` and ``at``, see :class:`prevalence.nli.recheck.RecheckedScorer`.
+    a cache), ``devices`` (how many share its work, 1 when absent), and ``rechecked`` and ``at``,
+    see :class:`prevalence.nli.recheck.RecheckedScorer`.
     """
 
     digest: bytes

@@ -62,7 +62,7 @@ class NLIScorer:
             most, each with its share of the threads) and 1 elsewhere. Answers do not depend on it.
         packing: ``packed`` computes no padding, for the model types of
             :data:`prevalence.nli.heads.PACKED_FAMILIES`; ``padded`` works for all; ``auto`` packs
-            on a CUDA device where the model allows it.
+            on a CUDA device where the model allows it, and DeBERTa on a CPU too.
 
     Attributes:
         signature: ordered parts of the signature.
@@ -308,6 +308,11 @@ def open_device(name: str) -> Any:
     """
     import torch
 
+    if name == "all" or "," in name:
+        raise BackendError(
+            f"device {name!r}: several devices share the work of NLI models opened by name; "
+            "name one device"
+        )
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:

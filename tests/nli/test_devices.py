@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import BackendError, ConfigurationError
+from prevalence.nli import cached_scorer, devices
 from prevalence.nli import scorer as nli_scorer
-from prevalence.nli.devices import SharedScorer, device_names, shares
+from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.nli.devices import SharedScorer, device_names, pair_costs, shares
+from prevalence.nli.protocol import PairScores
 from prevalence.nli.scorer import NLIScorer
 from prevalence.scorers import open_scorer
 from prevalence.texts import TextTable
@@ -40,26 +46,41 @@ def _texts(lengths: Sequence[int]) -> TextTable:
     pairs=PAIRS,
     lengths=st.lists(st.integers(1, 60), min_size=10, max_size=10),
     count=st.integers(1, 5),
+    once=st.booleans(),
 )
 def test_shares_are_a_partition_by_premise(
-    pairs: list[tuple[int, int]], lengths: list[int], count: int
+    pairs: list[tuple[int, int]], lengths: list[int], count: int, *, once: bool
 ) -> None:
-    table, numbered = _texts(lengths), np.array(pairs, np.int64).reshape(-1, 2)
-    found = list(shares(table, numbered, count))
+    numbered = np.array(pairs, np.int64).reshape(-1, 2)
+    costs = pair_costs(_texts(lengths), numbered, premise_once=once)
+    found = list(shares(numbered[:, 0], costs, count))
     assert len(found) == count
     assert sorted(np.concatenate(found).tolist()) == list(range(len(pairs)))
     owners = [set(numbered[rows, 0].tolist()) for rows in found]
     assert sum(len(owner) for owner in owners) == len(set(numbered[:, 0].tolist()))
-    # No share is over its part of all characters by more than the premise that it ends with.
-    costs = np.array([1 + lengths[p] + lengths[h] for p, h in pairs])
+    # A share exceeds its part by no more than half of the premises at its two ends.
     by_premise = np.bincount(numbered[:, 0], costs, minlength=7)
     for rows in found:
-        assert costs[rows].sum() <= costs.sum() / count + by_premise.max() + 1
+        assert costs[rows].sum() <= costs.sum() / count + by_premise.max()
+
+
+def test_costs() -> None:
+    table = _texts([10, 400, 5, 3])
+    pairs = np.array([[0, 2], [1, 2], [1, 3], [0, 3]])
+    assert pair_costs(table, pairs).tolist() == [17, 407, 405, 15]
+    assert pair_costs(table, pairs, readable=100).tolist() == [17, 107, 105, 15]
+    assert pair_costs(table, pairs, premise_once=True).tolist() == [17, 407, 4, 4]
+
+
+@pytest.mark.parametrize("sizes", [[100, 101, 102], [*range(100, 108)]])
+def test_as_many_premises_as_devices(sizes: list[int]) -> None:
+    found = list(shares(np.arange(len(sizes)), np.array(sizes), len(sizes)))
+    assert [rows.tolist() for rows in found] == [[row] for row in range(len(sizes))]
 
 
 def test_equal_work_is_shared_equally() -> None:
     numbered = np.array([[premise, 40 + h] for h in range(3) for premise in range(40)])
-    found = list(shares(_texts([20] * 43), numbered, 4))
+    found = list(shares(numbered[:, 0], pair_costs(_texts([20] * 43), numbered), 4))
     assert [rows.size for rows in found] == [30, 30, 30, 30]
 
 
@@ -101,20 +122,57 @@ def test_models_that_run_at_the_same_time(
     assert found.flags.tolist() == expected.flags.tolist()
 
 
-def test_a_device_that_fails(fake_scorer: type[FakeScorer]) -> None:
-    class Broken(fake_scorer):  # type: ignore[misc, valid-type]
+class _Slow:
+    """Reports progress until it is stopped, or for 20 seconds."""
+
+    digest, signature, threshold, three_way, work_unit = b"slow", MappingProxyType({}), 0.5, True, 1
+
+    def __init__(self, begun: threading.Event | None = None) -> None:
+        self.begun = begun or threading.Event()
+        self.reports = 0
+
+    def score(self, _texts: TextTable, pairs: np.ndarray, *, progress: Any) -> PairScores:
+        self.begun.set()
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            time.sleep(0.01)
+            self.reports += 1
+            progress(0)
+        return PairScores.empty(len(pairs))
+
+
+def test_a_device_that_fails_stops_the_others() -> None:
+    class Broken(_Slow):
         def score(self, *_: Any, **__: Any) -> Any:
+            self.begun.wait(20)
             raise BackendError("the device failed")
 
+    slow = _Slow()
     numbered = np.array([[0, 2], [1, 2]])
     with pytest.raises(BackendError, match="the device failed"):
-        SharedScorer([fake_scorer(), Broken()]).score(_texts([5, 5, 5]), numbered)
+        SharedScorer([slow, Broken(slow.begun)]).score(_texts([5, 5, 5]), numbered)
+    assert 1 <= slow.reports < 1_000
+
+
+def test_an_interrupt_stops_all_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    each = [_Slow(), _Slow()]
+
+    def interrupted(_futures: Any) -> None:
+        for scorer in each:
+            scorer.begun.wait(20)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(devices, "wait", interrupted)
+    numbered = np.array([[0, 2], [1, 2]])
+    with pytest.raises(KeyboardInterrupt):
+        SharedScorer(each).score(_texts([5, 5, 5]), numbered)
+    assert all(scorer.reports < 1_000 for scorer in each)
 
 
 def test_devices_that_would_answer_differently(fake_scorer: type[FakeScorer]) -> None:
     other = fake_scorer()
     other.digest = b"another"
-    with pytest.raises(ConfigurationError, match="name devices of one kind"):
+    with pytest.raises(ConfigurationError, match="in different ways; name devices of one kind"):
         SharedScorer([fake_scorer(), other])
 
 
@@ -139,19 +197,59 @@ def test_all_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
         open_scorer("embedded", device="all")
 
 
+@pytest.mark.parametrize(
+    ("windows", "attention", "expected"),
+    [
+        (None, "joint", (384, False)),
+        (8, "joint", (None, False)),
+        (None, PREMISE_FIRST, (384, True)),
+    ],
+)
 def test_one_model_is_opened_on_each_device(
-    monkeypatch: pytest.MonkeyPatch, fake_scorer: type[FakeScorer]
+    windows: int | None,
+    attention: str,
+    expected: tuple[int | None, bool],
+    monkeypatch: pytest.MonkeyPatch,
+    fake_scorer: type[FakeScorer],
 ) -> None:
     opened: list[str] = []
 
-    def noted(_model: str, *, device: str, **_: Any) -> FakeScorer:
+    def noted(_model: str, *, device: str, **_: Any) -> Any:
         opened.append(device)
-        return fake_scorer()
+        scorer: Any = fake_scorer()
+        scorer.checkpoint = SimpleNamespace(max_length=64, attention=attention)
+        return scorer
 
     monkeypatch.setattr(nli_scorer, "NLIScorer", noted)
-    assert isinstance(open_scorer("embedded", device="cuda:0,cuda:3"), SharedScorer)
+    shared: Any = open_scorer("embedded", device="cuda:0,cuda:3", windows=windows)
+    assert isinstance(shared, SharedScorer)
+    assert (shared._readable, shared._premise_once) == expected
     assert opened == ["cuda:0", "cuda:3"]
     assert not isinstance(open_scorer("embedded", device="cpu"), SharedScorer)
+
+
+def test_a_cache_hands_every_device_as_many_pairs_as_one(fake_scorer: type[FakeScorer]) -> None:
+    asked: list[int] = []
+
+    class Noted(SharedScorer):
+        def score(self, texts: TextTable, pairs: np.ndarray, **options: Any) -> PairScores:
+            asked.append(len(pairs))
+            return super().score(texts, pairs, **options)
+
+    each = [fake_scorer(work_unit=100) for _ in range(3)]
+    store: Any = SimpleNamespace(get=lambda _keys: {}, put=lambda _entries: None)
+    table = _texts([4] * 30)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cached_scorer, "_MOST_UNIT", 50)
+        scorer = cached_scorer.CachedScorer(Noted(each), store)
+        scorer.score(table, np.array([[i % 20, 20 + i // 20] for i in range(200)]))
+    assert asked == [150, 50]
+
+
+@pytest.mark.parametrize("device", ["all", "cuda:0,cuda:1"])
+def test_other_families_take_one_device(device: str) -> None:
+    with pytest.raises(BackendError, match="work of NLI models opened by name; name one device"):
+        open_scorer("cosine", device=device)
 
 
 @pytest.mark.gpu

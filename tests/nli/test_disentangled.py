@@ -16,11 +16,16 @@ from transformers import (
     DebertaV2ForSequenceClassification,
 )
 
+from prevalence.errors import ModelError
 from prevalence.kernels.packing import PackedPairs
 from prevalence.nli import disentangled
 from prevalence.nli.disentangled import DisentangledEncoder
+from prevalence.nli.distances import projections_of
+from prevalence.nli.scorer import NLIScorer
 
 LONGEST = 40
+TOLERANCE = 1e-5
+"""Transformers computes scales, and the first DeBERTa's norms, in float32 even in a wider model."""
 BOTH = ["c2p", "p2c"]
 V2 = {"relative_attention": True, "pos_att_type": BOTH, "position_buckets": 8}
 SHARED = {**V2, "share_att_key": True, "norm_rel_ebd": "layer_norm"}
@@ -35,6 +40,8 @@ MODELS: dict[str, tuple[type, type, dict[str, Any]]] = {
         "v2, c2p": {**V2, "pos_att_type": ["c2p"]},
         "v2, p2c": {**SHARED, "pos_att_type": ["p2c"]},
         "v2, neither": {**SHARED, "pos_att_type": []},
+        "v2, as checkpoints write it": {**SHARED, "pos_att_type": "p2c|c2p"},
+        "v2, buckets over a short span": {**SHARED, "max_relative_positions": 20},
         "v2, no distances": {"relative_attention": False, "pos_att_type": BOTH},
         "v2, narrow embeddings": {**SHARED, "embedding_size": 8, "type_vocab_size": 2},
     }.items()
@@ -44,6 +51,15 @@ MODELS: dict[str, tuple[type, type, dict[str, Any]]] = {
         "v1": {"relative_attention": True, "pos_att_type": BOTH},
         "v1, a short span": {
             "relative_attention": True, "pos_att_type": BOTH, "max_relative_positions": 6,
+        },
+        "v1, as checkpoints write it": {
+            "relative_attention": True, "pos_att_type": "c2p|p2c", "max_relative_positions": -1,
+            "position_biased_input": False, "type_vocab_size": 0,
+        },
+        "v1, three terms": {"relative_attention": True, "pos_att_type": ["c2p", "p2c", "p2p"]},
+        "v1, p2c": {"relative_attention": True, "pos_att_type": ["p2c"]},
+        "v1, narrow embeddings": {
+            "relative_attention": True, "pos_att_type": BOTH, "embedding_size": 8,
         },
         "v1, c2p": {"relative_attention": True, "pos_att_type": ["c2p"]},
         "v1, no distances": {"relative_attention": False, "pos_att_type": BOTH},
@@ -92,7 +108,7 @@ def _one_by_one(model: Any, rows: PackedPairs) -> torch.Tensor:
 def _states(model: Any, rows: PackedPairs, lengths: list[int]) -> torch.Tensor:
     if model.config.type_vocab_size < 2:
         rows = rows._replace(types=torch.zeros_like(rows.types))
-    return DisentangledEncoder(model, LONGEST)(rows, np.array(lengths))
+    return DisentangledEncoder(model, LONGEST, "tiny")(rows, np.array(lengths))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -101,7 +117,7 @@ def test_every_kind_of_model(name: str) -> None:
     rows = _rows(lengths)
     with torch.inference_mode():
         found, expected = _states(model, rows, lengths), _one_by_one(model, rows)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
     assert found.std(0).min() > 0.01  # the sequences have states of their own
 
 
@@ -114,7 +130,7 @@ def test_any_lengths_in_any_order(lengths: list[int], name: str) -> None:
     model, rows = _model(name), _rows(lengths, seed=len(lengths))
     with torch.inference_mode():
         found, expected = _states(model, rows, lengths), _one_by_one(model, rows)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
 
 
 def test_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +147,7 @@ def test_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disentangled, "_AREA", 2 * 30 * 30)
     with torch.inference_mode():
         found, expected = _states(model, rows, lengths), _one_by_one(model, rows)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
     assert max(count for count, _ in seen) <= 6
     assert all(count * length**2 <= 2 * 30 * 30 for count, length in seen)
 
@@ -145,7 +161,7 @@ def test_distances_have_the_models_own_buckets() -> None:
     places = torch.zeros(1, 60, 4)
     own = build_relative_position(places, places, bucket_size=8, max_position=64)[0]
     away = torch.arange(60)[:, None] - torch.arange(60)
-    found = disentangled._rows(attention, away, 8)
+    found = projections_of(attention).row_of(away, 8)
     assert torch.equal(found, (own + 8).clamp(0, 15))
     assert found.unique().tolist() == list(range(1, 16))  # far distances share a row
 
@@ -159,3 +175,30 @@ def test_half_precision_stays_near(dtype: torch.dtype) -> None:
         found = _states(_model("v3").to(dtype), rows, lengths)
     assert found.dtype == dtype
     assert (found.double() - exact).abs().max() < (0.02 if dtype == torch.float16 else 0.15)
+
+
+@pytest.mark.parametrize("name", ["v3", "v1"])
+def test_another_version_of_the_model_is_noticed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = _model(name)
+    usual = disentangled._shifted
+    with monkeypatch.context() as patch:
+        patch.setattr(disentangled, "_shifted", lambda *given: usual(*given).flip(-1))
+        with pytest.raises(ModelError, match=r"another way \(states differ by .*--packing padded"):
+            DisentangledEncoder(model, LONGEST, "tiny")
+    del model.deberta.encoder.layer[1].attention.output
+    with pytest.raises(ModelError, match=r"another way \(.*no attribute 'output'\)"):
+        DisentangledEncoder(model, LONGEST, "tiny")
+
+
+@pytest.mark.parametrize("packing", ["packed", "padded"])
+@pytest.mark.parametrize("family", ["deberta", "deberta-v2"])
+def test_checkpoints_open_in_half_precision(
+    family: str, packing: str, checkpoint: Any, pairs: Any, number: Any
+) -> None:
+    folder, few = str(checkpoint(family)), number(pairs[:8])
+    exact = NLIScorer(folder, device="cpu", packing="padded").score(*few).entailment
+    for dtype, most in {"float16": 0.05, "bfloat16": 0.3}.items():
+        found = NLIScorer(folder, device="cpu", dtype=dtype, packing=packing).score(*few)
+        assert np.abs(found.entailment - exact).max() < most
