@@ -23,7 +23,7 @@ __all__ = ["Block", "Segments", "attend", "similar_runs", "varlen_fits"]
 
 Ints = NDArray[np.int64]
 
-_VARLEN_OPTIONS = {"scale", "window_size", "num_splits"}
+_VARLEN_OPTIONS = {"scale", "window_size"}
 _VARLEN_CAPABILITY = (8, 0)
 _WIDEST_HEAD = 256
 _HEAD_UNIT = 8
@@ -179,7 +179,9 @@ def attend(
     if segments.counted:
         segments.uses += 1
     parts = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
-    compute = _by_kernel if segments.varlen else _by_blocks
+    # The kernel counts a window from the end of a sequence, so that a first token alone has none.
+    windowed = firsts_only and reach is not None
+    compute = _by_kernel if segments.varlen and not windowed else _by_blocks
     return compute(*parts, segments, scale=scale, reach=reach, firsts_only=firsts_only)[None]
 
 
@@ -205,8 +207,7 @@ def _by_kernel(
         segments.longest,
         scale=scale,
         window_size=(-1, -1) if reach is None else (reach, reach),
-        # One split: the order of sums does not depend on what else is in the row.
-        num_splits=1,
+        **_one_split(),
     )
     return cast("Tensor", attended)
 
@@ -268,15 +269,23 @@ def varlen_fits(device: Any, dtype: torch.dtype, head_size: int) -> bool:
         and head_size <= _WIDEST_HEAD
         and head_size % _HEAD_UNIT == 0
         and torch.cuda.get_device_capability(device) >= _VARLEN_CAPABILITY
-        and _has_varlen()
+        and _varlen_options() >= _VARLEN_OPTIONS
     )
 
 
 @lru_cache(maxsize=1)
-def _has_varlen() -> bool:
-    """Whether this torch has the kernel, with the options that are used here."""
+def _varlen_options() -> frozenset[str]:
+    """The options of this torch's kernel; none where it has no such kernel."""
     try:
         from torch.nn.attention.varlen import varlen_attn
     except ImportError:
-        return False
-    return set(inspect.signature(varlen_attn).parameters) >= _VARLEN_OPTIONS
+        return frozenset()
+    return frozenset(inspect.signature(varlen_attn).parameters)
+
+
+def _one_split() -> dict[str, Any]:
+    """No splitting of keys, so that the order of sums does not depend on what else is in the row.
+
+    Before it could be chosen (torch 2.11), sequences of unequal length were never split.
+    """
+    return {"num_splits": 1} if "num_splits" in _varlen_options() else {}

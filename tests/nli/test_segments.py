@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from prevalence.nli import segments as segments_module
 from prevalence.nli.segments import Segments, attend, similar_runs, varlen_fits
 
 HEADS, SIZE = 2, 8
@@ -67,8 +68,11 @@ def test_attention_keeps_to_sequences(
     assert segments.uses == 2
 
 
+@pytest.mark.parametrize("splits", [{}, {"num_splits": 1}])
 @pytest.mark.parametrize("reach", [None, 3])
-def test_the_kernel_is_asked_the_same(reach: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_is_asked_the_same(
+    reach: int | None, splits: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its contract, written out for a CPU: what it would be given on a GPU is what is meant."""
     varlen = pytest.importorskip("torch.nn.attention.varlen")
     lengths = [5, 1, 9]
@@ -86,21 +90,26 @@ def test_the_kernel_is_asked_the_same(reach: int | None, monkeypatch: pytest.Mon
         for i in range(len(starts_k) - 1):
             queries, keys = (slice(int(s[i]), int(s[i + 1])) for s in (starts_q, starts_k))
             scores = torch.einsum("qhd,khd->hqk", q[queries], k[keys]) * SIZE**-0.5
-            apart = torch.arange(scores.shape[2]) - torch.arange(scores.shape[1])[:, None]
+            # Windows are aligned with the last query and the last key.
+            last = scores.shape[2] - scores.shape[1]
+            apart = torch.arange(scores.shape[2]) - last - torch.arange(scores.shape[1])[:, None]
             if left >= 0:
                 scores = scores.masked_fill((apart < -left) | (apart > right), float("-inf"))
             out[queries] = torch.einsum("hqk,khd->qhd", scores.softmax(-1), v[keys])
         return out
 
+    options = {"scale", "window_size", *splits}
     monkeypatch.setattr(varlen, "varlen_attn", kernel)
+    monkeypatch.setattr(segments_module, "_varlen_options", lambda: options)
     segments = _segments(lengths, varlen=True)
     expected = attend(*row, _segments(lengths), reach=reach)
     torch.testing.assert_close(attend(*row, segments, reach=reach), expected)
     firsts = segments.firsts.long()
     found = attend(row[0][:, :, firsts], *row[1:], segments, reach=reach, firsts_only=True)
     torch.testing.assert_close(found, expected[:, firsts])
-    assert [call["most"] for call in asked] == [(9, 9), (1, 9)]
-    assert all(call["num_splits"] == 1 for call in asked)
+    assert [call["most"] for call in asked] == ([(9, 9), (1, 9)] if reach is None else [(9, 9)])
+    assert all(call.keys() - {"most"} == options for call in asked)
+    assert all(call.get("num_splits", 1) == 1 for call in asked)
 
 
 @given(lengths=LENGTHS)
@@ -119,6 +128,21 @@ def test_the_kernel_is_for_gpus_in_half_precision() -> None:
     assert not varlen_fits(torch.device("cuda"), torch.float32, 64)
     assert not varlen_fits(torch.device("cuda"), torch.float16, 60)
     assert not varlen_fits(torch.device("cuda"), torch.float16, 512)
+
+
+@pytest.mark.parametrize(
+    ("options", "fits"),
+    [
+        ({"scale", "window_size", "num_splits"}, True),  # torch 2.13
+        ({"scale", "window_size", "return_aux"}, True),  # torch 2.11
+        ({"is_causal", "return_aux"}, False),  # torch 2.10
+        (set(), False),
+    ],
+)
+def test_older_kernels(options: set[str], fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments_module, "_varlen_options", lambda: options)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _device: (9, 0))
+    assert varlen_fits(torch.device("cuda"), torch.float16, 64) == fits
 
 
 @pytest.mark.gpu
