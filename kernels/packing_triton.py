@@ -14,10 +14,13 @@ import triton.language as tl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["launch"]
+__all__ = ["OPTIONS", "launch"]
 
 _BLOCK = 128
 """Most pairs of a review and a sentence have between 64 and 256 tokens."""
+
+OPTIONS = {"enable_fp_fusion": False}
+"""Of the compiler. There is nothing to fuse, but Triton warns where nothing is said of it."""
 
 
 def _kernel(function: Callable[..., object]) -> Any:
@@ -86,4 +89,5 @@ def launch(
         first_position: of each pair.
     """
     grid = (len(given[1]), triton.cdiv(longest, _BLOCK))
-    _fill[grid](*given, table, *out, fixed[0], fixed[1], first_position, block=_BLOCK)
+    sizes = fixed[0], fixed[1], first_position
+    _fill[grid](*given, table, *out, *sizes, block=_BLOCK, **OPTIONS)
