@@ -340,7 +340,8 @@ def load_network(
             f"{model}: weights are missing for {', '.join(missing[:3])}: this is not a {wanted}, "
             "and its answers would be random"
         )
-    if not getattr(network, "_keep_in_fp32_modules", None):
+    mixed = ("_keep_in_fp32_modules", "is_quantized")
+    if not any(getattr(network, kind, None) for kind in mixed):
         # The first DeBERTa's biases stay in float32 otherwise, beside weights that do not.
         network = network.to(dtype)
     return network.eval()
