@@ -125,7 +125,9 @@ def check(ways: dict[str, Way]) -> None:
     """
     expected = ways[TOKENISER]()
     for name, make in ways.items():
-        if not all(map(np.array_equal, map(_ids, make()), expected)):
+        made = make()
+        alike = map(np.array_equal, map(_ids, made), expected)
+        if len(made) != len(expected) or not all(alike):
             raise SystemExit(f"{name}: other tokens than the tokenizer's")
 
 
@@ -184,8 +186,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Kernels of packing against what they replace.")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--products", type=int, default=512)
-    parser.add_argument("--repeats", type=int, default=7)
-    return parser.parse_args(arguments)
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args(arguments)
+    if options.device.partition(":")[0] not in PACKED:
+        parser.error(f"no kernels for {options.device}: choose from {', '.join(PACKED)}")
+    return options
 
 
 if __name__ == "__main__":

@@ -340,10 +340,10 @@ def load_network(
             f"{model}: weights are missing for {', '.join(missing[:3])}: this is not a {wanted}, "
             "and its answers would be random"
         )
-    mixed = ("_keep_in_fp32_modules", "is_quantized")
-    if not any(getattr(network, kind, None) for kind in mixed):
-        # The first DeBERTa's biases stay in float32 otherwise, beside weights that do not.
-        network = network.to(dtype)
+    if config.model_type == "deberta":
+        # Some biases stay in float32 otherwise, beside weights that do not.
+        for weight in network.parameters():
+            weight.data = weight.data.to(dtype)
     return network.eval()
 
 

@@ -134,17 +134,16 @@ class SharedScorer:
         of progress.
         """
         result = PairScores.empty(len(pairs))
-        together = _Together(progress)
         costs = pair_costs(texts, pairs, readable=self._readable, premise_once=self._premise_once)
+        parts = list(shares(pairs[:, 0], costs, self.devices))
+        together = _Together(progress)
         with ThreadPoolExecutor(self.devices, "device") as pool:
-            running = [
-                (rows, pool.submit(together.run, scorer, texts, pairs[rows]))
-                for scorer, rows in zip(
-                    self._scorers, shares(pairs[:, 0], costs, self.devices), strict=True
-                )
-                if rows.size
-            ]
             try:
+                running = [
+                    (rows, pool.submit(together.run, scorer, texts, pairs[rows]))
+                    for scorer, rows in zip(self._scorers, parts, strict=True)
+                    if rows.size
+                ]
                 wait([future for _, future in running])
             except BaseException:
                 together.stop()

@@ -8,6 +8,8 @@ last, and they are read where they lie.
 
 from __future__ import annotations
 
+import copy
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +17,13 @@ import torch
 from torch import Tensor, nn
 
 from prevalence.errors import ModelError
-from prevalence.kernels.packing import PackedPairs
 from prevalence.nli.distances import ALIGNED, Distances, learned_distances, projections_of
 from prevalence.nli.segments import Segments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from prevalence.kernels.packing import PackedPairs
     from prevalence.nli.segments import Block
 
 __all__ = ["DISENTANGLED", "DisentangledEncoder"]
@@ -34,12 +36,11 @@ _AREA = 2**22
 of twice that size each, and their sum take .7 GB at the peak."""
 _MASK_ALIGNED = 16
 """Torch copies what is added to scores where its rows are no multiple of this."""
-_CHECKED = 40
-"""Tokens of the sequence that a model is checked on."""
-_MOST_APART = {torch.float32: 0.02, torch.float64: 1e-4}
-"""How far states may differ from the model's own, as a share of their size: what rounding adds up
-to over many layers, on a GPU perhaps with products in TF32."""
-_MOST_APART_IN_HALF = 0.25
+_CHECKED = (160, 70)
+"""Tokens of two sequences that the code is checked on; buckets of distances begin at 128."""
+_MOST_APART = 1e-4
+"""How far a layer's output may be from the model's own, as a share of its size; rounding makes a
+hundredth of this."""
 
 
 class DisentangledEncoder:
@@ -62,15 +63,10 @@ class DisentangledEncoder:
     @torch.no_grad()
     def __init__(self, model: Any, longest: int, name: str) -> None:
         base = model.base_model
-        try:
-            self._embeddings = base.embeddings
-            relative = base.encoder.get_rel_embedding()
-            self._layers = [_Layer(layer, relative, longest) for layer in base.encoder.layer]
-            apart = self._apart(base, min(longest, _CHECKED))
-        except (AttributeError, ImportError, TypeError) as error:
-            raise ModelError(_other_version(name, str(error))) from error
-        if not apart <= _MOST_APART.get(model.dtype, _MOST_APART_IN_HALF):
-            raise ModelError(_other_version(name, f"states differ by {apart:.1%}"))
+        _check_code(base.encoder, name)
+        self._embeddings = base.embeddings
+        relative = base.encoder.get_rel_embedding()
+        self._layers = [_Layer(layer, relative, longest) for layer in base.encoder.layer]
 
     def __call__(self, rows: PackedPairs, lengths: NDArray[np.int64]) -> Tensor:
         """The states of the first tokens, [N, H].
@@ -89,16 +85,46 @@ class DisentangledEncoder:
             hidden = layer(hidden, segments)
         return last(hidden, segments, firsts_only=True)
 
-    def _apart(self, base: Any, size: int) -> float:
-        """How far the state of the first of some tokens is from the model's own, as a share."""
-        device = next(base.parameters()).device
-        along = torch.arange(size, device=device)
-        ids = along * 31 % base.config.vocab_size
-        starts = torch.tensor([0, size], dtype=torch.int32, device=device)
-        rows = PackedPairs(ids, torch.zeros_like(ids), along, starts)
-        found = self(rows, np.array([size]))[0].float()
-        own = base(input_ids=ids[None]).last_hidden_state[0, 0].float()
-        return float((found - own).norm() / own.norm())
+
+def _check_code(encoder: Any, name: str) -> None:
+    """Hold what is computed here against the model's own code.
+
+    All layers have the same code, so the first stands for all. A copy of it is given weights with
+    which attention decides much, and computes in float32 on the CPU, where rounding hides nothing.
+
+    Raises:
+        ModelError: they differ, or the model's code is not what is expected here.
+    """
+    try:
+        apart = _apart(encoder)
+    except Exception as error:
+        # Whatever another version of the model's code may run into.
+        raise ModelError(_other_version(name, str(error))) from error
+    if not apart <= _MOST_APART:
+        raise ModelError(_other_version(name, f"states differ by {apart:.2%}"))
+
+
+def _apart(encoder: Any) -> float:
+    """How far states of two sequences are from the model's own after a layer, as a share."""
+    random = torch.Generator().manual_seed(1)
+    layer = copy.deepcopy(encoder.layer[0]).float().cpu()
+    for weight in layer.parameters():
+        weight.normal_(std=2 * weight.shape[-1] ** -0.5, generator=random)
+    relative = encoder.get_rel_embedding()
+    if relative is not None:
+        relative = torch.randn(relative.shape, generator=random)
+    longest, width = max(_CHECKED), layer.attention.output.dense.out_features
+    inside = torch.arange(longest) < torch.tensor(_CHECKED)[:, None]
+    padded = torch.randn(len(_CHECKED), longest, width, generator=random)
+    own = layer(
+        padded,
+        encoder.get_attention_mask(inside.long()),
+        relative_pos=encoder.get_rel_pos(padded),
+        rel_embeddings=relative,
+    )[0][inside]
+    starts = torch.tensor([0, *itertools.accumulate(_CHECKED)], dtype=torch.int32)
+    found = _Layer(layer, relative, longest)(padded[inside], Segments(starts, np.array(_CHECKED)))
+    return float((found - own).norm() / own.norm())
 
 
 def _other_version(name: str, why: str) -> str:

@@ -35,6 +35,9 @@ def test_a_way_that_differs_is_noticed(given: packing_kernels.Given) -> None:
     ways["packed: compiled loop"] = lambda: [wrong, *others]
     with pytest.raises(SystemExit, match="compiled loop: other tokens than the tokenizer's"):
         packing_kernels.check(ways)
+    ways["packed: compiled loop"] = lambda: [first]
+    with pytest.raises(SystemExit, match="compiled loop: other tokens than the tokenizer's"):
+        packing_kernels.check(ways)
 
 
 def test_the_command_prints_a_table_and_keeps_the_figures(

@@ -1,8 +1,9 @@
-"""Forward passes without numbers: devices and precisions fit, and nothing makes a GPU wait.
+"""Forward passes without numbers: shapes and precisions fit, and nothing makes a GPU wait.
 
 The tensors are torch's fakes, which have a shape, a dtype and a device, and no content. Code that
 asks for a number, for which it would wait on a GPU, fails on them. Where torch was built for CUDA
-they pretend to lie on a CUDA device, which need not be there.
+they pretend to lie on a CUDA device, which need not be there: then tensors of two devices fail as
+well, and so does a copy to the host. Heads are computed in the model's precision here.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import numpy as np
 import pytest
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedModel
 
 from prevalence.kernels.packing import PackedPairs
-from prevalence.nli import heads, registered
+from prevalence.nli import disentangled, heads, registered
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
 from prevalence.nli.heads import PACKED_FAMILIES, head_of
 from prevalence.nli.packed import Packed, PackedClassifier
@@ -64,8 +66,18 @@ def _encoder(model: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     if model.config.model_type not in DISENTANGLED:
         return RegisteredEncoder(model, "fake")
     # The check of a model compares numbers.
-    monkeypatch.setattr(DisentangledEncoder, "_apart", lambda *_: 0.0)
+    monkeypatch.setattr(disentangled, "_check_code", lambda *_: None)
     return DisentangledEncoder(model, 64, "fake")
+
+
+class _OnDevice(TorchDispatchMode):
+    """Refuses copies to another device."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        wanted = (kwargs or {}).get("device")
+        if func is torch.ops.aten._to_copy.default and wanted is not None:
+            assert torch.device(wanted).type == args[0].device.type
+        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,8 +97,9 @@ def test_packed_rows(
     with FakeTensorMode():
         model = _model(folder, dtype, **more)
         encoder = _encoder(model, monkeypatch)
-        with torch.inference_mode():
-            states = encoder(_rows(), LENGTHS)
+        rows = _rows()
+        with torch.inference_mode(), _OnDevice():
+            states = encoder(rows, LENGTHS)
             logits = head_of(model)(states.to(dtype))
     assert (states.shape, states.device.type) == ((len(LENGTHS), 32), DEVICE)
     assert (logits.shape, logits.dtype, logits.device.type) == ((len(LENGTHS), 3), dtype, DEVICE)
@@ -105,7 +118,7 @@ def test_premise_first_rows(
     with FakeTensorMode():
         network = PackedClassifier(_model(folder, dtype))
         parts = [torch.empty(a.shape, dtype=kinds[a.dtype], device=DEVICE) for a in arrays]
-        with torch.inference_mode():
+        with torch.inference_mode(), _OnDevice():
             logits = network(Packed(*parts))
     assert (logits.shape, logits.dtype, logits.device.type) == ((3, 3), dtype, DEVICE)
 
@@ -113,3 +126,11 @@ def test_premise_first_rows(
 def test_waiting_for_a_number_would_be_noticed() -> None:
     with FakeTensorMode(), pytest.raises(DataDependentOutputException):
         _rows().starts.max().item()
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="this torch was not built for CUDA")
+def test_a_copy_to_the_host_would_be_noticed() -> None:
+    with FakeTensorMode():
+        starts = _rows().starts
+        with _OnDevice(), pytest.raises(AssertionError):
+            starts.cpu()
