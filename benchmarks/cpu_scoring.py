@@ -3,11 +3,11 @@
     python -m benchmarks.cpu_scoring
     python -m benchmarks.cpu_scoring --products 4 --model path/to/checkpoint
 
-The naive loop is the equations as they stand: every pair on its own through tokenizer and model,
-no batches, no cache, no pair left out. Both sides run in one process. Their decisions must be
-equal, and their probabilities within 1e-5, before any time is printed. The same pairs are then
-scored without the engine in each precision, and with matrices in int8, with the share of decisions
-that it changes.
+The naive loop is the equations as they stand (benchmarks/naive_scoring.py): every pair on its own
+through tokenizer and model, or in padded batches of 64. All sides run in one process. Their
+decisions must be equal, and their probabilities within 1e-5, before any time is printed. The same
+pairs are then scored without the engine in each precision, and with matrices in int8, with the
+share of decisions that it changes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment, quantiles
+from benchmarks.naive_scoring import NaiveScoring, NaiveSummary
 from prevalence.engine import Engine, WorkCounts
-from prevalence.nli.checkpoint import PREMISE_FIRST, LoadedCheckpoint, load_checkpoint
+from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, ScoredSummary
 from prevalence.scorers import open_scorer
-from prevalence.sentences import get_splitter
-from prevalence.signature import TRIVIAL_TEMPLATES
 from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-5
 INT8 = "int8"
 FORMS = ("float32", "bfloat16", INT8)
+PADDED_BATCH = 64
 
 Row = dict[str, Any]
 
@@ -60,21 +60,6 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class NaiveSummary:
-    """Answers of the naive loop about one summary of m reviews and n sentences.
-
-    Attributes:
-        trivial: float [n], P(t entails y_k).
-        earlier: float [n, n], P(y_j entails y_k) for j < k.
-        reviews: float [m, n], P(x_i entails y_k).
-    """
-
-    trivial: np.ndarray[Any, np.dtype[np.float64]]
-    earlier: np.ndarray[Any, np.dtype[np.float64]]
-    reviews: np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True, slots=True)
 class Timed:
     """A run of the engine: rows, work and seconds."""
 
@@ -82,97 +67,6 @@ class Timed:
     counts: WorkCounts
     hits: int
     seconds: float
-
-
-class NaiveLoop:
-    """One pair a call through tokenizer and model.
-
-    Args:
-        checkpoint: model and tokenizer.
-
-    Attributes:
-        pairs: pairs answered so far.
-        answers: P(entailment) of each distinct one.
-    """
-
-    def __init__(self, checkpoint: LoadedCheckpoint) -> None:
-        self._checkpoint = checkpoint
-        self._split = get_splitter()
-        self.pairs = 0
-        self.answers: dict[tuple[str, str], float] = {}
-
-    def run(self, products: Sequence[Product]) -> list[NaiveSummary]:
-        """Answer every pair that equations 1 to 3 of Malon 2023 name."""
-        return [
-            self._summary(product, summary.text)
-            for product in products
-            for summary in product.summaries
-        ]
-
-    def _summary(self, product: Product, text: str) -> NaiveSummary:
-        sentences = [sentence.text for sentence in self._split(text)]
-        size = len(sentences)
-        trivial, earlier = np.zeros(size), np.zeros((size, size))
-        reviews = np.zeros((len(product.reviews), size))
-        for k, sentence in enumerate(sentences):
-            if product.name is not None:
-                statement = TRIVIAL_TEMPLATES["name"].replace("{name}", product.name)
-                trivial[k] = self._entailment(statement, sentence)
-            for j in range(k):
-                earlier[j, k] = self._entailment(sentences[j], sentence)
-            for i, review in enumerate(product.reviews):
-                reviews[i, k] = self._entailment(review.text, sentence)
-        return NaiveSummary(trivial, earlier, reviews)
-
-    def _entailment(self, premise: str, hypothesis: str) -> float:
-        import torch
-
-        self.pairs += 1
-        ask = self._premise_first if self._checkpoint.attention == PREMISE_FIRST else self._joint
-        with torch.inference_mode():
-            logits = ask(premise, hypothesis)
-        answer = float(torch.softmax(logits, dim=0)[self._checkpoint.labels.entailment])
-        self.answers[premise, hypothesis] = answer
-        return answer
-
-    def _joint(self, premise: str, hypothesis: str) -> Any:
-        """Logits of a pair by the tokenizer's own encoding and the model's own forward pass."""
-        inputs = self._checkpoint.tokenizer(
-            premise,
-            hypothesis,
-            truncation="only_first",
-            max_length=self._checkpoint.max_length,
-            return_tensors="pt",
-        )
-        return self._checkpoint.model(**inputs).logits[0]
-
-    def _premise_first(self, premise: str, hypothesis: str) -> Any:
-        """Logits of a pair by the plain encoder under a mask that hides the hypothesis.
-
-        The premise's tokens see the premise; the hypothesis', which count their positions anew,
-        see both.
-        """
-        import torch
-
-        checkpoint = self._checkpoint
-        bert, classifier = checkpoint.model.bert, checkpoint.model.classifier
-        parts = [
-            checkpoint.tokenizer(text, truncation=True, max_length=limit)["input_ids"]
-            for text, limit in (
-                (premise, checkpoint.max_length),
-                (hypothesis, checkpoint.max_hypothesis),
-            )
-        ]
-        split, size = len(parts[0]), len(parts[0]) + len(parts[1])
-        mask = torch.zeros(1, 1, size, size)
-        mask[:, :, :split, split:] = torch.finfo(mask.dtype).min
-        hidden = bert(
-            input_ids=torch.tensor([parts[0] + parts[1]]),
-            position_ids=torch.tensor([[*range(split), *range(size - split)]]),
-            token_type_ids=(torch.arange(size) >= split).long()[None],
-            attention_mask=mask,
-        ).last_hidden_state
-        return classifier(torch.tanh(bert.pooler.dense(hidden[0, split])))
 
 
 def setup(model: str, data: Path | None, products: int | None) -> Setup:
@@ -254,10 +148,9 @@ def open_form(model: str, form: str) -> NLIScorer:
     return scorer
 
 
-def measure_precision(
-    given: Setup, dtype: str, answers: dict[tuple[str, str], float], repeats: int
-) -> Row:
+def measure_precision(given: Setup, dtype: str, naive: NaiveScoring, repeats: int) -> Row:
     """Score distinct pairs in one precision, against the naive loop's answers in float32."""
+    answers = dict(zip(naive.pairs, naive.answers.tolist(), strict=True))
     scorer = open_form(given.model, dtype)
     table = TextTable()
     pairs = np.array([(table.add(a), table.add(b)) for a, b in answers], np.int64)
@@ -277,29 +170,35 @@ def measure_precision(
     }
 
 
+def timed_naive(naive: NaiveScoring, given: Setup) -> tuple[list[NaiveSummary], float]:
+    """The naive answers, and the seconds that they took."""
+    begin = time.perf_counter()
+    answers = naive.run(given.products)
+    return answers, time.perf_counter() - begin
+
+
 def measure(given: Setup, repeats: int) -> Row:
-    """Run both sides, the engine several times and once more with a full cache."""
+    """Run all sides, the engine several times and once more with a full cache."""
     checkpoint = load_checkpoint(given.model)
-    naive = NaiveLoop(checkpoint)
+    naive, padded = NaiveScoring(checkpoint), NaiveScoring(checkpoint, PADDED_BATCH)
     engine = Engine(open_scorer(given.model, device="cpu"))
     warm_up = given.products[:1]
     naive.run(warm_up)
     run_engine(Setup(given.model, warm_up, given.data), engine)
 
-    naive.pairs, naive.answers = 0, {}
-    begin = time.perf_counter()
-    answers = naive.run(given.products)
-    naive_seconds = time.perf_counter() - begin
+    answers, naive_seconds = timed_naive(naive, given)
+    by_batches, padded_seconds = timed_naive(padded, given)
     runs = [run_engine(given, engine) for _ in range(repeats)]
     with tempfile.TemporaryDirectory() as folder:
         cached = Engine(open_scorer(given.model, device="cpu", cache=folder))
         run_engine(given, cached)
         again = run_engine(given, cached)
     for timed in (*runs, again):
+        largest_difference(timed.rows, by_batches, engine.threshold)
         largest = largest_difference(timed.rows, answers, engine.threshold)
     counts = runs[0].counts
-    if counts.naive != naive.pairs:
-        sys.exit(f"the engine counts {counts.naive} pairs, the naive loop {naive.pairs}")
+    if counts.naive != len(naive.pairs):
+        sys.exit(f"the engine counts {counts.naive} pairs, the naive loop {len(naive.pairs)}")
     low, middle, high = quantiles([timed.seconds for timed in runs])
     return {
         "model": engine.signature(),
@@ -313,11 +212,10 @@ def measure(given: Setup, repeats: int) -> Row:
         "cache_hits": again.hits,
         "largest_difference": largest,
         "naive_seconds": naive_seconds,
+        "padded_seconds": padded_seconds,
         "engine_seconds": {"p20": low, "p50": middle, "p80": high},
         "cached_seconds": again.seconds,
-        "precisions": {
-            dtype: measure_precision(given, dtype, naive.answers, repeats) for dtype in FORMS
-        },
+        "precisions": {dtype: measure_precision(given, dtype, naive, repeats) for dtype in FORMS},
         "repeats": repeats,
     }
 
@@ -337,6 +235,7 @@ def show(row: Row) -> None:
     naive = row["naive_seconds"]
     for label, seconds, ran in (
         ("naive loop", naive, pairs),
+        ("naive, padded batches", row["padded_seconds"], pairs),
         ("engine p20", engine["p20"], computed),
         ("engine p50", engine["p50"], computed),
         ("engine p80", engine["p80"], computed),
@@ -357,7 +256,8 @@ def show(row: Row) -> None:
         f"{row['avoided_by_deduplication']:,} by deduplication; {row['cache_hits']:,} cached in "
         "the second run\n"
         f"by batching alone: {batching:.2f}× (computed/s over computed/s)\n"
-        f"ratio: {naive / engine['p50']:.2f}× the naive loop's pairs per second"
+        f"ratio: {naive / engine['p50']:.2f}× the naive loop's pairs per second, "
+        f"{row['padded_seconds'] / engine['p50']:.2f}× those of padded batches"
     )
     for dtype, part in row["precisions"].items():
         print(

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import cpu_scoring
 from benchmarks.common import ROOT
+from benchmarks.naive_scoring import NaiveScoring
 from prevalence.engine import Engine
 from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.scorers import open_scorer
@@ -53,11 +54,24 @@ def test_both_sides_agree_on_either_architecture(
 
 
 def test_a_difference_is_noticed(given: cpu_scoring.Setup) -> None:
-    naive = cpu_scoring.NaiveLoop(load_checkpoint(given.model))
-    answers = naive.run(given.products)
+    answers = NaiveScoring(load_checkpoint(given.model)).run(given.products)
     engine = Engine(open_scorer(given.model, device="cpu"))
     rows = cpu_scoring.run_engine(given, engine).rows
     assert cpu_scoring.largest_difference(rows, answers, engine.threshold) < 1e-5
     wrong = replace(answers[0], trivial=1 - np.round(answers[0].trivial))
     with pytest.raises(SystemExit, match="the two sides differ"):
         cpu_scoring.largest_difference(rows, [wrong, *answers[1:]], engine.threshold)
+
+
+@pytest.mark.parametrize("batch", [2, 7, 64])
+def test_padded_batches_give_the_answers_of_one_pair_a_call(
+    batch: int, given: cpu_scoring.Setup
+) -> None:
+    checkpoint = load_checkpoint(given.model)
+    alone, padded = NaiveScoring(checkpoint), NaiveScoring(checkpoint, batch)
+    for one, other in zip(alone.run(given.products), padded.run(given.products), strict=True):
+        np.testing.assert_allclose(one.trivial, other.trivial, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(one.earlier, other.earlier, rtol=0, atol=1e-5)
+        np.testing.assert_allclose(one.reviews, other.reviews, rtol=0, atol=1e-5)
+    assert alone.pairs == padded.pairs
+    assert alone.answers.std() > 0.01
