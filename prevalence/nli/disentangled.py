@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from prevalence.errors import ModelError
+from prevalence.nli.checkpoint import first_line
 from prevalence.nli.distances import ALIGNED, Distances, learned_distances, projections_of
 from prevalence.nli.segments import Segments
 
@@ -99,7 +100,7 @@ def _check_code(encoder: Any, name: str) -> None:
         apart = _apart(encoder)
     except Exception as error:
         # Whatever another version of the model's code may run into.
-        raise ModelError(_other_version(name, str(error))) from error
+        raise ModelError(_other_version(name, first_line(error))) from error
     if not apart <= _MOST_APART:
         raise ModelError(_other_version(name, f"states differ by {apart:.2%}"))
 
