@@ -190,7 +190,7 @@ _RUN_OPTIONS = (
         default="auto",
         show_default=True,
         help="How pairs of unequal length share a batch: packed (no padding), padded, or auto "
-        "(packed on a CUDA device where the model allows it, and DeBERTa everywhere).",
+        "(packed on a CUDA device where the model allows it, and DeBERTa on a CPU too).",
     ),
     option(
         "Model",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PACKINGS", "PairReader", "open_reader"]
 
 PACKINGS = ("auto", "packed", "padded")
-"""How pairs of unequal length share a batch; ``auto`` packs DeBERTa, and others on CUDA devices."""
+"""How pairs of unequal length share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 
 
 class PairReader(Protocol):
