@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["PACKINGS", "PairReader", "open_reader"]
 
 PACKINGS = ("auto", "packed", "padded")
-"""How pairs of unequal length share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
+"""How pairs share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 
 
 class PairReader(Protocol):
