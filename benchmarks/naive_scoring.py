@@ -49,6 +49,10 @@ class NaiveScoring:
     Args:
         checkpoint: model and tokenizer, on the CPU.
         batch: pairs a call.
+
+    Attributes:
+        pairs: those of the last run, in the order in which they were asked.
+        answers: float [pairs], P(entailment) of each.
     """
 
     def __init__(self, checkpoint: LoadedCheckpoint, batch: int = 1) -> None:
@@ -56,9 +60,7 @@ class NaiveScoring:
         self._batch = batch
         self._split = get_splitter()
         self.pairs: list[Pair] = []
-        """The pairs of the last run, in the order in which they were asked."""
         self.answers: Floats = np.empty(0)
-        """P(entailment) of each."""
 
     def run(self, products: Sequence[Product]) -> list[NaiveSummary]:
         """Answer all pairs of all products."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.nli.protocol import PairScorer, PairScores, Progress
+from prevalence.nli.scorer import ALL_DEVICES, NLIScorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SharedScorer", "device_names", "open_on_devices", "pair_costs", "shares"]
 
-ALL = "all"
-"""Every CUDA device of the machine."""
 _TOKEN = 6
 """Characters in a token, spaces included, of texts with the longest words."""
 
@@ -39,7 +38,7 @@ def device_names(asked: str) -> list[str]:
         ConfigurationError: of several, one is no CUDA device with a number, or is named twice.
         BackendError: ``all`` where there is no CUDA device.
     """
-    if asked == ALL:
+    if asked == ALL_DEVICES:
         import torch
 
         if not torch.cuda.is_available():
@@ -68,8 +67,6 @@ def open_on_devices(model: str, device: str, **options: Any) -> PairScorer:
     Raises:
         ConfigurationError, BackendError, ModelError: see :func:`device_names` and the scorer.
     """
-    from prevalence.nli.scorer import NLIScorer
-
     scorers = [NLIScorer(model, device=name, **options) for name in device_names(device)]
     if len(scorers) == 1:
         return scorers[0]
@@ -148,7 +145,10 @@ class SharedScorer:
             except BaseException:
                 together.stop()
                 raise
-        together.check()
+        failures = [error for _, future in running if (error := future.exception())]
+        if failures:
+            # Those that were stopped have failed for another's sake.
+            raise min(failures, key=lambda error: isinstance(error, _Stopped))
         for rows, future in running:
             result.put(rows, future.result())
         return result
@@ -165,27 +165,18 @@ class _Together:
         self._progress = progress
         self._lock = Lock()
         self._stopped = Event()
-        self._failure: BaseException | None = None
 
     def run(self, scorer: PairScorer, texts: TextTable, pairs: Ints) -> PairScores:
         """What a thread does."""
         try:
             return scorer.score(texts, pairs, progress=self._told)
-        except BaseException as error:
-            with self._lock:
-                if self._failure is None:
-                    self._failure = error
+        except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
         """Make every scorer stop at its next report of progress."""
         self._stopped.set()
-
-    def check(self) -> None:
-        """Raise the failure that came first, if there was one."""
-        if self._failure is not None:
-            raise self._failure
 
     def _told(self, pairs: int) -> None:
         if self._stopped.is_set():

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import copy
 import itertools
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from prevalence.errors import ModelError
 from prevalence.nli.checkpoint import first_line
 from prevalence.nli.distances import ALIGNED, Distances, learned_distances, projections_of
-from prevalence.nli.segments import Segments
+from prevalence.nli.segments import Segments, attend_in_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,62 +147,24 @@ class _Layer:
     def __call__(self, hidden: Tensor, segments: Segments, *, firsts_only: bool = False) -> Tensor:
         """States [T, H] → [T, H], or [N, H] of the sequences' first tokens alone."""
         query, key, value = self._projections.of_tokens(hidden)
-        attend = _attend
         if firsts_only:
-            attend = _attend_firsts
             hidden, query = (part.index_select(0, segments.firsts) for part in (hidden, query))
-        context = attend(query, key, value, segments, self._distances).flatten(1)
+        context = attend_in_blocks(
+            query,
+            key,
+            value,
+            segments,
+            scale=self._projections.scale,
+            added=partial(_added_to_firsts if firsts_only else _added, self._distances),
+            firsts_only=firsts_only,
+        ).flatten(1)
         attended = self._layer.attention.output(context, hidden)
         output: Tensor = self._layer.output(self._layer.intermediate(attended), attended)
         return output
 
 
-def _attend(
-    query: Tensor, key: Tensor, value: Tensor, segments: Segments, distances: Distances
-) -> Tensor:
-    """What each token takes from those of its own sequence, all [T, heads, d]."""
-    attended = torch.empty_like(query)
-    for block in segments.blocks:
-        queries, keys, values = (_in_block(part, block) for part in (query, key, value))
-        out = nn.functional.scaled_dot_product_attention(
-            queries,
-            keys,
-            values,
-            attn_mask=_added(queries, keys, block, distances),
-            scale=distances.scale,
-        )
-        flat = out.permute(1, 2, 0, 3).flatten(0, 1)
-        attended[block.tokens] = flat.index_select(0, block.back)
-    return attended
-
-
-def _attend_firsts(
-    query: Tensor, key: Tensor, value: Tensor, segments: Segments, distances: Distances
-) -> Tensor:
-    """The same for the first tokens' queries, [N, heads, d] → [N, heads, d]."""
-    attended = torch.empty_like(query)
-    for block in segments.blocks:
-        queries = query[block.rows].transpose(0, 1)[:, :, None]
-        keys, values = (_in_block(part, block) for part in (key, value))
-        out = nn.functional.scaled_dot_product_attention(
-            queries,
-            keys,
-            values,
-            attn_mask=_added_to_firsts(queries, keys, block, distances),
-            scale=distances.scale,
-        )
-        attended[block.rows] = out[:, :, 0].transpose(0, 1)
-    return attended
-
-
-def _in_block(part: Tensor, block: Block) -> Tensor:
-    """[T, heads, d] → [heads, n, longest, d] of the block's sequences."""
-    taken = part.index_select(0, block.places)
-    return taken.view(-1, block.longest, *part.shape[1:]).permute(2, 0, 1, 3)
-
-
-def _added(queries: Tensor, keys: Tensor, block: Block, distances: Distances) -> Tensor | None:
-    """What distances add to the scores of a block, [heads, n, L, L]; None for nothing at all."""
+def _added(distances: Distances, block: Block, queries: Tensor, keys: Tensor) -> Tensor | None:
+    """What distances add to the scores of a block, [n, heads, L, L]; None for nothing at all."""
     parts = []
     if distances.keys is not None:
         parts.append(_shifted(queries, distances.keys, distances.longest))
@@ -212,17 +175,17 @@ def _added(queries: Tensor, keys: Tensor, block: Block, distances: Distances) ->
 
 
 def _added_to_firsts(
-    queries: Tensor, keys: Tensor, block: Block, distances: Distances
+    distances: Distances, block: Block, queries: Tensor, keys: Tensor
 ) -> Tensor | None:
-    """The same for the first tokens' queries, [heads, n, 1, L]."""
+    """The same for the first tokens' queries, [n, heads, 1, L]."""
     middle = distances.longest - 1
     parts = []
     if distances.keys is not None:
         run = distances.keys[:, middle : middle + block.longest]
-        parts.append((queries[:, :, 0] @ run.transpose(1, 2))[:, :, None])
+        parts.append(torch.einsum("nhqd,hld->hnql", queries, run))
     if distances.queries is not None:
         run = distances.queries[:, middle + 1 - block.longest : middle + 1].flip(1)
-        parts.append(torch.einsum("hnld,hld->hnl", keys, run)[:, :, None])
+        parts.append(torch.einsum("nhld,hld->hnl", keys, run)[:, :, None])
     return _together(parts, block)
 
 
@@ -234,28 +197,38 @@ def _shifted(states: Tensor, table: Tensor, longest: int) -> Tensor:
     than the width is what is wanted, and nothing is gathered.
 
     Args:
-        states: [heads, n, L, d].
+        states: [n, heads, L, d].
         table: of :class:`.distances.Distances`.
         longest: likewise.
 
     Returns:
         [heads, n, L, L], by state and by the token that it is held against.
     """
-    heads, count, length, size = states.shape
+    count, heads, length, size = states.shape
     width = -(-2 * length // ALIGNED) * ALIGNED
     run = table[:, longest - length : longest - length + width]
-    products = torch.bmm(states.reshape(heads, count * length, size), run.transpose(1, 2))
+    products = torch.bmm(
+        states.transpose(0, 1).reshape(heads, count * length, size), run.transpose(1, 2)
+    )
     strides = (count * length * width, length * width, width - 1, 1)
     return products.as_strided((heads, count, length, length), strides, length - 1)
 
 
 def _together(parts: list[Tensor], block: Block) -> Tensor | None:
-    """The sum of parts of scores, minus infinity at padding; the mask alone without parts."""
-    inside = None if block.inside is None else block.inside.transpose(0, 1)
+    """The sum of parts of scores, minus infinity at padding; the mask alone without parts.
+
+    Args:
+        parts: one or two of [heads, n, Q, L], or none.
+        block: of n sequences, the longest of L tokens.
+
+    Returns:
+        [n, heads, Q, L], or the block's mask.
+    """
     if not parts:
-        return inside
+        return block.inside
     shape = parts[0].shape
     room = parts[0].new_empty(*shape[:-1], -(-shape[-1] // _MASK_ALIGNED) * _MASK_ALIGNED)
     total = room[..., : shape[-1]]
     torch.add(parts[0], parts[1] if len(parts) > 1 else 0.0, out=total)
-    return total if inside is None else total.masked_fill_(~inside, float("-inf"))
+    total = total.transpose(0, 1)
+    return total if block.inside is None else total.masked_fill_(~block.inside, float("-inf"))

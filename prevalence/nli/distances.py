@@ -8,13 +8,15 @@ by distance.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["ALIGNED", "Distances", "FusedProjections", "Projections", "SeparateProjections",
-           "learned_distances", "projections_of"]  # fmt: skip
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+__all__ = ["ALIGNED", "Distances", "Projections", "learned_distances", "projections_of"]
 
 ALIGNED = 8
 """Matrix products in half precision want rows of so many numbers, or of a multiple."""
@@ -29,13 +31,11 @@ class Distances(NamedTuple):
     Attributes:
         keys: [heads, 2 · longest + 7, d], for distances from longest - 1 downwards.
         queries: likewise, for distances from 1 - longest upwards.
-        scale: of the scores.
         longest: tokens that a sequence may have.
     """
 
     keys: Tensor | None
     queries: Tensor | None
-    scale: float
     longest: int
 
 
@@ -44,17 +44,18 @@ class Projections(ABC):
 
     Args:
         attention: the module.
-        terms: number of products in a score, which decides how scores are scaled.
+        kinds: of distances, whose number decides how scores are scaled.
 
     Attributes:
-        kinds: the kinds of distances that have a part in scores.
+        kinds: as given.
         scale: of the scores.
     """
 
-    def __init__(self, attention: Any, terms: int) -> None:
+    def __init__(self, attention: Any, kinds: Collection[str]) -> None:
         self._attention = attention
         self._heads = int(attention.num_attention_heads)
-        self.kinds: frozenset[str] = frozenset(attention.pos_att_type) & {C2P, P2C}
+        self.kinds = kinds
+        terms = 1 + len(kinds)
         self.scale = float(attention.all_head_size // self._heads * terms) ** -0.5
 
     @abstractmethod
@@ -73,11 +74,11 @@ class Projections(ABC):
         return states.view(len(states), self._heads, -1)
 
 
-class SeparateProjections(Projections):
+class _Separate(Projections):
     """DeBERTa-v2 and -v3: queries, keys and values each have one, distances theirs or the same."""
 
     def __init__(self, attention: Any) -> None:
-        super().__init__(attention, 1 + len({C2P, P2C}.intersection(attention.pos_att_type)))
+        super().__init__(attention, {C2P, P2C}.intersection(attention.pos_att_type))
 
     def of_tokens(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Query, key and value."""
@@ -104,11 +105,11 @@ class SeparateProjections(Projections):
         return super().row_of(distances, span)
 
 
-class FusedProjections(Projections):
+class _Fused(Projections):
     """The first DeBERTa: one for queries, keys and values, with biases apart."""
 
     def __init__(self, attention: Any) -> None:
-        super().__init__(attention, 1 + len(attention.pos_att_type))
+        super().__init__(attention, attention.pos_att_type)
 
     def of_tokens(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Query, key and value."""
@@ -125,7 +126,7 @@ class FusedProjections(Projections):
 def projections_of(attention: Any) -> Projections:
     """The projections of an attention module of either version."""
     fused = hasattr(attention, "in_proj")
-    return FusedProjections(attention) if fused else SeparateProjections(attention)
+    return _Fused(attention) if fused else _Separate(attention)
 
 
 def learned_distances(projections: Projections, relative: Tensor | None, longest: int) -> Distances:
@@ -136,17 +137,16 @@ def learned_distances(projections: Projections, relative: Tensor | None, longest
         relative: [2 · span, H], for distances (or buckets of them) from -span; None without any.
         longest: most tokens of a sequence.
     """
-    scale = projections.scale
     if relative is None:
-        return Distances(None, None, scale, longest)
+        return Distances(None, None, longest)
     downwards = torch.arange(longest - 1, -longest - ALIGNED, -1, device=relative.device)
 
     def table(kind: str, distances: Tensor) -> Tensor | None:
         if kind not in projections.kinds:
             return None
         rows = projections.row_of(distances, len(relative) // 2)
-        scaled = projections.of_distances(relative, kind) * scale
+        scaled = projections.of_distances(relative, kind) * projections.scale
         laid_out: Tensor = scaled.index_select(0, rows).transpose(0, 1).contiguous()
         return laid_out
 
-    return Distances(table(C2P, downwards), table(P2C, -downwards), scale, longest)
+    return Distances(table(C2P, downwards), table(P2C, -downwards), longest)

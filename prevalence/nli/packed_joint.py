@@ -107,7 +107,7 @@ def worth_packing(checkpoint: LoadedCheckpoint, device: Any) -> bool:
 
     It is for disentangled attention, which costs less here than in transformers; and on a CUDA
     device, unless pairs in half precision would have to go without torch's kernel for sequences of
-    unequal length. On other devices than a CPU it has not been tried.
+    unequal length. Devices other than these two have not been tried.
     """
     model = checkpoint.model
     if device.type not in {"cpu", "cuda"} or _obstacle(model.config) is not None:

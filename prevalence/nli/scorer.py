@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
     from prevalence.nli.packing import Fitted
 
-__all__ = ["DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device",
+__all__ = ["ALL_DEVICES", "DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device",
            "rounding_doubt"]  # fmt: skip
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
+
+ALL_DEVICES = "all"
+"""Every CUDA device of the machine, which several scorers share."""
 
 TRUNCATIONS = ("premise", "longest-first")
 """What gives way when a pair is too long: the end of the premise, or of the longer text."""
@@ -304,11 +307,11 @@ def open_device(name: str) -> Any:
     """The torch device of that name; ``auto`` is a CUDA device where there is one.
 
     Raises:
-        BackendError: it is not usable here.
+        BackendError: it is not usable here, or names several devices.
     """
     import torch
 
-    if name == "all" or "," in name:
+    if name == ALL_DEVICES or "," in name:
         raise BackendError(
             f"device {name!r}: several devices share the work of NLI models opened by name; "
             "name one device"

@@ -8,6 +8,7 @@ at most about twice the work.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -19,7 +20,8 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Block", "Segments", "attend", "similar_runs", "varlen_fits"]
+__all__ = ["Added", "Block", "Segments", "attend", "attend_in_blocks", "similar_runs",
+           "varlen_fits"]  # fmt: skip
 
 Ints = NDArray[np.int64]
 
@@ -49,6 +51,11 @@ class Block(NamedTuple):
     longest: int
 
 
+Added = Callable[[Block, Tensor, Tensor], Tensor | None]
+"""From a block, its queries [n, heads, Q, d] and its keys [n, heads, longest, d] to what can be
+broadcast to its scores, [n, heads, Q, longest]."""
+
+
 class Segments:
     """Where sequences lie in one row of tokens.
 
@@ -56,8 +63,7 @@ class Segments:
         starts: int32 [N + 1] on the device of the tokens, where each begins, and their end.
         lengths: int64 [N] in the host's memory, at least one sequence, none empty.
         varlen: attend with torch's kernel for sequences of unequal length.
-        area: most scores of one head in a block, where one sequence alone has no more; None for
-            any number.
+        area: most scores of one head in a block; see :func:`similar_runs`.
         counted: whether uses are counted; compiled layers, which may be compiled anew for every
             number that they change, are to have no count.
 
@@ -222,6 +228,38 @@ def _by_blocks(
     reach: int | None,
     firsts_only: bool,
 ) -> Tensor:
+    def mask(block: Block, _queries: Tensor, _keys: Tensor) -> Tensor | None:
+        return _mask(block, reach, firsts_only=firsts_only)
+
+    return attend_in_blocks(
+        query, key, value, segments, scale=scale, added=mask, firsts_only=firsts_only
+    )
+
+
+def attend_in_blocks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    segments: Segments,
+    *,
+    scale: float | None,
+    added: Added,
+    firsts_only: bool,
+) -> Tensor:
+    """Attention of tokens to those of their own sequence, in padded blocks.
+
+    Args:
+        query: float [T, heads, d]; with ``firsts_only`` [N, heads, d].
+        key: float [T, heads, d].
+        value: likewise.
+        segments: the N sequences in the T tokens.
+        scale: of the scores; None for one over the root of d.
+        added: what is added to the scores of each block, padding with minus infinity; or a mask.
+        firsts_only: the queries are those of the sequences' first tokens.
+
+    Returns:
+        As the queries.
+    """
     attended = torch.empty_like(query)
     for block in segments.blocks:
         count = block.rows.stop - block.rows.start
@@ -231,11 +269,7 @@ def _by_blocks(
             part.view(count, -1, *part.shape[1:]).transpose(1, 2) for part in (asked, *known)
         )
         out = nn.functional.scaled_dot_product_attention(
-            queries,
-            keys,
-            values,
-            attn_mask=_mask(block, reach, firsts_only=firsts_only),
-            scale=scale,
+            queries, keys, values, attn_mask=added(block, queries, keys), scale=scale
         )
         flat = out.transpose(1, 2).flatten(0, 1)
         if firsts_only:

@@ -43,6 +43,8 @@ def test_both_sides_agree_on_either_architecture(
     assert row["cache_hits"] == row["computed"]
     assert row["largest_difference"] < 1e-5
     assert row["precisions"]["float32"]["changed_decisions"] == 0
+    assert row["precisions"]["bfloat16 rechecked"]["changed_decisions"] == 0
+    assert 0 < row["precisions"]["bfloat16 rechecked"]["rechecked"] <= 1
     for form in ("bfloat16", "int8"):
         rounded = row["precisions"][form]
         assert 0 <= rounded["changed_decisions"] <= 1

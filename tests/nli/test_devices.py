@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.nli import cached_scorer, devices
-from prevalence.nli import scorer as nli_scorer
 from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.nli.devices import SharedScorer, device_names, pair_costs, shares
 from prevalence.nli.protocol import PairScores
@@ -232,7 +231,7 @@ def test_one_model_is_opened_on_each_device(
         scorer.checkpoint = SimpleNamespace(max_length=64, attention=attention)
         return scorer
 
-    monkeypatch.setattr(nli_scorer, "NLIScorer", noted)
+    monkeypatch.setattr(devices, "NLIScorer", noted)
     shared: Any = open_scorer("embedded", device="cuda:0,cuda:3", windows=windows)
     assert isinstance(shared, SharedScorer)
     assert (shared._readable, shared._premise_once) == expected
