@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.nli.checkpoint import PREMISE_FIRST
 from prevalence.nli.protocol import PairScorer, PairScores, Progress
-from prevalence.nli.scorer import ALL_DEVICES, NLIScorer
+from prevalence.nli.scorer import ALL_DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,6 +67,8 @@ def open_on_devices(model: str, device: str, **options: Any) -> PairScorer:
     Raises:
         ConfigurationError, BackendError, ModelError: see :func:`device_names` and the scorer.
     """
+    from prevalence.nli.scorer import NLIScorer
+
     scorers = [NLIScorer(model, device=name, **options) for name in device_names(device)]
     if len(scorers) == 1:
         return scorers[0]

@@ -231,7 +231,7 @@ def test_one_model_is_opened_on_each_device(
         scorer.checkpoint = SimpleNamespace(max_length=64, attention=attention)
         return scorer
 
-    monkeypatch.setattr(devices, "NLIScorer", noted)
+    monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", noted)
     shared: Any = open_scorer("embedded", device="cuda:0,cuda:3", windows=windows)
     assert isinstance(shared, SharedScorer)
     assert (shared._readable, shared._premise_once) == expected
