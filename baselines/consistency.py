@@ -1,6 +1,6 @@
 """Consistency scorers of the whole summary: the reviews are the premise, it the hypothesis.
 
-Nothing is computed here that :mod:`prevalence.consistency` does not compute.
+Nothing is computed here that :mod:`prevalence.scorers` does not compute.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Metric, Runtime
-    from prevalence.nli.protocol import PairScorer
-    from prevalence.scorers import ScorerOptions
+    from prevalence.nli.pairs import PairScorer
+    from prevalence.scorers.registry import ScorerOptions
 
 __all__ = ["ENTRIES", "open_conv", "open_zero_shot"]
 
@@ -32,8 +32,8 @@ _CUT = "sentence, document, paragraph, 2sents, mixed, or two with a hyphen, the 
 
 def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open SummaC-ZS."""
-    from prevalence.consistency.summac import ZeroShotScorer
-    from prevalence.scorers import open_unit_model
+    from prevalence.scorers.registry import open_unit_model
+    from prevalence.scorers.summac import ZeroShotScorer
 
     scorer = ZeroShotScorer(
         open_unit_model(spec.options.get("model", _MODEL), _options(runtime)),
@@ -47,9 +47,8 @@ def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open SummaC-Conv."""
-    from prevalence.consistency.conv import ConvScorer
-    from prevalence.consistency.conv_files import read_head
-    from prevalence.scorers import open_unit_model
+    from prevalence.scorers.conv import ConvScorer, read_head
+    from prevalence.scorers.registry import open_unit_model
 
     head = spec.options.get("head")
     if head is None:
@@ -65,7 +64,7 @@ def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def _options(runtime: Runtime) -> ScorerOptions:
-    from prevalence.scorers import ScorerOptions
+    from prevalence.scorers.registry import ScorerOptions
 
     return ScorerOptions(
         device=runtime.device, dtype=runtime.dtype, batch_tokens=runtime.batch_tokens
@@ -73,8 +72,7 @@ def _options(runtime: Runtime) -> ScorerOptions:
 
 
 def _metric(entry: Entry, spec: Spec, scorer: PairScorer) -> Metric:
-    from prevalence.nli.protocol import FLAG_TRUNCATED
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import FLAG_TRUNCATED, TextTable
 
     cut = 0
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from prevalence.baselines.protocol import REFERENCE, Example, Metric, Progress
 from prevalence.baselines.references import References, references_of
 from prevalence.baselines.rows import ScoreRow
-from prevalence.guarded import Guarded
 from prevalence.records import BadRecord, Product, Summary
+from prevalence.runs import Guarded
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.common import ROOT
 from prevalence.baselines import Example, get
-from prevalence.consistency.units import sentences_of
+from prevalence.scorers.units import sentences_of
 
 TEXTS = ROOT / "prevalence" / "training" / "data" / "review_nli_grouped.jsonl"
 RECORD = ROOT / "tests" / "data" / "blanc_parity.npz"

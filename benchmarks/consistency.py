@@ -27,10 +27,10 @@ from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment
 from prevalence.calibration import ScoredPairs, Settings, best_of, grouped_folds, study
-from prevalence.consistency import score_pairs
 from prevalence.errors import PrevalenceError
 from prevalence.labelled import JudgedPairs, read_documents
-from prevalence.scorers import ScorerOptions, open_scorer, open_unit_model
+from prevalence.scorers.pairs import score_pairs
+from prevalence.scorers.registry import ScorerOptions, open_scorer, open_unit_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,7 @@ def _encoder() -> Path | None:
 
 def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
     """Stored answers of the folds' models, when they are about these very pairs."""
-    from prevalence.nli.registry import lookup
+    from prevalence.models.registry import lookup
     from prevalence.training.stages import file_digest
 
     known = lookup(model)
@@ -114,8 +114,8 @@ def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.floa
 
 def _conv(model: str, settings: Settings) -> Callable[[JudgedPairs], NDArray[np.float64]]:
     """SummaC-Conv whose head never saw the fold that it scores; the folds are the study's."""
-    from prevalence.consistency.conv import ConvSettings
-    from prevalence.consistency.conv_training import fit_head, read_histograms
+    from prevalence.scorers.conv import ConvSettings
+    from prevalence.scorers.conv_training import fit_head, read_histograms
 
     def score(pairs: JudgedPairs) -> NDArray[np.float64]:
         inners, made_for = [open_unit_model(model, ScorerOptions())], ConvSettings()

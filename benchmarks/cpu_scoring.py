@@ -30,17 +30,17 @@ from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment, quantiles
 from benchmarks.naive_scoring import NaiveScoring, NaiveSummary
-from prevalence.engine import Engine, WorkCounts
-from prevalence.nli.checkpoint import load_checkpoint
+from prevalence.models.checkpoint import load_checkpoint
+from prevalence.nli.pairs import TextTable
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, ScoredSummary
-from prevalence.scorers import open_scorer
-from prevalence.texts import TextTable
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine, WorkCounts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.pairs import PairScorer
 
 TOLERANCE = 1e-5
 INT8 = "int8"

@@ -29,19 +29,18 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment
-from prevalence.engine import Engine, ScoringOptions
-from prevalence.extractive.candidates import Candidates, Place
-from prevalence.extractive.extract import SummaryOptions
-from prevalence.extractive.greedy import Pick, greedy
-from prevalence.extractive.judge import Judge, KnownJudge, PairJudge
-from prevalence.extractive.length import LengthRule
-from prevalence.matrix import ReviewMatrix
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, Review, Summary
-from prevalence.scorers import open_scorer
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine, ScoringOptions
+from prevalence.scoring.matrix import ReviewMatrix
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
-from prevalence.summarizer import Summarizer
+from prevalence.summarize.candidates import Candidates, LengthRule, Place
+from prevalence.summarize.extract import SummaryOptions
+from prevalence.summarize.greedy import Pick, greedy
+from prevalence.summarize.questions import Judge, KnownJudge, PairJudge
+from prevalence.summarize.summarizer import Summarizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -23,19 +23,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.common import ROOT
-from prevalence.agreement import agreement_by_cell, cohen_kappa
 from prevalence.errors import PrevalenceError
-from prevalence.meta.coefficients import coefficient
 from prevalence.meta.levels import correlate_level
 from prevalence.meta.raters import items_to_rerate, judge_profile
 from prevalence.meta.significance import goodness_of_fit, shapiro_wilk
 from prevalence.meta.sources import read_table
 from prevalence.meta.stability import method_agreement, stability
+from prevalence.stats.agreement import agreement_by_cell, cohen_kappa
+from prevalence.stats.coefficients import coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from prevalence.meta.coefficients import Kind
+    from prevalence.stats.coefficients import Kind
 
 __all__ = ["main"]
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.baselines.judges.parsers import Reading, parser_for
-from prevalence.meta.coefficients import coefficient
-from prevalence.replies import reason_then_score_rule, reply_reader
+from prevalence.llm.released_replies import reason_then_score_rule, reply_reader
+from prevalence.stats.coefficients import coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from prevalence.meta.coefficients import Kind
+    from prevalence.stats.coefficients import Kind
 
 __all__ = ["Reply", "compare", "read_released", "table_4"]
 

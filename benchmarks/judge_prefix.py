@@ -22,17 +22,17 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment
-from prevalence.baselines.judges.local import Local
-from prevalence.baselines.judges.local_model import load_language_model
 from prevalence.baselines.judges.packs import load_method
 from prevalence.baselines.judges.prompts import Prompter, choose_dimensions
-from prevalence.baselines.judges.protocol import Request, Sampling
+from prevalence.llm.local import Local
+from prevalence.llm.local_model import load_language_model
+from prevalence.llm.protocol import Request, Sampling
 from prevalence.readers import read_products
 from prevalence.records import Product
 
 if TYPE_CHECKING:
-    from prevalence.baselines.judges.local_model import LanguageModel
-    from prevalence.baselines.judges.protocol import Response
+    from prevalence.llm.local_model import LanguageModel
+    from prevalence.llm.protocol import Response
 
 METHODS = ("op-i", "op-i:reviews-first")
 

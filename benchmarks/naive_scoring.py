@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from prevalence.nli.checkpoint import PREMISE_FIRST, LoadedCheckpoint
+from prevalence.models.checkpoint import PREMISE_FIRST, LoadedCheckpoint
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
 

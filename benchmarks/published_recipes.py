@@ -8,14 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prevalence.agreement import (
-    agreement_by_cell,
-    cohen_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-)
-from prevalence.meta.coefficients import Kind, mean_coefficient
 from prevalence.meta.levels import Level, correlate_level
 from prevalence.meta.means import model_means
 from prevalence.meta.raters import mean_rating, rater_correlations, rater_spread
@@ -23,6 +15,14 @@ from prevalence.meta.significance import shapiro_wilk
 from prevalence.meta.stability import method_agreement, stability
 from prevalence.meta.table import RatingTable
 from prevalence.readers.summeval_op import DIMENSIONS
+from prevalence.stats.agreement import (
+    agreement_by_cell,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+)
+from prevalence.stats.coefficients import Kind, mean_coefficient
 
 __all__ = ["RECIPES", "Cell", "NoDataError", "Value"]
 

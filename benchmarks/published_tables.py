@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.common import ROOT
 from benchmarks.published_recipes import RECIPES, Cell, NoDataError, Value
 from prevalence.errors import PrevalenceError
-from prevalence.meta.coefficients import stars
 from prevalence.meta.means import round_half_up
 from prevalence.meta.sources import read_table
+from prevalence.stats.coefficients import stars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,7 +35,7 @@ class Embedded:
 
     def probabilities(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """P(entailment) and P(contradiction)."""
-        from prevalence.texts import TextTable
+        from prevalence.nli.pairs import TextTable
 
         table = TextTable()
         numbers = np.array([(table.add(a), table.add(b)) for a, b in pairs], dtype=np.int64)

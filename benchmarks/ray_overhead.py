@@ -30,10 +30,10 @@ from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment
 from prevalence.distributed import Cluster, DistributedEngine
-from prevalence.engine import Engine
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, ScoredSummary
-from prevalence.scorers import open_scorer
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

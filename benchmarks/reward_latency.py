@@ -34,13 +34,13 @@ from prevalence.errors import ConfigurationError
 from prevalence.readers import read_products
 from prevalence.records import Product
 from prevalence.rewards import PrevalenceReward
-from prevalence.scorers import open_scorer
+from prevalence.scorers.registry import open_scorer
 from prevalence.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.pairs import PairScorer
 
 GROUPS = 8
 COMPLETIONS = 8

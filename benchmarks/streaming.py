@@ -22,10 +22,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment
-from prevalence.engine import Engine
-from prevalence.nli.protocol import PairScores
+from prevalence.nli.pairs import PairScores
 from prevalence.readers import read_products
 from prevalence.report.systems import SystemTable
+from prevalence.scoring.engine import Engine
 from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from prevalence.nli.protocol import Progress
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import Progress, TextTable
 
 ALLOWED_GROWTH_MIB = 16.0
 """Peak memory may differ by this much between sizes: noise of the allocator, not records."""
@@ -53,7 +52,7 @@ class TrivialScorer:
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
-        """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`."""
+        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
         del texts, progress
         result = PairScores.empty(len(pairs))
         result.entailment[:] = (pairs.sum(axis=1) % 7) / 7

@@ -21,15 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from prevalence.consistency.conv import ConvScorer
-from prevalence.consistency.conv_files import read_head
-from prevalence.consistency.summac import ZeroShotScorer
-from prevalence.consistency.units import GRANULARITIES, sentences_of
-from prevalence.nli.cache import PairCache
-from prevalence.nli.cached_scorer import CachedScorer
-from prevalence.nli.protocol import PairScorer
+from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.pairs import PairScorer, TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.texts import TextTable
+from prevalence.scorers.conv import ConvScorer, read_head
+from prevalence.scorers.summac import ZeroShotScorer
+from prevalence.scorers.units import GRANULARITIES, sentences_of
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXTS = ROOT / "prevalence" / "training" / "data" / "review_nli_grouped.jsonl"
@@ -143,7 +140,7 @@ def build_head(path: Path, case: dict[str, Any]) -> Path:
     """A state dict as the authors release them, with random weights."""
     import torch
 
-    from prevalence.consistency.conv import ConvSettings
+    from prevalence.scorers.conv import ConvSettings
 
     settings = ConvSettings(**{key: case[key] for key in ("bins", "classes", "aggregate")})
     random = np.random.default_rng(int(path.stem.removeprefix("conv")))

@@ -23,14 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.nli.protocol import PairScores
+from prevalence.nli.pairs import PairScores
 from prevalence.rewards import PrevalenceReward, Shaping
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prevalence.nli.protocol import Progress
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import Progress, TextTable
 
 NAME = "pair of boots"
 PROMPT = "Summarize the reviews."

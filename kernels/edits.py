@@ -15,20 +15,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from prevalence.kernels.edits_limits import (
+    ADD,
+    BEAM,
+    DROP,
+    FAR,
+    KEEP,
+    MOST_CANDIDATES,
+    REPLACE,
+    SHIFT_DISTANCE,
+    SHIFTED_WORDS,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["translation_edits", "translation_edits_reference"]
-
-SHIFTED_WORDS = 10
-SHIFT_DISTANCE = 50
-BEAM = 25
-MOST_CANDIDATES = 1000
-FAR = 10**16
-"""A cost beyond all others."""
-
-KEEP, REPLACE, DROP, ADD = 0, 1, 2, 3
-"""Steps: both texts go on, or the words alone, or the reference alone."""
 
 
 def translation_edits(words: Sequence[str], reference: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from prevalence.kernels.compiling import compiled
-from prevalence.kernels.edits import (
+from prevalence.kernels.edits_limits import (
     ADD,
     BEAM,
     DROP,

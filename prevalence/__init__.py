@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prevalence.api import OpinionPrevalence, StatementSupport
     from prevalence.errors import PrevalenceError
-    from prevalence.extractive.extract import Extract, SummaryOptions
-    from prevalence.extractive.length import LengthRule
     from prevalence.records import Product, Review, ScoredSentence, ScoredSummary, Summary
+    from prevalence.summarize.candidates import LengthRule
+    from prevalence.summarize.extract import Extract, SummaryOptions
 
 __all__ = [
     "Extract",
@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Extract": "prevalence.extractive.extract",
-    "LengthRule": "prevalence.extractive.length",
+    "Extract": "prevalence.summarize.extract",
+    "LengthRule": "prevalence.summarize.candidates",
     "OpinionPrevalence": "prevalence.api",
     "PrevalenceError": "prevalence.errors",
     "Product": "prevalence.records",
@@ -42,7 +42,7 @@ _HOMES = {
     "ScoredSummary": "prevalence.records",
     "StatementSupport": "prevalence.api",
     "Summary": "prevalence.records",
-    "SummaryOptions": "prevalence.extractive.extract",
+    "SummaryOptions": "prevalence.summarize.extract",
 }
 
 

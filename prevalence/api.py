@@ -2,34 +2,143 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.engine import Engine, ScoringOptions, WorkCounts
 from prevalence.errors import InputError
-from prevalence.extractive.extract import Extract, SummaryOptions
-from prevalence.inputs import (
-    checked_name,
-    checked_products,
-    checked_reviews,
-    checked_statements,
-    checked_text,
+from prevalence.nli.pairs import (
+    FLAG_TOO_LONG,
+    PairPlan,
+    PairScorer,
+    Progress,
+    TextTable,
+    well_formed,
 )
-from prevalence.matrix import ReviewMatrix
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, Progress
-from prevalence.records import Product, Review, ScoredSummary, Summary
-from prevalence.scorers import open_scorer
+from prevalence.readers import parse_record
+from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine, ScoringOptions, WorkCounts
+from prevalence.scoring.matrix import ReviewMatrix
 from prevalence.sentences import DEFAULT_MAX_SENTENCES
-from prevalence.summarizer import Summarizer
-from prevalence.texts import PairPlan, TextTable
+from prevalence.summarize.extract import Extract, SummaryOptions
+from prevalence.summarize.summarizer import Summarizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["OpinionPrevalence", "StatementSupport"]
+__all__ = [
+    "OpinionPrevalence",
+    "StatementSupport",
+    "checked_name",
+    "checked_products",
+    "checked_reviews",
+    "checked_statements",
+    "checked_text",
+]
+
+
+def checked_text(value: object, what: str) -> str:
+    """A text, each lone surrogate replaced by U+FFFD, so that offsets stay as they are.
+
+    Raises:
+        InputError: the value is not a string; the message calls it ``what``.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {type(value).__name__}, not text: give a string")
+    return well_formed(value)
+
+
+def checked_name(name: object) -> str | None:
+    """A product name, or None.
+
+    Raises:
+        InputError: neither a text nor None, or a blank one.
+    """
+    if name is None:
+        return None
+    text = checked_text(name, "the product name")
+    if not text.strip():
+        raise InputError("the product name is empty: give a short name, or None")
+    return text
+
+
+def checked_reviews(reviews: object) -> tuple[Review, ...]:
+    """At least one review.
+
+    Raises:
+        InputError: no list, an empty one, or a review without text.
+    """
+    return tuple(
+        replace(item, text=checked_text(item.text, f"review {place}"))
+        if isinstance(item, Review)
+        else Review(checked_text(item, f"review {place}"))
+        for place, item in enumerate(_several(reviews, "reviews"))
+    )
+
+
+def checked_statements(statements: object) -> tuple[str, ...]:
+    """At least one statement, none blank.
+
+    Raises:
+        InputError: no list, an empty one, or a statement without text.
+    """
+    texts = tuple(
+        checked_text(item, f"statement {place}")
+        for place, item in enumerate(_several(statements, "statements"))
+    )
+    for place, text in enumerate(texts):
+        if not text.strip():
+            raise InputError(f"statement {place} is empty: write a claim to look for")
+    return texts
+
+
+def checked_products(
+    records: Iterable[Product | Mapping[str, Any]],
+) -> Iterator[Product | BadRecord]:
+    """Products as they are or from mappings; what cannot be used becomes a bad record."""
+    for place, record in enumerate(records):
+        if not isinstance(record, Product):
+            yield from parse_record(record, source=f"record {place}")
+            continue
+        try:
+            yield _checked_product(record)
+        except InputError as error:
+            yield BadRecord(
+                f"record {place}: {error}",
+                id=record.id if isinstance(record.id, str) else None,
+                source=f"record {place}",
+                extra=record.extra,
+            )
+
+
+def _checked_product(product: Product) -> Product:
+    return replace(
+        product,
+        id=checked_text(product.id, "id"),
+        name=checked_name(product.name),
+        reviews=checked_reviews(product.reviews) if product.reviews else (),
+        summaries=tuple(_checked_summary(summary) for summary in product.summaries),
+    )
+
+
+def _checked_summary(summary: Summary) -> Summary:
+    system = checked_text(summary.system, "a system's name")
+    text = checked_text(summary.text, f"the summary by {system!r}")
+    return replace(summary, system=system, text=text)
+
+
+def _several(items: object, what: str) -> list[Any]:
+    # One text is iterable too: without this check its characters would be scored.
+    if isinstance(items, str | Mapping | Review) or not isinstance(items, Iterable):
+        raise InputError(f"the {what} are {type(items).__name__}: give a list of texts")
+    listed = list(items)
+    if not listed:
+        raise InputError(f"no {what}: give at least one")
+    return listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +213,7 @@ class OpinionPrevalence:
         cache: folder of a pair cache; None (the default here) for none.
         calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
         recheck: in half precision, ask again in float32 what rounding could turn.
-        scorer: a ready :class:`~prevalence.nli.protocol.PairScorer`, in place of ``model`` and
+        scorer: a ready :class:`~prevalence.nli.pairs.PairScorer`, in place of ``model`` and
             the options that concern it.
 
     Raises:

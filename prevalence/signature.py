@@ -6,8 +6,8 @@ import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from prevalence.characters import well_formed
 from prevalence.errors import ConfigurationError
+from prevalence.nli.pairs import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

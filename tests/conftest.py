@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScores, Progress
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
 
 # How long an example takes says more of the machine's other work than of the code.

@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 from prevalence import OpinionPrevalence
-from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import Product, Review, Summary
-from prevalence.scorers import open_scorer
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine, ScoringOptions
 
 ANSWERS = {
     ("It fits me.", "It fits."): (0.9, 0.05),

@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,27 +19,26 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("prevalence", "kernels", "baselines")
 HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 
-# From the bottom to the top: a part imports its own modules and those of lower lines, at any depth.
+# From the bottom to the top. A part imports its own modules, those of its line and of lower lines,
+# at any depth; no two files import each other.
 LAYERS = (
-    {"kernels", "errors", "characters", "replies", "guarded"},
-    {"texts", "metric", "statistics", "agreement"},
-    {"records"},
-    {"sentences", "signature", "where"},
-    {"nli", "restriction"},
-    {"readers", "consistency", "matrix"},
-    {"labelled"},
-    {"calibration"},
-    {"jobs", "scorers", "writers", "extractive"},
-    {"results", "ceiling"},
-    {"engine"},
-    {"inputs", "summarizer", "distributed"},
-    {"api", "rewards"},
-    {"integrations"},
-    {"training", "meta", "bench"},
-    {"simplify"},
-    {"report"},
-    {"cli"},
-    {"__main__"},
+    {"kernels", "errors", "sentences", "metric", "stats", "runs"},
+    {"records", "nli", "models", "signature"},
+    {"readers", "writers", "llm"},
+    {"labelled", "scorers"},
+    {"scoring", "summarize"},
+    {
+        "api",
+        "distributed",
+        "rewards",
+        "integrations",
+        "calibration",
+        "meta",
+        "training",
+        "simplify",
+    },
+    {"bench", "report"},
+    {"cli", "__main__"},
 )
 # Baselines stand beside the layers: they may use the core, which may load them lazily.
 ABOVE_BASELINES = {"report", "cli"}
@@ -117,7 +117,7 @@ def test_the_walk_finds_what_it_should():
     assert {"prevalence", "prevalence.nli.cache", "prevalence.kernels.assembly"} <= set(MODULES)
     found = set(imports())
     assert Import("prevalence.metric", "numpy", False) in found
-    assert Import("prevalence.results", "prevalence.metric", False) in found
+    assert Import("prevalence.scoring.job", "prevalence.metric", False) in found
     assert Import("prevalence.sentences", "punkt", True) in found
 
 
@@ -133,9 +133,27 @@ def test_dependencies_point_one_way():
         if is_ours(entry.target)
         and {part(entry.holder), part(entry.target)}.isdisjoint({"", "baselines"})
         and part(entry.holder) != part(entry.target)
-        and level(part(entry.target)) >= level(part(entry.holder))
+        and level(part(entry.target)) > level(part(entry.holder))
     ]
     assert upward == []
+
+
+def circles():
+    """Files each of which reaches the others by imports, those for types included."""
+    graph = {}
+    for module in MODULES:
+        targets = {entry.target for entry in imports_in(module, tree(module))} & set(MODULES)
+        # The commands are still to be untangled.
+        graph[module] = {name for name in targets if part(name) != "cli"}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_files_import_each_other():
+    assert circles() == []
 
 
 def test_the_package_itself_imports_nothing_but_lazily_and_for_types():
@@ -231,7 +249,7 @@ def test_all_is_explicit_sorted_and_true(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_modules_and_functions_stay_small(module):
-    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) < 400
+    assert len(MODULES[module].read_text(encoding="utf-8").splitlines()) <= 700
     assert [(f.name, length(f)) for f in functions(module) if length(f) > 60] == []
 
 

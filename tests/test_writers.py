@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, ScoredSentence, ScoredSummary, Summary
+from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.writers import (
     CsvWriter,
     JsonLinesWriter,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.baselines.generative.masked import Frame, logits_at
-from prevalence.consistency.units import sentences_of
+from prevalence.scorers.units import sentences_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

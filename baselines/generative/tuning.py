@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import BackendError
-from prevalence.nli.checkpoint import first_line
+from prevalence.models.checkpoint import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.baselines.judges.attacks import MARK
-from prevalence.meta.coefficients import coefficients
 from prevalence.meta.preferences import OrderBias, order_bias
 from prevalence.meta.raters import judge_profile
 from prevalence.meta.table import mean_present, own_dimension
+from prevalence.stats.coefficients import coefficients
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from prevalence.meta.coefficients import Kind
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.coefficients import Kind
 
     Floats = NDArray[np.float64]
 

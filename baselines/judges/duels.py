@@ -12,21 +12,21 @@ import numpy as np
 
 from prevalence.baselines.judges.parsers import parser_for
 from prevalence.baselines.judges.prompts import Prompter
-from prevalence.baselines.judges.protocol import Request, Subject
 from prevalence.baselines.judges.run import judge_signature, material_digest
 from prevalence.errors import InputError
-from prevalence.guarded import Guarded
+from prevalence.llm.protocol import Request, Subject
 from prevalence.meta.preferences import neighbour_pairs
-from prevalence.readers.lines import json_lines
+from prevalence.readers.jsonfiles import json_lines
 from prevalence.records import SCHEMA, BadRecord, Product, Summary
+from prevalence.runs import Guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from prevalence.baselines.judges.packs import Dimension
-    from prevalence.baselines.judges.protocol import Backend, Response
     from prevalence.baselines.judges.scoring import Plan
+    from prevalence.llm.protocol import Backend, Response
 
 __all__ = ["DuelRun", "ListedPairs", "PairRow", "every_pair", "neighbours", "read_pairs"]
 

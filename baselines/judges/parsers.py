@@ -1,7 +1,7 @@
 """Scores in judges' replies, read strictly: what is not said plainly is counted, never guessed.
 
 A parser sees the reply alone. The rules by which published figures were made are in
-:mod:`prevalence.replies`; they are used only where they are asked for by name.
+:mod:`prevalence.llm.released_replies`; they are used only where they are asked for by name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.replies import UNREAD, reply_reader
+from prevalence.llm.released_replies import UNREAD, reply_reader
 
 __all__ = [
     "PARSERS",

@@ -22,9 +22,9 @@ from prevalence.baselines.judges.packs import (
     placeholders,
     read_toml,
 )
-from prevalence.baselines.judges.protocol import Message
-from prevalence.characters import well_formed
 from prevalence.errors import ConfigurationError
+from prevalence.llm.protocol import Message
+from prevalence.nli.pairs import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,17 +13,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prevalence.baselines.judges.protocol import Request, Response, Subject
 from prevalence.errors import InputError
-from prevalence.meta.generations import find_generations, full_name, read_replies
-from prevalence.readers.lines import json_lines
+from prevalence.llm.protocol import Request, Response, Subject
+from prevalence.meta.layouts import find_generations, full_name, read_replies
+from prevalence.readers.jsonfiles import json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from prevalence.baselines.judges.backends import BackendOptions
-    from prevalence.baselines.judges.protocol import Keep
-    from prevalence.meta.generations import Generations
+    from prevalence.llm.backends import BackendOptions
+    from prevalence.llm.protocol import Keep
+    from prevalence.meta.layouts import Generations
 
 __all__ = ["Recorder", "Replay", "open_backend", "read_recording"]
 

@@ -7,20 +7,20 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.judges.prompts import Prompter, missing_inputs, steps_prompt
-from prevalence.baselines.judges.protocol import Request, Sampling, Subject
 from prevalence.baselines.judges.scoring import merged
 from prevalence.baselines.rows import ScoreRow
 from prevalence.errors import BackendError
-from prevalence.guarded import Guarded
+from prevalence.llm.protocol import Request, Sampling, Subject
 from prevalence.records import BadRecord, Product, Summary
+from prevalence.runs import Guarded
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from prevalence.baselines.judges.packs import Dimension, Method
-    from prevalence.baselines.judges.protocol import Backend, Response
     from prevalence.baselines.judges.scoring import Judged, Plan
+    from prevalence.llm.protocol import Backend, Response
 
 __all__ = ["JudgeRun", "judge_signature", "material_digest", "text_digest", "write_steps"]
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.baselines.judges.parsers import contradicts_percentage, parser_for, read_table
-from prevalence.baselines.judges.protocol import Sampling
 from prevalence.errors import ConfigurationError
+from prevalence.llm.protocol import Sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prevalence.baselines.judges.packs import Dimension, Method
     from prevalence.baselines.judges.parsers import Reading
-    from prevalence.baselines.judges.protocol import Response
+    from prevalence.llm.protocol import Response
 
 __all__ = ["FORMS", "Form", "Judged", "Plan", "make_plan", "merged"]
 

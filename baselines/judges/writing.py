@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.judges.packs import PACKS, read_toml
 from prevalence.baselines.judges.prompts import material, missing_inputs_of
-from prevalence.baselines.judges.protocol import Message, Request, Sampling, Subject
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.llm.protocol import Message, Request, Sampling, Subject
 from prevalence.signature import build_signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.baselines.judges.protocol import Backend, Response
+    from prevalence.llm.protocol import Backend, Response
     from prevalence.records import Product
 
 __all__ = ["PROMPTS", "SummaryPrompt", "SummaryWriter", "Written", "load_summary_prompt"]

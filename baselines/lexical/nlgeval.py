@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.baselines.lexical.sacre import bleu_order
 from prevalence.baselines.rules import JOINT, comparing
-from prevalence.consistency.rouge import ngrams
+from prevalence.scorers.rouge import ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

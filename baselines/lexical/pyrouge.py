@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.lexical.rouge import Overlap, rouge_metric, rouge_unit
-from prevalence.consistency.rouge import ngrams
 from prevalence.errors import ConfigurationError
+from prevalence.scorers.rouge import ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

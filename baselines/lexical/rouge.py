@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.rules import comparing
-from prevalence.consistency.rouge import common_subsequence, ngrams, words
 from prevalence.errors import ConfigurationError
+from prevalence.scorers.rouge import common_subsequence, ngrams, words
 
 if TYPE_CHECKING:
     from collections import Counter

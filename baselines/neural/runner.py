@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.characters import well_formed
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.checkpoint import (
+from prevalence.models.checkpoint import (
     first_line,
     folder_digest,
     load_network,
     plain_name,
     read_config,
     read_tokenizer,
+    real_limit,
     resolve,
 )
-from prevalence.nli.limits import real_limit
+from prevalence.models.devices import dtype_name, open_device
 from prevalence.nli.packing import batches
-from prevalence.nli.scorer import dtype_name, open_device
+from prevalence.nli.pairs import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

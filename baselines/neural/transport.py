@@ -16,7 +16,7 @@ import numpy as np
 from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
 from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder, open_words
 from prevalence.baselines.rules import comparing
-from prevalence.consistency.units import sentences_of
+from prevalence.scorers.units import sentences_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import numpy as np
 
 from prevalence.bench.workload import WORDS, Workload
 from prevalence.errors import ConfigurationError
-from prevalence.nli.checkpoint import quiet_transformers
+from prevalence.models.checkpoint import quiet_transformers
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, PrevalenceError
-from prevalence.nli.checkpoint import PREMISE_FIRST, load_checkpoint, quiet_transformers
+from prevalence.models.checkpoint import PREMISE_FIRST, load_checkpoint, quiet_transformers
 from prevalence.nli.disentangled import DISENTANGLED
+from prevalence.nli.pairs import TextTable
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.nli.scorer import NLIScorer
-from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.bench.workload import Workload
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.pairs import PairScorer
 
 __all__ = ["CONTENDERS", "Given", "Opened"]
 

@@ -23,8 +23,8 @@ from prevalence.bench.machine import (
 )
 from prevalence.bench.workload import Workload
 from prevalence.errors import ConfigurationError, PrevalenceError
-from prevalence.nli.checkpoint import first_line
-from prevalence.nli.registry import EMBEDDED
+from prevalence.models.checkpoint import first_line
+from prevalence.models.registry import EMBEDDED
 from prevalence.nli.scorer import NLIScorer
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.texts import TextTable
+from prevalence.nli.pairs import TextTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

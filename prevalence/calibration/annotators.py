@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.agreement import krippendorff_alpha
 from prevalence.errors import InputError
+from prevalence.stats.agreement import krippendorff_alpha
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

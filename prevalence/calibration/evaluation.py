@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prevalence.calibration.figures import Candidates, best_threshold
 from prevalence.calibration.resampling import (
     Comparison,
     Outcome,
@@ -15,13 +16,11 @@ from prevalence.calibration.resampling import (
     figures_of,
     intervals_of,
 )
-from prevalence.calibration.thresholds import Candidates, best_threshold
 
 if TYPE_CHECKING:
-    from prevalence.calibration.arrays import Floats
-    from prevalence.calibration.maps import ScoreMap
     from prevalence.labelled import JudgedPairs
-    from prevalence.statistics import PairedTest
+    from prevalence.scorers.calibrated import Floats, ScoreMap
+    from prevalence.stats.resampling import PairedTest
 
 __all__ = ["Decider", "comparison_json", "outcome_of", "relation_figures", "set_figures"]
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.calibration.figures import auc, weighted_auc
-from prevalence.calibration.tally import confusion, rates, tally
-from prevalence.statistics import (
+from prevalence.calibration.figures import auc, confusion, rates, tally, weighted_auc
+from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     DEFAULT_TRIALS,
@@ -23,7 +22,7 @@ from prevalence.statistics import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from prevalence.calibration.arrays import Bools, Floats
+    from prevalence.scorers.calibrated import Bools, Floats
 
 __all__ = ["Comparison", "Outcome", "Resampling", "compare", "figures_of", "intervals_of"]
 
@@ -70,7 +69,7 @@ class Outcome:
 
     @property
     def sums(self) -> Floats:
-        """Sums by product, see :func:`prevalence.calibration.tally.tally`."""
+        """Sums by product, see :func:`prevalence.calibration.figures.tally`."""
         return tally(self.probabilities, self.decided, self.labels, self.groups, self.size)
 
     @property

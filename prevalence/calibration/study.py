@@ -19,21 +19,51 @@ from prevalence.calibration.evaluation import (
     relation_figures,
     set_figures,
 )
-from prevalence.calibration.figures import auc
-from prevalence.calibration.folds import grouped_folds
-from prevalence.calibration.maps import fit_map
+from prevalence.calibration.figures import Candidates, auc, best_threshold
 from prevalence.calibration.resampling import Outcome, Resampling, figures_of
-from prevalence.calibration.thresholds import Candidates, best_threshold
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.scorers.calibrated import fit_map
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prevalence.calibration.arrays import Bools, Floats
-    from prevalence.calibration.maps import ScoreMap
-    from prevalence.labelled import JudgedPairs
+    from numpy.typing import NDArray
 
-__all__ = ["EVERY_RELATION", "Row", "ScoredPairs", "Settings", "best_of", "study"]
+    from prevalence.labelled import JudgedPairs
+    from prevalence.scorers.calibrated import Bools, Floats, ScoreMap
+
+__all__ = ["EVERY_RELATION", "Row", "ScoredPairs", "Settings", "best_of", "grouped_folds", "study"]
+
+
+def grouped_folds(
+    groups: Sequence[str] | NDArray[np.str_], *, folds: int, seed: int
+) -> list[frozenset[str]]:
+    """Deal groups into folds of nearly equal numbers of pairs.
+
+    Args:
+        groups: Group of each pair.
+        folds: Number of folds.
+        seed: Shuffles the groups first.
+
+    Returns:
+        Held-out groups of each fold; they cover every group once.
+
+    Raises:
+        InputError: There are fewer groups than folds.
+    """
+    names, counts = np.unique(np.asarray(groups), return_counts=True)
+    if len(names) < folds:
+        raise InputError(f"{folds} folds need at least as many groups, found {len(names)}")
+    order = np.random.default_rng(seed).permutation(len(names))
+    order = order[np.argsort(-counts[order], kind="stable")]
+    held: list[set[str]] = [set() for _ in range(folds)]
+    sizes = np.zeros(folds, dtype=np.int64)
+    for index in order.tolist():
+        fold = int(np.argmin(sizes))
+        held[fold].add(str(names[index]))
+        sizes[fold] += counts[index]
+    return [frozenset(fold) for fold in held]
+
 
 EVERY_RELATION = "all"
 _SPREAD = ("auc", "balanced_accuracy")
@@ -64,7 +94,7 @@ class Settings:
 
     Attributes:
         relation: use of C that is calibrated: `review`, `product`, `sentence`, or `all`.
-        score_map: kind of map, see :data:`prevalence.calibration.maps.MAPS`.
+        score_map: kind of map, see :data:`prevalence.scorers.calibrated.MAPS`.
         candidates: threshold rule.
         folds: of cross-validation; fewer where there are fewer products.
         resampling: of intervals and tests; its seed deals the folds as well.

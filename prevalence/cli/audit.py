@@ -14,7 +14,7 @@ from prevalence.cli.options import GroupedCommand, option
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from prevalence.meta.coefficients import Kind
+    from prevalence.stats.coefficients import Kind
 
 __all__ = ["audit"]
 

@@ -127,7 +127,7 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
 def _settings(parameters: dict[str, Any]) -> Settings:
     """The settings with device and precision resolved."""
     from prevalence.bench.measure import Settings
-    from prevalence.nli.scorer import open_device
+    from prevalence.models.devices import open_device
 
     device, dtype = str(open_device(parameters.pop("device"))), parameters.pop("dtype")
     if dtype == "auto":

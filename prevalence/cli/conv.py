@@ -120,11 +120,10 @@ def train(**parameters: Any) -> None:
     PAIRS is read as by `prevalence calibrate`.
     """
     from prevalence.cli.progress import pair_bar
-    from prevalence.consistency.conv import ConvSettings
-    from prevalence.consistency.conv_files import write_head
-    from prevalence.consistency.conv_training import ConvTraining, train_conv
     from prevalence.labelled import JudgedPairs, read_documents
-    from prevalence.scorers import ScorerOptions, open_unit_model
+    from prevalence.scorers.conv import ConvSettings, write_head
+    from prevalence.scorers.conv_training import ConvTraining, train_conv
+    from prevalence.scorers.registry import ScorerOptions, open_unit_model
 
     output = _checked_output(parameters.pop("output"))
     settings = ConvSettings(**_taken(parameters, ConvSettings))
@@ -152,8 +151,7 @@ def convert(**parameters: Any) -> None:
 
     FILE is read as weights alone: nothing in it can run.
     """
-    from prevalence.consistency.conv import ConvSettings
-    from prevalence.consistency.conv_files import read_head, write_head
+    from prevalence.scorers.conv import ConvSettings, read_head, write_head
 
     output = _checked_output(parameters.pop("output"))
     head = read_head(parameters.pop("file"), settings=_taken(parameters, ConvSettings))

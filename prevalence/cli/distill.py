@@ -110,7 +110,7 @@ def distill(
     """
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import read_documents
-    from prevalence.scorers import open_scorer
+    from prevalence.scorers.registry import open_scorer
     from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 
     check_output(output)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from prevalence.cli.progress import ScoringProgress
     from prevalence.cli.score import ScoreOptions
     from prevalence.distributed import DistributedEngine
-    from prevalence.engine import Engine
     from prevalence.records import BadRecord, Product
     from prevalence.report.systems import SystemTable
+    from prevalence.scoring.engine import Engine
 
 __all__ = ["DistributedRecords", "check_engine", "engine_options", "run_distributed",
            "worker_parameters"]  # fmt: skip
@@ -125,8 +125,8 @@ def _scorer_from_root(name: str) -> str:
     A word is taken for a file only where one process would open it as a file: a folder may have
     the name of a family, of a registered model or of a family's option.
     """
-    from prevalence.nli.registry import lookup
-    from prevalence.scorers import FAMILIES
+    from prevalence.models.registry import lookup
+    from prevalence.scorers.registry import FAMILIES
 
     kind, colon, rest = name.partition(":")
     if kind == "nli" and colon:
@@ -155,7 +155,7 @@ def _unless_cut(marks: str, word: str, renamed: Callable[[str], str]) -> str:
 
 
 def _unit_model_from_root(name: str) -> str:
-    from prevalence.consistency.summac import SUMMAC_MODELS
+    from prevalence.scorers.summac import SUMMAC_MODELS
 
     return name if name.removeprefix("nli:") in SUMMAC_MODELS else _scorer_from_root(name)
 

@@ -25,7 +25,7 @@ from prevalence.cli.options import (
 from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
-    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.llm.backends import BackendOptions
 
 __all__ = ["JudgeOptions", "judge"]
 

@@ -12,7 +12,7 @@ import click
 from prevalence.cli.options import open_cache_folder, option, refuse_given
 
 if TYPE_CHECKING:
-    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.llm.backends import BackendOptions
 
 __all__ = [
     "backend_choice",
@@ -180,7 +180,7 @@ def language_model_options(command: Command) -> Command:
 
 def own_names() -> frozenset[str]:
     """Names of the parameters that :func:`language_model_options` adds."""
-    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.llm.backends import BackendOptions
 
     return frozenset({"backend", *(field.name for field in fields(BackendOptions))} - _SHARED_NAMES)
 
@@ -195,7 +195,7 @@ def check_backend_options(spec: str, *, dry_run: bool) -> None:
     Raises:
         click.UsageError: one was given.
     """
-    from prevalence.baselines.judges.backends import READ, BackendOptions
+    from prevalence.llm.backends import READ, BackendOptions
 
     kind = spec.partition(":")[0]
     if kind in READ:
@@ -219,7 +219,7 @@ def backend_choice(parameters: dict[str, Any]) -> tuple[str | None, BackendOptio
     Returns:
         The backend's spec, or None, and what backends may be told.
     """
-    from prevalence.baselines.judges.backends import BackendOptions
+    from prevalence.llm.backends import BackendOptions
 
     spec = parameters.pop("backend")
     folder = open_cache_folder(parameters.pop("cache"), parameters.pop("no_cache"))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.judges.attacks import attacked
-from prevalence.baselines.judges.backends import open_backend
 from prevalence.baselines.judges.duels import (
     DuelRun,
     PairRow,
@@ -34,6 +33,7 @@ from prevalence.errors import (
     PrevalenceError,
     foreign_output,
 )
+from prevalence.llm.backends import open_backend
 from prevalence.report.baselines import SystemMeans
 from prevalence.report.console import make_console, plain
 from prevalence.writers import finished_rows, skip_finished
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.baselines.judges.packs import Dimension
-    from prevalence.baselines.judges.protocol import Backend
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.cli.judge import JudgeOptions
+    from prevalence.llm.protocol import Backend
     from prevalence.records import BadRecord, Product
 
 __all__ = ["run"]
@@ -338,7 +338,7 @@ def _dry_run(
     *,
     selection: _Selection,
 ) -> tuple[int, int]:
-    from prevalence.baselines.judges.spending import DryRun, Prices
+    from prevalence.llm.spending import DryRun, Prices
 
     counter = DryRun(backend, store=getattr(backend, "store", None))
     steps = _stored_steps(plan, dimensions, counter)

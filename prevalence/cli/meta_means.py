@@ -41,7 +41,7 @@ def means(**parameters: Any) -> None:
     from dataclasses import replace
 
     from prevalence.errors import InputError
-    from prevalence.report.means import means_report
+    from prevalence.report.correlations import means_report
 
     choices = read_choices(parameters)
     table, convention, what = choices.table, choices.convention, parameters["what"]

@@ -47,7 +47,7 @@ def preferences(**parameters: Any) -> None:
     and over neighbours in quality.
     """
     from prevalence.meta.correlate import pairings
-    from prevalence.meta.pairs import read_duels
+    from prevalence.meta.preferences import read_duels
     from prevalence.report.preferences import preference_report
 
     own = paired_names(parameters.pop("own"), "--own")

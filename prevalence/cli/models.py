@@ -25,8 +25,8 @@ def models(as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from prevalence.nli.registry import REGISTRY
-    from prevalence.scorers import FAMILIES
+    from prevalence.models.registry import REGISTRY
+    from prevalence.scorers.registry import FAMILIES
 
     if as_json:
         rows = []

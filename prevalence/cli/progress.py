@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
-    from prevalence.engine import WorkCounts
+    from prevalence.scoring.engine import WorkCounts
 
 __all__ = ["ReadingProgress", "ScoringProgress", "pair_bar"]
 

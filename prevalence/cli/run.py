@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from prevalence.cli.distributed import DistributedRecords
     from prevalence.cli.score import ScoreOptions
     from prevalence.distributed import DistributedEngine
-    from prevalence.engine import Engine
     from prevalence.records import BadRecord, Product
+    from prevalence.scoring.engine import Engine
 
     Scoring = Engine | DistributedEngine
 

@@ -28,8 +28,8 @@ from prevalence.cli.outputs import check_output
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
-    from prevalence.engine import Engine, ScoringOptions
     from prevalence.report.systems import SystemTable
+    from prevalence.scoring.engine import Engine, ScoringOptions
 
 __all__ = ["ScoreOptions", "score"]
 
@@ -292,7 +292,7 @@ def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
 
 
 def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOptions:
-    from prevalence.engine import ScoringOptions
+    from prevalence.scoring.engine import ScoringOptions
 
     return ScoringOptions(
         threshold=parameters["threshold"],
@@ -309,8 +309,8 @@ def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOption
 
 def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
     """The engine; a model takes a while to load, so this comes after all that can be checked."""
-    from prevalence.engine import Engine
-    from prevalence.scorers import open_scorer
+    from prevalence.scorers.registry import open_scorer
+    from prevalence.scoring.engine import Engine
 
     return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 

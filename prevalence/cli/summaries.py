@@ -16,16 +16,16 @@ from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import LineFile
 from prevalence.cli.summary_work import SummaryReport, unfinished
 from prevalence.errors import InputError, PrevalenceError
-from prevalence.extractive.judge import Calls
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import BadRecord, Product
+from prevalence.summarize.questions import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from prevalence.cli.summarize import SummarizeOptions
-    from prevalence.extractive.extract import Extract, SummaryOptions
-    from prevalence.summarizer import Summarizer
+    from prevalence.summarize.extract import Extract, SummaryOptions
+    from prevalence.summarize.summarizer import Summarizer
 
 __all__ = ["Report", "run"]
 

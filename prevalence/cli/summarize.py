@@ -27,17 +27,17 @@ from prevalence.cli.writing_options import (
     take_writing,
     writing_options,
 )
-from prevalence.extractive.extract import METHODS, SEARCHES, SummaryOptions
-from prevalence.extractive.length import LengthRule
-from prevalence.extractive.products import Target
-from prevalence.nli.registry import EMBEDDED
+from prevalence.models.registry import EMBEDDED
 from prevalence.sentences import SPLITTERS
+from prevalence.summarize.candidates import LengthRule
+from prevalence.summarize.extract import METHODS, SEARCHES, SummaryOptions
+from prevalence.summarize.products import Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prevalence.engine import Engine
-    from prevalence.summarizer import Summarizer
+    from prevalence.scoring.engine import Engine
+    from prevalence.summarize.summarizer import Summarizer
 
 __all__ = ["SummarizeOptions", "summarize"]
 
@@ -283,7 +283,7 @@ def _run(
 
 
 def _open(options: SummarizeOptions, parameters: dict[str, Any]) -> Summarizer:
-    from prevalence.summarizer import Summarizer
+    from prevalence.summarize.summarizer import Summarizer
 
     engine = _engine(options, parameters) if options.choice.needs_model else None
     return Summarizer(
@@ -296,8 +296,8 @@ def _open(options: SummarizeOptions, parameters: dict[str, Any]) -> Summarizer:
 
 
 def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
-    from prevalence.engine import Engine, ScoringOptions
-    from prevalence.scorers import open_scorer
+    from prevalence.scorers.registry import open_scorer
+    from prevalence.scoring.engine import Engine, ScoringOptions
 
     scoring = ScoringOptions(
         threshold=parameters["threshold"],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prevalence.cli.errors import note
-from prevalence.extractive.products import skip_summarized
+from prevalence.summarize.products import skip_summarized
 from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.cli.summarize import SummarizeOptions
-    from prevalence.extractive.products import Target
     from prevalence.records import BadRecord, Product
+    from prevalence.summarize.products import Target
 
 __all__ = ["SummaryReport", "unfinished"]
 

@@ -44,7 +44,7 @@ def train(
     and a model card. Ctrl-C keeps the last checkpoint; the same command resumes from it.
     """
     from prevalence.training.pipeline import train as run
-    from prevalence.training.recipe_file import read_recipe
+    from prevalence.training.recipe import read_recipe
 
     settings = read_recipe(recipe)
     where = work or output / ".training"

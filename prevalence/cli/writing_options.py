@@ -19,8 +19,8 @@ from prevalence.cli.judge_backends import (
 from prevalence.cli.options import option, refuse_given
 
 if TYPE_CHECKING:
-    from prevalence.baselines.judges.backends import BackendOptions
     from prevalence.cli.summarize import SummarizeOptions
+    from prevalence.llm.backends import BackendOptions
 
 __all__ = ["LANGUAGE_MODEL", "WritingOptions", "check_writing", "take_writing", "writing_options"]
 

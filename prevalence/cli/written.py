@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from prevalence.baselines.judges.backends import open_backend
-from prevalence.baselines.judges.spending import DryRun, Prices
 from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
 from prevalence.cli.errors import Incomplete, note
 from prevalence.cli.outputs import LineFile
 from prevalence.cli.progress import ReadingProgress
 from prevalence.cli.summary_work import SummaryReport, unfinished
 from prevalence.errors import InputError, PrevalenceError
-from prevalence.extractive.products import Target
+from prevalence.llm.backends import open_backend
+from prevalence.llm.spending import DryRun, Prices
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import BadRecord, Product
+from prevalence.summarize.products import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from prevalence.baselines.judges.protocol import Sampling
     from prevalence.baselines.judges.writing import SummaryPrompt, Written
     from prevalence.cli.summarize import SummarizeOptions
     from prevalence.cli.writing_options import WritingOptions
+    from prevalence.llm.protocol import Sampling
 
 __all__ = ["GENERATION_KEY", "WritingReport", "run"]
 

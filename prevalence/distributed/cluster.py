@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
-from prevalence.nli.checkpoint import first_line
+from prevalence.models.checkpoint import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -19,22 +19,22 @@ from prevalence.distributed.worker import (
     describe,
     identities,
 )
-from prevalence.engine import WorkCounts
 from prevalence.errors import BackendError
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary
+from prevalence.scoring.engine import WorkCounts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prevalence.distributed.cluster import Pool
-    from prevalence.engine import Engine
-    from prevalence.nli.protocol import Progress
+    from prevalence.nli.pairs import Progress
+    from prevalence.scoring.engine import Engine
 
 __all__ = ["DistributedEngine"]
 
 
 class DistributedEngine:
-    """Scores files on a cluster as :class:`prevalence.engine.Engine` scores products.
+    """Scores files on a cluster as :class:`prevalence.scoring.engine.Engine` scores products.
 
     Rows come in input order, and are those of one process: workers run the package's engine.
 
@@ -148,7 +148,7 @@ class DistributedEngine:
         planned: Callable[[int], None] | None = None,
         announced: Callable[[int], None] | None = None,  # noqa: ARG002 - the engine's shape
     ) -> Iterator[ScoredSummary]:
-        """Score the input from an item on; see :meth:`prevalence.engine.Engine.run`.
+        """Score the input from an item on; see :meth:`prevalence.scoring.engine.Engine.run`.
 
         Args:
             items: what is left of :meth:`items`; only the first is looked at.

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from prevalence.distributed.splits import GZIP, PARQUET, Split, parquet
 from prevalence.errors import InputError
 from prevalence.readers import parse_record
-from prevalence.readers.drafts import Item, ReadOptions
+from prevalence.readers.fields import Item, ReadOptions
 from prevalence.readers.jsonfiles import LAYOUTS, line_items
 from prevalence.readers.streams import Source, display, open_source
 from prevalence.records import BadRecord

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
-from prevalence.readers.detect import detect_container, detect_json
 from prevalence.readers.jsonfiles import LAYOUTS
+from prevalence.readers.products import detect_container, detect_json
 from prevalence.readers.streams import STDIN, check_readable, display, open_source
 
 if TYPE_CHECKING:

@@ -18,18 +18,17 @@ import numpy as np
 
 from prevalence import errors
 from prevalence.distributed.splits import Split
-from prevalence.engine import WorkCounts
 from prevalence.errors import BackendError, ModelError, PrevalenceError
-from prevalence.jobs import SummaryJob
+from prevalence.nli.pairs import TextTable
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
-from prevalence.results import scored_summary
-from prevalence.texts import TextTable
+from prevalence.scoring.engine import WorkCounts
+from prevalence.scoring.job import SummaryJob, scored_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from prevalence.distributed.reading import Reading
-    from prevalence.engine import Engine
+    from prevalence.scoring.engine import Engine
 
 __all__ = ["TALLIES", "Description", "Failure", "SplitScorer", "WorkerFault", "counted",
            "describe", "identities"]  # fmt: skip

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from prevalence.errors import ConfigurationError, MissingDependencyError
-from prevalence.rewards.batch import BatchScorer, Sample
-from prevalence.rewards.tally import Tally
+from prevalence.rewards.batch import BatchScorer, Sample, Tally
 
 try:
     from torchmetrics import Metric

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import ConfigurationError
-from prevalence.rewards.batch import BatchScorer, Sample
-from prevalence.rewards.tally import Tally
+from prevalence.rewards.batch import BatchScorer, Sample, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

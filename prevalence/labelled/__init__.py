@@ -1,10 +1,8 @@
 """Labelled (premise, hypothesis) pairs: every accepted layout, for training and calibration."""
 
-from prevalence.labelled.documents import Document
-from prevalence.labelled.judged import JudgedPairs
+from prevalence.labelled.documents import Document, Target, parse_target
 from prevalence.labelled.layouts import LABEL_MODES, LabelMode
-from prevalence.labelled.reading import read_documents
-from prevalence.labelled.targets import Target, parse_target
+from prevalence.labelled.reading import JudgedPairs, read_documents
 
 __all__ = [
     "LABEL_MODES",

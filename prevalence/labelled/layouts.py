@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import InputError
-from prevalence.labelled.documents import RELATIONS, Document, Record, items_of, text_of
-from prevalence.labelled.targets import Target, majority_target, mean_target, parse_target
+from prevalence.labelled.documents import (
+    RELATIONS,
+    Document,
+    Record,
+    Target,
+    items_of,
+    majority_target,
+    mean_target,
+    parse_target,
+    text_of,
+)
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
 

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.coefficients import coefficient
 from prevalence.meta.levels import correlate_many, system_means
+from prevalence.stats.coefficients import coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from prevalence.meta.coefficients import Kind, Undefined
     from prevalence.meta.levels import Level
+    from prevalence.stats.coefficients import Kind, Undefined
 
 __all__ = ["MetricComparison", "holm", "permutation_test", "williams_test"]
 

@@ -18,13 +18,13 @@ from prevalence.meta.levels import (
     draw_resamples,
 )
 from prevalence.meta.table import own_dimension
-from prevalence.statistics import DEFAULT_RESAMPLES, DEFAULT_SEED
+from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from prevalence.meta.coefficients import Kind
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.coefficients import Kind
 
 __all__ = ["Bootstrap", "Correlation", "Pairing", "correlate", "pairings", "score_grids"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.kernels.correlation import resampled_correlations, row_correlations
-from prevalence.meta.coefficients import (
+from prevalence.stats.coefficients import (
     Kind,
     Undefined,
     coefficient,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.coefficients import mean_coefficient
-from prevalence.meta.rounding import cut
+from prevalence.meta.conventions import cut
+from prevalence.stats.coefficients import mean_coefficient
 
 __all__ = ["MARKED", "ModelMeans", "model_means", "ranks", "round_half_up"]
 

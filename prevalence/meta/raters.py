@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.coefficients import mean_coefficient
 from prevalence.meta.levels import correlate_level
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
-    from prevalence.meta.coefficients import Kind, Undefined
     from prevalence.meta.levels import Level
+    from prevalence.stats.coefficients import Kind, Undefined
 
 __all__ = [
     "KAPPA_BOUND",
@@ -235,7 +235,7 @@ def batches_to_reannotate(cells: ArrayLike, *, bound: float = KAPPA_BOUND) -> In
     """Cells of batch and system whose agreement is too low.
 
     Args:
-        cells: float64 [batches, systems] of :func:`~prevalence.agreement.agreement_by_cell`.
+        cells: float64 [batches, systems] of :func:`~prevalence.stats.agreement.agreement_by_cell`.
             NaN, where agreement is undefined, is not too low.
         bound: the smallest agreement that may stay.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.coefficients import mean_coefficient
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

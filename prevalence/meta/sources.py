@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.meta.generations import Generations, find_generations, read_generations
-from prevalence.meta.layouts import Context, NoScoresError, record_entries
+from prevalence.meta.layouts import (
+    Context,
+    Generations,
+    NoScoresError,
+    find_generations,
+    read_generations,
+    record_entries,
+)
 from prevalence.meta.table import Entry, RatingTable, TableBuilder
-from prevalence.readers.detect import detect_json
 from prevalence.readers.fields import FieldError, Position, describe
-from prevalence.readers.jsonfiles import document_text
-from prevalence.readers.jsontext import decode_document
-from prevalence.readers.lines import line_values
+from prevalence.readers.jsonfiles import decode_document, document_text, line_values
+from prevalence.readers.products import detect_json
 from prevalence.readers.streams import STDIN, display, open_source
 
 if TYPE_CHECKING:

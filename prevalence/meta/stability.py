@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import InputError
-from prevalence.meta.coefficients import coefficient, coefficients, mean_coefficient
 from prevalence.meta.levels import without_noise
+from prevalence.stats.coefficients import coefficient, coefficients, mean_coefficient
 
 if TYPE_CHECKING:
-    from prevalence.meta.coefficients import Coefficient, Coefficients, Kind
+    from prevalence.stats.coefficients import Coefficient, Coefficients, Kind
 
 __all__ = ["MethodAgreement", "Stability", "method_agreement", "stability"]
 

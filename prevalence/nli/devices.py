@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.checkpoint import PREMISE_FIRST
-from prevalence.nli.protocol import PairScorer, PairScores, Progress
-from prevalence.nli.scorer import ALL_DEVICES
+from prevalence.models.checkpoint import PREMISE_FIRST
+from prevalence.models.devices import ALL_DEVICES
+from prevalence.nli.pairs import PairScorer, PairScores, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
 __all__ = ["SharedScorer", "device_names", "open_on_devices", "pair_costs", "shares"]
 
@@ -127,7 +127,7 @@ class SharedScorer:
     def score(
         self, texts: TextTable, pairs: Ints, *, progress: Progress | None = None
     ) -> PairScores:
-        """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`.
+        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`.
 
         When one device fails, or the caller is interrupted, the others stop at their next report
         of progress.

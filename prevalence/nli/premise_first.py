@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.kernels.packing import sent
-from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.models.checkpoint import PREMISE_FIRST
 from prevalence.nli.packed import Packed, PackedClassifier
 from prevalence.nli.packing import Fitted, fit_blocks
 from prevalence.nli.tokens import BlockLayout, block_layout
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from prevalence.nli.checkpoint import LoadedCheckpoint
+    from prevalence.models.checkpoint import LoadedCheckpoint
     from prevalence.nli.tokens import TokenStore
 
 __all__ = ["Grouped", "PremiseFirstReader", "group", "pack", "placed"]

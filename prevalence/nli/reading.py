@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from prevalence.errors import ModelError
-from prevalence.nli.checkpoint import PREMISE_FIRST, LoadedCheckpoint
+from prevalence.models.checkpoint import PREMISE_FIRST, LoadedCheckpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
             )
         return PremiseFirstReader(checkpoint, device)
     if packing != "padded":
-        from prevalence.nli.packed_joint import PackedJointReader, worth_packing
+        from prevalence.nli.joint import PackedJointReader, worth_packing
 
         if packing == "packed" or worth_packing(checkpoint, device):
             return PackedJointReader(checkpoint, device)

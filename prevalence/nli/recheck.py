@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.nli.protocol import PairScorer, PairScores, Progress
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import PairScorer, PairScores, Progress, TextTable
 
 __all__ = ["RecheckedScorer"]
 
@@ -87,7 +86,7 @@ class RecheckedScorer:
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
-        """Score pairs; see :meth:`prevalence.nli.protocol.PairScorer.score`."""
+        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
         scores = self.fast.score(texts, pairs, progress=progress)
         rows = np.flatnonzero(near(scores.entailment, self.threshold, self._reach))
         if rows.size:

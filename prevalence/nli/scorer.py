@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
 from prevalence.metric import check_threshold
-from prevalence.nli.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
-from prevalence.nli.lanes import MOST_LANES
-from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
+from prevalence.models.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
+from prevalence.models.devices import dtype_name, open_device
+from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress, TextTable
 from prevalence.nli.reading import PACKINGS, open_reader
-from prevalence.nli.running import BatchRunner
+from prevalence.nli.running import MOST_LANES, BatchRunner
 from prevalence.nli.tokens import TokenStore
-from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,14 +24,7 @@ if TYPE_CHECKING:
 
     from prevalence.nli.packing import Fitted
 
-__all__ = ["ALL_DEVICES", "DTYPES", "TRUNCATIONS", "NLIScorer", "dtype_name", "open_device",
-           "rounding_doubt"]  # fmt: skip
-
-DTYPES = ("auto", "float32", "float16", "bfloat16")
-"""Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
-
-ALL_DEVICES = "all"
-"""Every CUDA device of the machine, which several scorers share."""
+__all__ = ["TRUNCATIONS", "NLIScorer", "rounding_doubt"]
 
 TRUNCATIONS = ("premise", "longest-first")
 """What gives way when a pair is too long: the end of the premise, or of the longer text."""
@@ -52,7 +44,7 @@ class NLIScorer:
         model: registered name, checkpoint folder or hub name.
         threshold: decision threshold; None takes the checkpoint's own.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
-        dtype: one of :data:`DTYPES`.
+        dtype: one of :data:`prevalence.models.devices.DTYPES`.
         batch_tokens: most tokens in a batch, padding included; halved when memory runs out.
         windows: read long premises in windows that advance by this many tokens, and let the
             window with the highest P(entailment) decide; None reads the beginning only.
@@ -64,8 +56,8 @@ class NLIScorer:
         workers: batches computed side by side; None takes torch's number of threads on a CPU (8 at
             most, each with its share of the threads) and 1 elsewhere. Answers do not depend on it.
         packing: ``packed`` computes no padding, for the model types of
-            :data:`prevalence.nli.heads.PACKED_FAMILIES`; ``padded`` works for all; ``auto`` packs
-            on a CUDA device where the model allows it, and DeBERTa on a CPU too.
+            :data:`prevalence.nli.registered.PACKED_FAMILIES`; ``padded`` works for all; ``auto``
+            packs on a CUDA device where the model allows it, and DeBERTa on a CPU too.
 
     Attributes:
         signature: ordered parts of the signature.
@@ -301,40 +293,6 @@ def _cpu_lanes() -> int:
     import torch
 
     return min(torch.get_num_threads(), MOST_LANES)
-
-
-def open_device(name: str) -> Any:
-    """The torch device of that name; ``auto`` is a CUDA device where there is one.
-
-    Raises:
-        BackendError: it is not usable here, or names several devices.
-    """
-    import torch
-
-    if name == ALL_DEVICES or "," in name:
-        raise BackendError(
-            f"device {name!r}: several devices share the work of NLI models opened by name; "
-            "name one device"
-        )
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise BackendError(f"device {name!r} is not usable here; try --device cpu") from error
-    return device
-
-
-def dtype_name(name: str) -> str:
-    """One of :data:`DTYPES` with ``auto`` resolved.
-
-    Raises:
-        ConfigurationError: another name.
-    """
-    if name not in DTYPES:
-        raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
-    return "float32" if name == "auto" else name
 
 
 def rounding_doubt(dtype: str) -> float:

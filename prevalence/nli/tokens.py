@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prevalence.characters import well_formed
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import PairLayout, assemble
+from prevalence.nli.pairs import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
 __all__ = ["BlockLayout", "TokenStore", "block_layout", "encode", "pair_layout"]
 

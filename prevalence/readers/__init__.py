@@ -3,11 +3,9 @@
 Start with :func:`read_products`; it streams, so that a file may be larger than the memory.
 """
 
-from prevalence.readers.authors import read_authors
 from prevalence.readers.jsonfiles import parse_record
-from prevalence.readers.names import read_product_names
 from prevalence.readers.products import FORMATS, read_products
-from prevalence.readers.reviews import read_reviews
+from prevalence.readers.side_files import read_authors, read_product_names, read_reviews
 
 __all__ = [
     "FORMATS",

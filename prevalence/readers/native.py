@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prevalence.readers.drafts import Draft, RawReview, RawSummary
-from prevalence.readers.fields import FieldError, describe, leftover
+from prevalence.readers.fields import Draft, FieldError, RawReview, RawSummary, describe, leftover
 
 __all__ = ["KNOWN", "draft", "listed_reviews"]
 

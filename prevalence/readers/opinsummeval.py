@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from prevalence.readers.drafts import Draft, RawReview, RawSummary
-from prevalence.readers.fields import FieldError, describe, leftover
+from prevalence.readers.fields import Draft, FieldError, RawReview, RawSummary, describe, leftover
 
 __all__ = ["KNOWN", "draft", "matches", "numbered_reviews"]
 

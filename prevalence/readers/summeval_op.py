@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prevalence.readers.drafts import Draft, RawSummary
-from prevalence.readers.fields import FieldError, describe, leftover
+from prevalence.readers.fields import Draft, FieldError, RawSummary, describe, leftover
 from prevalence.readers.opinsummeval import numbered_reviews
 
 if TYPE_CHECKING:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.agreement import (
-    LEVELS,
-    agreement_by_cell,
-    cohen_kappa,
-    fleiss_kappa,
-    gwet_ac1,
-    krippendorff_alpha,
-)
-from prevalence.meta.coefficients import mean_coefficient
+from prevalence.meta.conventions import cut
 from prevalence.meta.correlate import score_grids
 from prevalence.meta.raters import (
     batches_to_reannotate,
@@ -27,9 +19,16 @@ from prevalence.meta.raters import (
     rater_spread,
     ratings_per_score,
 )
-from prevalence.meta.rounding import cut
-from prevalence.report.printing import Printer
-from prevalence.report.sheets import Cell, Report, Sheet, records_of
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
+from prevalence.stats.agreement import (
+    LEVELS,
+    agreement_by_cell,
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+)
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from prevalence.api import StatementSupport
     from prevalence.records import Review, ScoredSentence, ScoredSummary
     from prevalence.report.systems import Comparison, SystemStatistics
-    from prevalence.statistics import Interval
+    from prevalence.stats.resampling import Interval
 
 __all__ = [
     "comparison_table",

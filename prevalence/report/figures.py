@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError, MissingDependencyError
-from prevalence.meta.coefficients import coefficients
 from prevalence.meta.correlate import correlate, pairings, score_grids
 from prevalence.meta.levels import system_means
 from prevalence.meta.table import mean_present
 from prevalence.report.text import one_line
+from prevalence.stats.coefficients import coefficients
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from prevalence.meta.conventions import printed
 from prevalence.meta.correlate import score_grids
 from prevalence.meta.preferences import (
     Preferences,
@@ -14,7 +15,6 @@ from prevalence.meta.preferences import (
     order_bias,
     preference_points,
 )
-from prevalence.meta.rounding import printed
 from prevalence.meta.table import mean_present
 from prevalence.report.sheets import Cell, Report, Sheet
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
-    from prevalence.meta.pairs import Duels
+    from prevalence.meta.preferences import Duels
     from prevalence.meta.table import RatingTable
 
     Floats = NDArray[np.float64]

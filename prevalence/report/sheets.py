@@ -1,8 +1,4 @@
-"""Results as sheets for people and as records for programs, in five formats.
-
-A sheet is what a paper prints: rounded, starred, marked. The records beside it hold the unrounded
-numbers, for JSON and CSV.
-"""
+"""Numbers → cells, as a convention prints them."""
 
 from __future__ import annotations
 
@@ -12,15 +8,20 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from prevalence.meta.conventions import printed
 from prevalence.report.text import one_line
+from prevalence.stats.coefficients import stars
 from prevalence.writers import neutral_cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["FORMATS", "Cell", "Report", "Sheet", "records_of", "render"]
+    from prevalence.meta.conventions import Convention
+
+__all__ = ["FORMATS", "Cell", "Printer", "Report", "Sheet", "records_of", "render"]
+
 
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _GAP = "  "
@@ -250,3 +251,25 @@ _RENDERERS: Mapping[str, Callable[[Report], str]] = {
 
 FORMATS = tuple(_RENDERERS)
 """Names of the formats."""
+
+
+class Printer(NamedTuple):
+    """Prints figures with a convention's decimals, rounding and stars."""
+
+    convention: Convention
+
+    def figure(self, value: float, p: float = float("nan"), *, place: int = 0) -> Cell:
+        """A rounded figure with the stars of its p-value."""
+        text = printed(value, self.convention.decimals, self.convention.rounding)
+        return Cell(text, len(stars(p, self.convention.thresholds)), place, float(value))
+
+    def p_value(self, p: float) -> Cell:
+        """A p-value, to four decimals at least; small ones in powers of ten."""
+        small = 0.0 < p < 10.0**-4
+        text = f"{p:.1e}" if small else printed(p, max(4, self.convention.decimals))
+        return Cell(text, len(stars(p, self.convention.thresholds)), value=float(p))
+
+    @staticmethod
+    def whole(number: float) -> Cell:
+        """A whole number."""
+        return Cell(f"{int(number)}", value=float(number))

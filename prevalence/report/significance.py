@@ -15,19 +15,18 @@ from prevalence.meta.significance import (
     shapiro_wilk,
 )
 from prevalence.meta.table import mean_present
-from prevalence.report.printing import Printer
-from prevalence.report.sheets import Cell, Report, Sheet, records_of
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from prevalence.meta.coefficients import Kind
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.levels import Level
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.coefficients import Kind
 
     Floats = NDArray[np.float64]
 

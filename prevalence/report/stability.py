@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.meta.coefficients import stars
+from prevalence.meta.conventions import printed
 from prevalence.meta.correlate import score_grids
-from prevalence.meta.rounding import printed
 from prevalence.meta.stability import MethodAgreement, Stability, method_agreement, stability
 from prevalence.report.sheets import Cell, Report, Sheet
+from prevalence.stats.coefficients import stars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from prevalence.meta.coefficients import Coefficient, Coefficients, Kind
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.coefficients import Coefficient, Coefficients, Kind
 
     Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.statistics import (
+from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     DEFAULT_TRIALS,
@@ -191,7 +191,7 @@ class SystemTable:
         """Every pair of systems, the better one first.
 
         Args:
-            tests: one or more names in :data:`prevalence.statistics.TESTS`.
+            tests: one or more names in :data:`prevalence.stats.resampling.TESTS`.
             resamples: how many, by test.
             seed: of the resampling.
         """

@@ -1,9 +1,8 @@
 """Prevalence as a reward: a callable for training loops, with nothing to hold but its options."""
 
-from prevalence.rewards.batch import BatchScorer, ModelOptions, Sample
+from prevalence.rewards.batch import BatchScorer, ModelOptions, Sample, Tally
 from prevalence.rewards.reward import AsyncReward, PrevalenceReward
 from prevalence.rewards.shaping import Shaping
-from prevalence.rewards.tally import Tally
 
 __all__ = [
     "AsyncReward",

@@ -7,27 +7,199 @@ import sys
 import threading
 import warnings
 import weakref
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.engine import Engine, ScoringOptions
+from prevalence.api import checked_name, checked_reviews
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.inputs import checked_name, checked_reviews
-from prevalence.nli.cached_scorer import CachedScorer
-from prevalence.nli.memory import MemoryCache
+from prevalence.nli.cache import CachedScorer
+from prevalence.nli.pairs import TextTable, well_formed
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
-from prevalence.rewards.completions import completion_text
-from prevalence.rewards.tally import Tally
-from prevalence.scorers import loads_model, open_scorer
-from prevalence.texts import TextTable
+from prevalence.scorers.registry import loads_model, open_scorer
+from prevalence.scoring.engine import Engine, ScoringOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.pairs import PairScorer
 
-__all__ = ["BatchScorer", "ModelOptions", "Outcome", "Sample"]
+__all__ = [
+    "BatchScorer",
+    "MemoryCache",
+    "ModelOptions",
+    "Outcome",
+    "Sample",
+    "Tally",
+    "completion_text",
+]
+
+
+class MemoryCache:
+    """The last answers used, for a process that asks about the same texts again and again.
+
+    Args:
+        pairs: most entries held; each takes about 270 bytes.
+
+    Raises:
+        ConfigurationError: ``pairs`` is not positive.
+
+    >>> cache = MemoryCache(2)
+    >>> cache.put({b"a": (0.1, 0.0, 0), b"b": (0.2, 0.0, 0)})
+    >>> sorted(cache.get([b"a", b"x"]))
+    [b'a']
+    >>> cache.put({b"c": (0.3, 0.0, 0)})
+    >>> sorted(cache.get([b"a", b"b", b"c"]))
+    [b'a', b'c']
+    """
+
+    def __init__(self, pairs: int) -> None:
+        if pairs < 1:
+            raise ConfigurationError(f"the number of pairs to keep must be positive, not {pairs}")
+        self._most = pairs
+        self._entries: OrderedDict[bytes, tuple[Any, ...]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, tuple[Any, ...]]:
+        """Stored entries of those keys that are present; they become the last to be dropped."""
+        found = {key: self._entries[key] for key in keys if key in self._entries}
+        for key in found:
+            self._entries.move_to_end(key)
+        return found
+
+    def put(self, entries: Mapping[bytes, tuple[Any, ...]]) -> None:
+        """Store entries, dropping those whose last use is longest ago."""
+        for key, entry in entries.items():
+            self._entries[key] = entry
+            self._entries.move_to_end(key)
+        while len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+
+
+def completion_text(completion: object) -> str:
+    """The text of a completion, each lone surrogate replaced by U+FFFD.
+
+    Args:
+        completion: a string, or messages with ``role`` and ``content``, of which the last by the
+            assistant is read: earlier ones call tools. Content is a string or a list of parts.
+
+    Raises:
+        InputError: it is neither, or no message is the assistant's.
+
+    >>> completion_text([{"role": "assistant", "content": "They fit."}])
+    'They fit.'
+    """
+    if isinstance(completion, str):
+        return well_formed(completion)
+    if not isinstance(completion, Sequence):
+        raise InputError(
+            f"the completion is {type(completion).__name__}: give a string or a list of messages"
+        )
+    own = [m for m in completion if isinstance(m, Mapping) and m.get("role") == "assistant"]
+    if not own:
+        raise InputError("the completion has no message with the role 'assistant'")
+    return well_formed(_content(own[-1].get("content")))
+
+
+def _content(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
+        return "".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+    raise InputError(
+        f"the assistant's last message holds {type(content).__name__}: give a string or text parts"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums over summaries and over their sentences.
+
+    Attributes:
+        prevalence: sum over scored summaries.
+        scored: summaries with a score.
+        failed: rows whose reviews or name cannot be used.
+        unscorable: summaries that cannot be scored.
+        sentences: of scored summaries, as are those below.
+        trivial: sentences that having bought the product implies.
+        redundant: sentences that an earlier one implies.
+        unsupported: sentences that count and that no review implies.
+        contradicted: sentences that count and that more reviews contradict than imply.
+        judged: sentences of which it is known whether reviews contradict them.
+    """
+
+    prevalence: float = 0.0
+    scored: int = 0
+    failed: int = 0
+    unscorable: int = 0
+    sentences: int = 0
+    trivial: int = 0
+    redundant: int = 0
+    unsupported: int = 0
+    contradicted: int = 0
+    judged: int = 0
+
+    @classmethod
+    def of(cls, outcomes: Iterable[Outcome]) -> Tally:
+        """The sums of some outcomes."""
+        return sum(map(_one, outcomes), cls())
+
+    def __add__(self, other: Tally) -> Tally:
+        names = [field.name for field in fields(Tally)]
+        return Tally(*(getattr(self, name) + getattr(other, name) for name in names))
+
+    @property
+    def rows(self) -> int:
+        """Summaries and bad rows."""
+        return self.scored + self.failed + self.unscorable
+
+    def metrics(self) -> dict[str, float]:
+        """Means and shares by name; what nothing is known of is left out.
+
+        ``prevalence`` and ``sentences`` are means over scored summaries; ``trivial``,
+        ``redundant``, ``unsupported`` and ``contradicted`` are shares of their sentences;
+        ``failed`` and ``unscorable`` are shares of all rows.
+        """
+        found: dict[str, float] = {}
+        if self.scored:
+            found["prevalence"] = self.prevalence / self.scored
+            found["sentences"] = self.sentences / self.scored
+        if self.sentences:
+            for name in ("trivial", "redundant", "unsupported"):
+                found[name] = getattr(self, name) / self.sentences
+            if self.judged:
+                found["contradicted"] = self.contradicted / self.sentences
+        if self.rows:
+            found["failed"] = self.failed / self.rows
+            found["unscorable"] = self.unscorable / self.rows
+        return found
+
+
+def _one(outcome: Outcome) -> Tally:
+    if isinstance(outcome, BadRecord):
+        return Tally(failed=1)
+    if outcome.prevalence is None:
+        return Tally(unscorable=1)
+    return _scored(outcome, outcome.prevalence)
+
+
+def _scored(row: ScoredSummary, prevalence: float) -> Tally:
+    counted = [sentence for sentence in row.sentences if sentence.counts]
+    judged = [s for s in counted if s.contradicted_by is not None]
+    return Tally(
+        prevalence=prevalence,
+        scored=1,
+        sentences=row.n_sentences,
+        trivial=sum(s.trivial for s in row.sentences),
+        redundant=sum(s.redundant_with is not None for s in row.sentences),
+        unsupported=sum(s.unsupported for s in counted),
+        contradicted=sum((s.contradicted_by or 0) > (s.support or 0) for s in judged),
+        judged=len(judged),
+    )
+
 
 Outcome = ScoredSummary | BadRecord
 """A row with a score or with the summary's error; a bad record where reviews or name are bad."""
@@ -37,7 +209,7 @@ class Sample(NamedTuple):
     """A completion and what it is about, all checked when it is scored.
 
     Attributes:
-        completion: the summary, see :func:`~prevalence.rewards.completions.completion_text`.
+        completion: the summary, see :func:`~prevalence.rewards.batch.completion_text`.
         reviews: a list of strings, of reviews or of objects with a ``text``.
         name: the product's, or None for no trivial mask.
     """
@@ -49,7 +221,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """What to open in each process; see :func:`prevalence.scorers.open_scorer`.
+    """What to open in each process; see :func:`prevalence.scorers.registry.open_scorer`.
 
     Attributes:
         model: ``embedded``, a registered name, a checkpoint folder, a hub name or

@@ -7,18 +7,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from prevalence.engine import ScoringOptions
 from prevalence.errors import ConfigurationError
 from prevalence.records import BadRecord
-from prevalence.rewards.batch import BatchScorer, ModelOptions, Outcome, Sample
+from prevalence.rewards.batch import BatchScorer, ModelOptions, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
-from prevalence.rewards.tally import Tally
+from prevalence.scoring.engine import ScoringOptions
 from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prevalence.nli.protocol import PairScorer
+    from prevalence.nli.pairs import PairScorer
 
 __all__ = ["AsyncReward", "PrevalenceReward"]
 
@@ -146,7 +145,7 @@ class PrevalenceReward:
             prompts: not read.
             completions: strings, or lists of chat messages.
             log_metric: called with ``NAME/prevalence``, ``NAME/trivial`` and the other means and
-                shares of :meth:`Tally.metrics <prevalence.rewards.tally.Tally.metrics>`.
+                shares of :meth:`Tally.metrics <prevalence.rewards.batch.Tally.metrics>`.
             columns: those of the data set, a list each with one value a completion; whatever else
                 the trainer passes is left alone.
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.nli.checkpoint import first_line, folder_digest, quiet_transformers
-from prevalence.nli.limits import real_limit
+from prevalence.models.checkpoint import first_line, folder_digest, quiet_transformers, real_limit
 
 if TYPE_CHECKING:
     import torch
@@ -70,7 +69,7 @@ def load_seq_to_seq(
     """
     import torch
 
-    from prevalence.training.pipeline import pick_device
+    from prevalence.models.devices import open_device
 
     path = Path(folder).expanduser()
     if not path.is_dir():
@@ -80,7 +79,7 @@ def load_seq_to_seq(
         )
     if dtype not in DTYPES:
         raise ConfigurationError(f"unknown dtype {dtype!r}: choose from {', '.join(DTYPES)}")
-    where = pick_device(device)
+    where = open_device(device)
     tokenizer, model = _loaded(path, getattr(torch, dtype))
     model.generation_config = _plain_generation(model.generation_config)
     settings = model.config.to_dict()

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import foreign_output
-from prevalence.guarded import Guarded
 from prevalence.records import BadRecord, Product
+from prevalence.runs import Guarded
 from prevalence.writers import finished_records
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.checkpoint import quiet_transformers
+from prevalence.models.checkpoint import quiet_transformers
 from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
 
@@ -219,7 +219,7 @@ class Simplifier:
         import torch
         from transformers.modeling_outputs import BaseModelOutput
 
-        from prevalence.simplify.nucleus import NucleusSampler, uniforms
+        from prevalence.llm.nucleus import NucleusSampler, uniforms
 
         options, model = self.options, self._checkpoint.model
         samples, steps, device = options.samples, self._max_length, self._checkpoint.device

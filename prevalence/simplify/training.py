@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
-from prevalence.nli.checkpoint import quiet_transformers
+from prevalence.models.checkpoint import quiet_transformers
 from prevalence.simplify.checkpoint import MAX_LENGTH_KEY, PREFIX_KEY, SeqToSeq, load_seq_to_seq
 from prevalence.training import state
 from prevalence.training.loop import autocast_dtype

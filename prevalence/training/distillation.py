@@ -11,9 +11,8 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Document, Target
-from prevalence.nli.protocol import FLAG_TOO_LONG, PairScorer, PairScores, Progress
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScorer, PairScores, Progress, TextTable
 from prevalence.sentences import get_splitter
-from prevalence.texts import TextTable
 from prevalence.writers import atomic_file
 
 __all__ = ["Pairing", "ask_about", "teach", "write_documents"]

@@ -1,11 +1,12 @@
 """One training run: batches, schedule, clipping, averaging, early stopping, checkpoints."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,14 +14,40 @@ from torch import Tensor
 
 from prevalence.errors import ModelError
 from prevalence.training import state
-from prevalence.training.batching import plan_batches, target_tensors
-from prevalence.training.inputs import Inputs
-from prevalence.training.loss import nli_loss
-from prevalence.training.mixture import Example
+from prevalence.training.inputs import Inputs, plan_batches, target_tensors
 from prevalence.training.model import Classifier, parameter_groups
-from prevalence.training.recipe import Recipe
 
-__all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "train_run"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prevalence.training.mixture import Example
+    from prevalence.training.recipe import Recipe
+
+__all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "nli_loss", "train_run"]
+
+
+def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: float = 0.0) -> Tensor:
+    """Mean loss of a batch of three-way and binary targets.
+
+    A three-way target t costs −Σ t log p. A binary target knows only q = P(entailment) and costs
+    −q log p_e − (1 − q) log(1 − p_e), so the head is free to split the rest.
+
+    Args:
+        logits: float [n, 3] in the order entailment, neutral, contradiction.
+        targets: float [n, 3], rows sum to 1; binary rows hold (q, 1 − q, 0).
+        binary: bool [n].
+        smoothing: Share of each target spread evenly over its classes (3, or 2 when binary).
+
+    Returns:
+        Scalar loss in float32.
+    """
+    log_p = torch.log_softmax(logits.float(), dim=-1)
+    log_not = torch.logsumexp(log_p[:, 1:], dim=-1)
+    spread = targets * (1.0 - smoothing) + smoothing / 3.0
+    threeway_loss = -(spread * log_p).sum(dim=-1)
+    q = targets[:, 0] * (1.0 - smoothing) + smoothing / 2.0
+    binary_loss = -(q * log_p[:, 0] + (1.0 - q) * log_not)
+    return torch.where(binary, binary_loss, threeway_loss).mean()
 
 
 class Progress(NamedTuple):

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 
 from prevalence.errors import MissingDependencyError, ModelError
-from prevalence.nli.checkpoint import (
+from prevalence.models.checkpoint import (
     PREMISE_FIRST,
     PREMISE_FIRST_FAMILIES,
     quiet_transformers,
+    real_limit,
 )
-from prevalence.nli.limits import real_limit
 from prevalence.nli.packed import PackedClassifier
 from prevalence.training.inputs import Inputs, Pairs, make_inputs
 from prevalence.training.recipe import ModelSettings, OptimizerSettings

@@ -9,58 +9,18 @@ import numpy as np
 import torch
 
 from prevalence import calibration
-from prevalence.errors import BackendError, ConfigurationError
+from prevalence.errors import ConfigurationError
 from prevalence.labelled import JudgedPairs
-from prevalence.training.export import write_checkpoint
+from prevalence.models.devices import open_device
+from prevalence.training.export import FoldFigures, Selection, write_checkpoint
 from prevalence.training.loop import ProgressCallback
-from prevalence.training.recipe import CrossValidation, Recipe, Teacher
-from prevalence.training.recipe_file import read_recipe
+from prevalence.training.recipe import CrossValidation, Recipe, Teacher, read_recipe
 from prevalence.training.stages import Outcome, Workshop
 
-__all__ = ["FoldFigures", "Selection", "TrainingResult", "pick_device", "train"]
+__all__ = ["FoldFigures", "Selection", "TrainingResult", "train"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-@dataclass(frozen=True)
-class FoldFigures:
-    """Figures of one fold; the threshold comes from the other folds' predictions."""
-
-    pairs: int
-    auc: float
-    balanced_accuracy: float
-    threshold: float
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What held-out pairs say about a recipe.
-
-    Attributes:
-        threshold: Maximises balanced accuracy over all held-out pairs.
-        auc: Pooled over all held-out pairs.
-        balanced_accuracy: At `threshold`, pooled: optimistic by the choice of one number.
-        calibration_error: Expected calibration error of the pooled probabilities, ten bins.
-        pairs: Number of pairs.
-        folds: Figures of each fold; empty for a plain validation source.
-        scores: P(entailment) of each pair, given by a model that did not see its fold.
-        fold_of: Fold of each pair, from 0; empty like `folds`.
-    """
-
-    threshold: float
-    auc: float
-    balanced_accuracy: float
-    calibration_error: float
-    pairs: int
-    folds: tuple[FoldFigures, ...] = ()
-    scores: tuple[float, ...] = ()
-    fold_of: tuple[int, ...] = ()
-
-    def mean(self, figure: str) -> tuple[float, float]:
-        """Mean and standard deviation (n − 1) over folds of `auc` or `balanced_accuracy`."""
-        values = [getattr(fold, figure) for fold in self.folds]
-        return float(np.mean(values)), float(np.std(values, ddof=1))
 
 
 @dataclass(frozen=True)
@@ -72,29 +32,6 @@ class TrainingResult:
     selection: Selection | None
     seconds: Mapping[str, float] = field(default_factory=dict)
     digest: str = ""
-
-
-def pick_device(name: str) -> torch.device:
-    """Turn `auto`, `cpu`, `cuda` or `cuda:N` into a device.
-
-    Args:
-        name: Device name.
-
-    Returns:
-        The device.
-
-    Raises:
-        BackendError: A GPU was asked for and there is none, or the name is unknown.
-    """
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise BackendError(f"unknown device {name!r}; use auto, cpu or cuda") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise BackendError("no CUDA device is available; use --device cpu")
-    return device
 
 
 def train(
@@ -129,7 +66,7 @@ def train(
         recipe,
         work=work or output / ".training",
         data=data,
-        device=pick_device(device),
+        device=open_device(device),
         progress=progress,
     )
     trial = _held_out(shop)

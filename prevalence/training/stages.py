@@ -1,25 +1,25 @@
 """Stages of a recipe as cached runs: equal stages of different recipes are trained once."""
 
+from __future__ import annotations
+
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from prevalence.calibration import auc, best_threshold
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, JudgedPairs, read_documents
-from prevalence.nli.checkpoint import PREMISE_FIRST, folder_digest
-from prevalence.scorers import open_scorer
+from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
+from prevalence.scorers.registry import open_scorer
 from prevalence.training import state
 from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
+from prevalence.training.inputs import plan_batches
 from prevalence.training.loop import (
     Progress,
     ProgressCallback,
@@ -30,10 +30,53 @@ from prevalence.training.loop import (
 )
 from prevalence.training.mixture import MixPart, draw_mixture
 from prevalence.training.model import Classifier, load_classifier, resolve_base
-from prevalence.training.predict import predict
-from prevalence.training.recipe import Recipe, Source, Stage, Teacher
 
-__all__ = ["Outcome", "Workshop", "file_digest"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from prevalence.training.recipe import Recipe, Source, Stage, Teacher
+
+__all__ = ["Outcome", "Workshop", "file_digest", "predict"]
+
+
+def predict(
+    classifier: Classifier,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    batch_tokens: int = 4096,
+    autocast: torch.dtype | None = None,
+) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Probabilities of entailment, neutral and contradiction.
+
+    Args:
+        classifier: Model and tokenizer; its training mode is restored afterwards.
+        pairs: Premise and hypothesis.
+        batch_tokens: Tokens a batch.
+        autocast: Reduced precision, or None for float32.
+
+    Returns:
+        float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
+    """
+    model = classifier.model
+    device = next(model.parameters()).device
+    inputs = classifier.inputs(pairs)
+    result = np.zeros((len(pairs), 3), dtype=np.float32)
+    training = model.training
+    model.eval()
+    with (
+        torch.inference_mode(),
+        torch.autocast(device.type, autocast, enabled=autocast is not None),
+    ):
+        for units in plan_batches(inputs.sizes, budget=batch_tokens, padded=inputs.padded):
+            batch = inputs.batch(units, device)
+            logits = classifier.logits(batch.inputs)
+            result[batch.members] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
+    model.train(training)
+    return result
+
 
 _FORMAT = 2
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from prevalence.baselines import Example, get
-from prevalence.consistency import score_pairs
-from prevalence.consistency.conv import ConvHead, ConvSettings
-from prevalence.consistency.conv_files import write_head
 from prevalence.errors import ConfigurationError
-from prevalence.scorers import open_scorer
+from prevalence.scorers.conv import ConvHead, ConvSettings, write_head
+from prevalence.scorers.pairs import score_pairs
+from prevalence.scorers.registry import open_scorer
 
 REVIEWS = ("They keep my feet warm and dry.", "The laces come undone. I like them a lot.")
 SUMMARIES = ("The boots keep feet warm. Laces come undone.", "They fell apart within a week.")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prevalence.baselines import Example, get
 from prevalence.baselines.lexical.pyrouge import missing_tables
 from prevalence.baselines.lexical.rouge import Overlap, f1
-from prevalence.consistency.rouge import common_subsequence
+from prevalence.scorers.rouge import common_subsequence
 
 UNITS = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
 MEASURES = {"": "fmeasure", ":precision": "precision", ":recall": "recall"}

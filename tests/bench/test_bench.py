@@ -17,7 +17,7 @@ from prevalence.bench.contenders import CONTENDERS, Opened
 from prevalence.bench.measure import Row, Settings, measure_model
 from prevalence.bench.workload import REVIEWS, SENTENCES, WORDS, Workload
 from prevalence.errors import ConfigurationError
-from prevalence.nli.checkpoint import load_checkpoint
+from prevalence.models.checkpoint import load_checkpoint
 from prevalence.report.throughput import plot_throughput, throughput_csv, throughput_table
 
 if TYPE_CHECKING:

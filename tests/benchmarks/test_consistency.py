@@ -75,8 +75,8 @@ def test_a_head_never_sees_the_fold_that_it_scores(data, monkeypatch, fake_score
 
     monkeypatch.setattr(consistency, "open_unit_model", lambda *_: fake_scorer())
     numbered = [np.full((1, 1), float(n)) for n in range(len(pairs))]
-    monkeypatch.setattr("prevalence.consistency.conv_training.read_histograms", lambda *_: numbered)
-    monkeypatch.setattr("prevalence.consistency.conv_training.fit_head", fit)
+    monkeypatch.setattr("prevalence.scorers.conv_training.read_histograms", lambda *_: numbered)
+    monkeypatch.setattr("prevalence.scorers.conv_training.fit_head", fit)
     scores = consistency._conv("fake", QUICK)(pairs)
     assert scores.tolist() == list(range(12))
     folds = grouped_folds(pairs.groups, folds=3, seed=QUICK.resampling.seed)

@@ -11,9 +11,9 @@ import pytest
 from benchmarks import cpu_scoring
 from benchmarks.common import ROOT
 from benchmarks.naive_scoring import NaiveScoring
-from prevalence.engine import Engine
-from prevalence.nli.checkpoint import load_checkpoint
-from prevalence.scorers import open_scorer
+from prevalence.models.checkpoint import load_checkpoint
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
     from pathlib import Path

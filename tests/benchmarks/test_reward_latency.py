@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import reward_latency
 from prevalence.errors import ConfigurationError
-from prevalence.scorers import open_scorer
+from prevalence.scorers.registry import open_scorer
 
 if TYPE_CHECKING:
     from pathlib import Path

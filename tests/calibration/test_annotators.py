@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prevalence.agreement import krippendorff_alpha
 from prevalence.calibration.annotators import majority_agreement
 from prevalence.errors import InputError
+from prevalence.stats.agreement import krippendorff_alpha
 
 NONE = float("nan")
 

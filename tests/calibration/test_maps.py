@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from prevalence.calibration.maps import MAPS, IsotonicMap, LogitMap, fit_map, read_map
 from prevalence.errors import InputError
+from prevalence.scorers.calibrated import MAPS, IsotonicMap, LogitMap, fit_map, read_map
 
 CASES = st.lists(
     st.tuples(st.integers(0, 64).map(lambda n: n / 64), st.booleans()), min_size=2, max_size=50

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from prevalence.calibration import Resampling, ScoredPairs, Settings, study
-from prevalence.consistency import score_pairs
 from prevalence.labelled import JudgedPairs, read_documents
-from prevalence.scorers import open_scorer
+from prevalence.scorers.pairs import score_pairs
+from prevalence.scorers.registry import open_scorer
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.calibration import Calibration, read_calibration
-from prevalence.calibration.maps import IsotonicMap, LogitMap
-from prevalence.calibration.scorer import CalibratedScorer
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import decisions
-from prevalence.nli.protocol import PairScorer
-from prevalence.texts import TextTable
+from prevalence.nli.pairs import PairScorer, TextTable
+from prevalence.scorers.calibrated import CalibratedScorer, IsotonicMap, LogitMap
 
 MAPS = (
     None,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.cli import main
-from prevalence.nli.registry import REGISTRY
-from prevalence.scorers import FAMILIES
+from prevalence.models.registry import REGISTRY
+from prevalence.scorers.registry import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.consistency.conv_files import read_head
+from prevalence.scorers.conv import read_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, fake_scorer: Any) -> list[Any]:
         seen.append((name, options))
         return fake_scorer()
 
-    monkeypatch.setattr("prevalence.scorers.open_unit_model", open_model)
+    monkeypatch.setattr("prevalence.scorers.registry.open_unit_model", open_model)
     return seen
 
 

@@ -154,7 +154,7 @@ def test_unexpected_errors_are_one_line_and_debug_shows_where(
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("odd")
 
-    monkeypatch.setattr("prevalence.engine.Engine.run", fail)
+    monkeypatch.setattr("prevalence.scoring.engine.Engine.run", fail)
     path = write({**GOOD, "id": "g"})
     short, long = score(path), score(path, "--debug")
     assert (short.exit_code, long.exit_code) == (2, 2)

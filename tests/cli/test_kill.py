@@ -30,9 +30,9 @@ import json, os, random, shutil, signal, sys, time
 from pathlib import Path
 
 import nltk.stem.porter, numpy, rich.progress
-import prevalence.cli.run, prevalence.cli.score, prevalence.engine, prevalence.nli.cached_scorer
+import prevalence.cli.run, prevalence.cli.score, prevalence.scoring.engine, prevalence.nli.cache
 from prevalence.cli import main
-from prevalence.consistency.rouge import RougeScorer as Scorer
+from prevalence.scorers.rouge import RougeScorer as Scorer
 from prevalence.nli.cache import PairCache
 from prevalence.sentences import get_splitter
 

@@ -197,7 +197,7 @@ def test_an_interrupted_teacher_says_what_is_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("prevalence.consistency.rouge.RougeScorer.score", interrupted)
+    monkeypatch.setattr("prevalence.scorers.rouge.RougeScorer.score", interrupted)
     boots["reviews"] = ["They keep my feet dry.", "The laces come undone too often."]
     words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
     result = run("distill", write(boots), *words)

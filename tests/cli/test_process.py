@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.nli.registry import EMBEDDED, REGISTRY
+from prevalence.models.registry import EMBEDDED, REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +136,7 @@ def test_a_reader_that_goes_away_is_no_error(shell: Shell, form: str) -> None:
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from prevalence.consistency.rouge import RougeScorer as Scorer
+from prevalence.scorers.rouge import RougeScorer as Scorer
 at_once = Scorer.score
 def slowly(self, texts, pairs, *, progress=None):
     time.sleep(0.1)

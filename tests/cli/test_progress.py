@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prevalence.cli.progress import ScoringProgress, pair_bar
-from prevalence.engine import WorkCounts
+from prevalence.scoring.engine import WorkCounts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,9 @@ import pytest
 
 from prevalence.cli.options import INPUT_FORMATS
 from prevalence.cli.score import score as score_command
-from prevalence.nli.scorer import DTYPES
+from prevalence.models.devices import DTYPES
 from prevalence.readers import FORMATS
-from prevalence.statistics import DEFAULT_SEED
+from prevalence.stats.resampling import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

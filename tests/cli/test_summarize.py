@@ -103,7 +103,7 @@ def test_rivals_load_no_model(
     method: str,
 ) -> None:
     output = tmp_path / "out.jsonl"
-    monkeypatch.setattr("prevalence.scorers.open_scorer", None)
+    monkeypatch.setattr("prevalence.scorers.registry.open_scorer", None)
     result = run("summarize", write(boots), "--method", method, "--no-cache", "-o", output)
     assert result.exit_code == 0, result.stderr
     (record,) = records(output)

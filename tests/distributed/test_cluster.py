@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from prevalence.consistency.rouge import RougeScorer
-from prevalence.engine import Engine
 from prevalence.readers import read_products
+from prevalence.scorers.rouge import RougeScorer
+from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +35,8 @@ from pathlib import Path
 import numpy as np
 
 from prevalence.distributed import Cluster, DistributedEngine, PartsWriter
-from prevalence.engine import Engine, ScoringOptions
-from prevalence.nli.protocol import PairScores
+from prevalence.scoring.engine import Engine, ScoringOptions
+from prevalence.nli.pairs import PairScores
 from prevalence.readers import read_products
 from prevalence.writers import JsonLinesWriter, finished_rows, skip_finished
 

@@ -11,9 +11,9 @@ import pytest
 
 from prevalence.distributed import DistributedEngine, Reading
 from prevalence.distributed.worker import Description, SplitScorer, WorkerFault
-from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import BackendError, InputError, ModelError
 from prevalence.readers import read_products
+from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.writers import finished_rows, skip_finished
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 
 from prevalence.distributed import PartsWriter, finished_count, finished_parts
 from prevalence.distributed import parts as module
-from prevalence.engine import Engine
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
     from pathlib import Path

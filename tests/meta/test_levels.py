@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.meta.coefficients import KINDS
 from prevalence.meta.levels import (
     LEVELS,
     Resamples,
@@ -20,6 +19,7 @@ from prevalence.meta.levels import (
     draw_resamples,
     system_means,
 )
+from prevalence.stats.coefficients import KINDS
 
 THEIRS = {
     "kendall": scipy.stats.kendalltau,

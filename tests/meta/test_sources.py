@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from prevalence.errors import InputError
+from prevalence.llm.released_replies import reply_reader
 from prevalence.meta.sources import read_table, read_tables
 from prevalence.meta.table import own_dimension
-from prevalence.replies import reply_reader
 
 
 @pytest.fixture

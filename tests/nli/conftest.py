@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 from prevalence.errors import BackendError
-from prevalence.nli import cached_scorer as module
-from prevalence.nli.cache import FILE_NAME, PairCache
-from prevalence.nli.cached_scorer import CachedScorer
-from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores
-from prevalence.texts import TextTable
+from prevalence.nli import cache as module
+from prevalence.nli.cache import FILE_NAME, CachedScorer, PairCache
+from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores, TextTable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.errors import ModelError
-from prevalence.nli.checkpoint import load_checkpoint, resolve
-from prevalence.nli.labels import LabelMap
-from prevalence.nli.limits import real_limit
-from prevalence.nli.registry import EMBEDDED, REGISTRY, lookup
+from prevalence.models.checkpoint import LabelMap, load_checkpoint, real_limit, resolve
+from prevalence.models.registry import EMBEDDED, REGISTRY, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli import cached_scorer, devices
-from prevalence.nli.checkpoint import PREMISE_FIRST
+from prevalence.models.checkpoint import PREMISE_FIRST
+from prevalence.nli import cache as cached_scorer
+from prevalence.nli import devices
 from prevalence.nli.devices import SharedScorer, device_names, pair_costs, shares
-from prevalence.nli.protocol import PairScores
+from prevalence.nli.pairs import PairScores, TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.scorers import open_scorer
-from prevalence.texts import TextTable
+from prevalence.scorers.registry import open_scorer
 
 if TYPE_CHECKING:
     from pathlib import Path

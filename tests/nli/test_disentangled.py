@@ -19,8 +19,7 @@ from transformers import (
 from prevalence.errors import ModelError
 from prevalence.kernels.packing import PackedPairs
 from prevalence.nli import disentangled
-from prevalence.nli.disentangled import DisentangledEncoder
-from prevalence.nli.distances import projections_of
+from prevalence.nli.disentangled import DisentangledEncoder, projections_of
 from prevalence.nli.scorer import NLIScorer
 
 LONGEST = 40

@@ -18,12 +18,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedModel
 
 from prevalence.kernels.packing import PackedPairs
-from prevalence.nli import disentangled, heads, registered
+from prevalence.nli import disentangled, registered
+from prevalence.nli import registered as heads
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
-from prevalence.nli.heads import PACKED_FAMILIES, head_of
 from prevalence.nli.packed import Packed, PackedClassifier
 from prevalence.nli.premise_first import pack
-from prevalence.nli.registered import RegisteredEncoder
+from prevalence.nli.registered import PACKED_FAMILIES, RegisteredEncoder, head_of
 from prevalence.nli.tokens import BlockLayout
 
 if TYPE_CHECKING:

@@ -11,16 +11,16 @@ import pytest
 import torch
 
 from prevalence.errors import ModelError
-from prevalence.nli.checkpoint import load_checkpoint
-from prevalence.nli.families import BertFamily, MpnetFamily, family_of
-from prevalence.nli.protocol import FLAG_TRUNCATED
+from prevalence.models.checkpoint import load_checkpoint
+from prevalence.nli.packed import BertFamily, MpnetFamily, family_of
+from prevalence.nli.pairs import FLAG_TRUNCATED
 from prevalence.nli.scorer import NLIScorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
     Pairs = Sequence[tuple[str, str]]
     Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]

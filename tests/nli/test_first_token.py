@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from prevalence.nli.checkpoint import load_checkpoint
+from prevalence.models.checkpoint import load_checkpoint
 from prevalence.nli.first_token import FirstTokenLayer, read_first_token_only
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.lanes import lanes
+from prevalence.nli.running import lanes
 from prevalence.nli.scorer import NLIScorer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
     Number = Callable[[Sequence[tuple[str, str]]], tuple[TextTable, np.ndarray]]
 

@@ -16,12 +16,12 @@ from safetensors.torch import load_file
 
 from prevalence.errors import BackendError, ModelError
 from prevalence.kernels.packing import sent
+from prevalence.models.checkpoint import load_checkpoint
 from prevalence.nli import packed as packed_module
 from prevalence.nli import premise_first as module
-from prevalence.nli.checkpoint import load_checkpoint
 from prevalence.nli.packed import PackedClassifier
+from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.premise_first import PremiseFirstReader, group, pack
-from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.scorer import NLIScorer
 from prevalence.nli.tokens import BlockLayout
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
     Pairs = Sequence[tuple[str, str]]
     Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]

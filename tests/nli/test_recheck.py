@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from prevalence.calibration.maps import IsotonicMap, LogitMap
-from prevalence.calibration.scorer import CalibratedScorer
-from prevalence.engine import Engine, ScoringOptions
 from prevalence.errors import ConfigurationError
-from prevalence.nli.cache import PairCache
-from prevalence.nli.cached_scorer import CachedScorer
-from prevalence.nli.protocol import PairScorer, decided_at
+from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.pairs import PairScorer, decided_at
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.records import Product, Review, Summary
-from prevalence.scorers import open_scorer
+from prevalence.scorers.calibrated import CalibratedScorer, IsotonicMap, LogitMap
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine, ScoringOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from prevalence.texts import TextTable
+    from prevalence.nli.pairs import TextTable
 
     Pairs = Sequence[tuple[str, str]]
     Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from prevalence.nli import resident
-from prevalence.nli.resident import ResidentTokens
+from prevalence.nli import joint as resident
+from prevalence.nli.joint import ResidentTokens
 
 if TYPE_CHECKING:
     import pytest

@@ -14,11 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
-from prevalence.nli.cache import PairCache
-from prevalence.nli.cached_scorer import CachedScorer
-from prevalence.nli.protocol import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores
+from prevalence.nli.cache import CachedScorer, PairCache
+from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores, TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from prevalence.errors import BackendError, ModelError
+from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from pathlib import Path

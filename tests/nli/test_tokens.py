@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import assemble
 from prevalence.kernels.packing import PackedPairs, assemble_packed
+from prevalence.nli.joint import ResidentTokens
 from prevalence.nli.packing import fit
-from prevalence.nli.resident import ResidentTokens
+from prevalence.nli.pairs import TextTable
 from prevalence.nli.tokens import TokenStore, encode, pair_layout
-from prevalence.texts import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

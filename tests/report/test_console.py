@@ -20,7 +20,7 @@ from prevalence.report.console import (
     system_table,
 )
 from prevalence.report.systems import Comparison, SystemStatistics
-from prevalence.statistics import Interval
+from prevalence.stats.resampling import Interval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from prevalence.meta.rounding import cut, printed
+from prevalence.meta.conventions import cut, printed
 from prevalence.report.sheets import FORMATS, Cell, Report, Sheet, records_of, render
 
 SHEET = Sheet(

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prevalence.training.batching import collate, plan_batches
+from prevalence.training.inputs import collate, plan_batches
 
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

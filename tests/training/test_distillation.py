@@ -13,7 +13,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target, read_documents
 from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
 from prevalence.training.pipeline import train
-from prevalence.training.recipe_file import read_recipe
+from prevalence.training.recipe import read_recipe
 
 YES, NO = Target(1, 0, 0, True), Target(0, 1, 0, True)
 SPOUT, LID, FOAM = "The spout never drips.", "The lid fits very well.", "It makes a fine foam."

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from prevalence.errors import ModelError
-from prevalence.training.batching import plan_batches
-from prevalence.training.inputs import PremiseFirstInputs
+from prevalence.training.inputs import PremiseFirstInputs, plan_batches
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.recipe import ModelSettings
 

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from prevalence.training.loss import nli_loss
+from prevalence.training.loop import nli_loss
 
 # softmax of these logits is (1/2, 1/3, 1/6)
 LOGITS = torch.log(torch.tensor([[3.0, 2.0, 1.0]]))

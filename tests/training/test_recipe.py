@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from prevalence.errors import ConfigurationError
-from prevalence.training.recipe import MixItem
-from prevalence.training.recipe_file import read_recipe
+from prevalence.training.recipe import MixItem, read_recipe
 
 STAGE = "[[stage]]\nname = 'a'\nlearning_rate = 1e-3\n"
 RECIPES = Path(__file__).resolve().parents[2] / "prevalence" / "training" / "recipes"

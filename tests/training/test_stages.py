@@ -11,7 +11,7 @@ import torch
 
 from prevalence.training import state
 from prevalence.training.loop import RunResult
-from prevalence.training.recipe_file import read_recipe
+from prevalence.training.recipe import read_recipe
 from prevalence.training.stages import Workshop
 
 if TYPE_CHECKING:

@@ -15,15 +15,14 @@ from safetensors.torch import load_file
 from prevalence.calibration import auc
 from prevalence.cli.train import train as command
 from prevalence.errors import ConfigurationError, InputError, ModelError
+from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.texts import TextTable
 from prevalence.training import state
 from prevalence.training.loop import Progress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
-from prevalence.training.predict import predict
-from prevalence.training.recipe import ModelSettings, Recipe
-from prevalence.training.recipe_file import read_recipe
+from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
+from prevalence.training.stages import predict
 
 PREMISE_FIRST = "architecture = 'premise-first'\nmax_hypothesis = 16\n"
 LEARNING = (

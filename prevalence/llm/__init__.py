@@ -1,0 +1,1 @@
+"""Language models that judge or write: clients, stored replies, budgets."""

@@ -1,0 +1,240 @@
+"""A causal language model of Hugging Face in memory, and dialogues → its token ids."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.models.checkpoint import first_line, folder_digest, quiet_transformers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prevalence.llm.protocol import Message
+
+__all__ = ["DTYPES", "LanguageModel", "load_language_model", "log_sum"]
+
+DTYPES = ("auto", "float32", "float16", "bfloat16")
+"""What ``dtype`` may be; auto is bfloat16 on a GPU and float32 elsewhere."""
+
+_ROLES = {"system": "", "user": "", "assistant": "Answer: "}
+_PROBE = "probe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageModel:
+    """A model, its tokenizer, and how dialogues are written for it.
+
+    Attributes:
+        name: of its folder, with a digest of the files.
+        model: a causal language model in evaluation mode.
+        tokenizer: its tokenizer.
+        device: where it runs.
+        dtype: of its weights.
+        template: ``chat`` (the checkpoint's own template), ``chat-user`` (the same, which knows no
+            system turn: that text stands before the first user's) or ``plain`` (no template: the
+            texts one after the other, then ``Answer:``).
+        limit: most positions, prompt and reply together.
+        ends: token ids that end a reply.
+        marks: texts that the tokenizer takes for special tokens wherever they stand.
+    """
+
+    name: str
+    model: Any
+    tokenizer: Any
+    device: Any
+    dtype: str
+    template: str
+    limit: int
+    ends: frozenset[int]
+    marks: tuple[str, ...] = ()
+
+    def encode(self, messages: Sequence[Message]) -> list[int]:
+        """The token ids of a dialogue, ready for the reply to follow."""
+        turns = [{"role": one.role, "content": self._defused(one.content)} for one in messages]
+        if self.template == "plain":
+            text = "\n\n".join(_ROLES[turn["role"]] + turn["content"] for turn in turns)
+            return _ids(self.tokenizer, text + "\n\nAnswer:", special=True)
+        if self.template == "chat-user":
+            turns = _folded(turns)
+        text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return _ids(self.tokenizer, text, special=False)
+
+    def _defused(self, text: str) -> str:
+        """A text in which no special token of this tokenizer is spelled."""
+        for mark in self.marks:
+            text = text.replace(mark, f"{mark[0]} {mark[1:]}")
+        return text
+
+    def spellings(self, answer: str) -> list[tuple[int, ...]]:
+        """The token sequences that a reply which begins with an answer may begin with.
+
+        An answer may follow a space, and tokenizers write the beginning of a text in their own
+        way; none of the sequences is the beginning of another, so that probabilities add up.
+        """
+        newline = _ids(self.tokenizer, "\n", special=False)
+        after = _ids(self.tokenizer, "\n" + answer, special=False)
+        found = {
+            tuple(_ids(self.tokenizer, text, special=False)) for text in (answer, " " + answer)
+        }
+        if after[: len(newline)] == newline:
+            found.add(tuple(after[len(newline) :]))
+        found.discard(())
+        return sorted(
+            one for one in found if not any(one != o and one[: len(o)] == o for o in found)
+        )
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of a reply."""
+        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
+        return text
+
+
+def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageModel:
+    """Load a checkpoint folder.
+
+    Args:
+        folder: with safetensors weights; no code of its own is run.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
+        dtype: one of :data:`DTYPES`.
+
+    Raises:
+        ModelError: no such folder, no decoder, or not loadable.
+        ConfigurationError: an unknown dtype.
+        BackendError: the device is not there.
+    """
+    import torch
+
+    from prevalence.models.devices import open_device
+
+    path = Path(folder).expanduser()
+    if not path.is_dir():
+        raise ModelError(
+            f"{folder}: no such folder; give a causal language model's (a hub model is fetched by: "
+            "hf download NAME --local-dir FOLDER)"
+        )
+    if dtype not in DTYPES:
+        raise ConfigurationError(f"unknown dtype {dtype!r}: choose from {', '.join(DTYPES)}")
+    where = open_device(device)
+    if dtype == "auto":
+        dtype = "bfloat16" if where.type == "cuda" else "float32"
+    tokenizer, model = _load(path, getattr(torch, dtype))
+    try:
+        model.to(where).eval()
+    except RuntimeError as error:
+        raise BackendError(f"{path} does not fit on {where}: {first_line(error)}") from error
+    return LanguageModel(
+        name=f"{path.resolve().name}@{_digest(path)}",
+        model=model,
+        tokenizer=tokenizer,
+        device=where,
+        dtype=dtype,
+        template=_template(tokenizer),
+        limit=_limit(model.config),
+        ends=_ends(model, tokenizer),
+        marks=_marks(tokenizer),
+    )
+
+
+def _load(path: Path, dtype: Any) -> tuple[Any, Any]:
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    if not list(path.glob("*.safetensors")):
+        raise ModelError(
+            f"{path}: no .safetensors file in it. Pickled weights are never loaded; convert them "
+            "once with save_pretrained"
+        )
+    try:
+        with quiet_transformers():
+            config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+            tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+            loader: Any = AutoModelForCausalLM
+            model, info = loader.from_pretrained(
+                path,
+                config=config,
+                dtype=dtype,
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+    except Exception as error:
+        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
+    if info["missing_keys"]:
+        missing = ", ".join(sorted(info["missing_keys"])[:3])
+        raise ModelError(f"{path}: weights are missing for {missing}; its texts would be random")
+    if getattr(model, "_is_stateful", False):
+        raise ModelError(
+            f"{path}: {config.model_type} keeps a running state in place of keys and values, which "
+            "replies cannot share; serve it and use openai:MODEL"
+        )
+    return tokenizer, model
+
+
+def _template(tokenizer: Any) -> str:
+    if not getattr(tokenizer, "chat_template", None):
+        return "plain"
+    turns = [{"role": "system", "content": _PROBE}, {"role": "user", "content": "x"}]
+    try:
+        text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    except Exception:
+        # Templates raise whatever they like.
+        return "chat-user"
+    # Some templates leave a system turn out without a word.
+    return "chat" if _PROBE in text else "chat-user"
+
+
+def _folded(turns: list[dict[str, str]]) -> list[dict[str, str]]:
+    system = [turn["content"] for turn in turns if turn["role"] == "system"]
+    others = [dict(turn) for turn in turns if turn["role"] != "system"]
+    if system and others:
+        others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
+    return others
+
+
+def _limit(config: Any) -> int:
+    text = config.get_text_config()
+    limit = getattr(text, "max_position_embeddings", None)
+    return limit if isinstance(limit, int) and limit > 0 else int(1e9)
+
+
+def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
+    ends = getattr(model.generation_config, "eos_token_id", None)
+    several = ends if isinstance(ends, list) else [ends]
+    return frozenset(end for end in [*several, tokenizer.eos_token_id] if end is not None)
+
+
+def _marks(tokenizer: Any) -> tuple[str, ...]:
+    """Special tokens' texts, longest first; one of a single character cannot be broken up."""
+    known = getattr(tokenizer, "added_tokens_decoder", {}).values()
+    found = {token.content for token in known if token.special and len(token.content.strip()) > 1}
+    return tuple(sorted(found, key=lambda text: (-len(text), text)))
+
+
+def _digest(path: Path) -> str:
+    """Of weights and settings, and of the chat template where it has a file of its own."""
+    hasher = hashlib.blake2b(folder_digest(path), digest_size=6)
+    for template in sorted(path.glob("*.jinja")):
+        hasher.update(template.read_bytes())
+    return hasher.hexdigest()
+
+
+def _ids(tokenizer: Any, text: str, *, special: bool) -> list[int]:
+    # A tokenizer's own maximum would only warn; the model's limit is checked for every prompt.
+    found = tokenizer(text, add_special_tokens=special, verbose=False)
+    return list(found["input_ids"])
+
+
+def log_sum(values: Sequence[float]) -> float:
+    """Logarithm of a sum of exponentials.
+
+    >>> round(log_sum([math.log(0.25), math.log(0.5)]), 6) == round(math.log(0.75), 6)
+    True
+    """
+    most = max(values)
+    if most == -math.inf:
+        return most
+    return most + math.log(sum(math.exp(value - most) for value in values))

@@ -1,0 +1,617 @@
+"""Any server that speaks the chat completions protocol, through the ``openai`` client.
+
+Workers ask side by side. A refusal, a fault of the server, a time-out, a cut or malformed reply is
+asked again after a jittered delay; each reply is handed on the moment it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from email.utils import parsedate_to_datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
+from prevalence.llm.protocol import Response
+from prevalence.llm.spending import Ledger, Prices, most_tokens
+from prevalence.nli.pairs import well_formed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from prevalence.llm.backends import BackendOptions
+    from prevalence.llm.protocol import Keep, Request
+
+__all__ = [
+    "Completion",
+    "MalformedError",
+    "Pace",
+    "Server",
+    "answer_log_probabilities",
+    "open_backend",
+    "parse_duration",
+    "read_completion",
+    "retry_after",
+]
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_LIMITS = ("requests", "tokens")
+
+
+class Pace:
+    """One clock for all workers of a server: when one is told to wait, all of them wait.
+
+    Args:
+        base: seconds before the first repetition, doubled for each further one.
+        longest: most seconds between two repetitions that nobody asked for.
+        random: draws the jitter, so that workers do not return together.
+        now: a clock in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        base: float,
+        longest: float,
+        random: random.Random,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._base = base
+        self._longest = longest
+        self._random = random
+        self._now = now
+        self._open_at = -math.inf
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether :meth:`stop` was called."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """End every wait now."""
+        self._stopped.set()
+
+    def wait(self) -> None:
+        """Return when the server may be asked, or when the pace is stopped."""
+        while not self.stopped:
+            with self._lock:
+                left = self._open_at - self._now()
+            if left <= 0:
+                return
+            self._stopped.wait(left)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait in one worker alone."""
+        self._stopped.wait(seconds)
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody ask for so long."""
+        with self._lock:
+            self._open_at = max(self._open_at, self._now() + seconds)
+
+    def delay(self, attempt: int) -> float:
+        """Seconds before repetition 0, 1, ...: between half of the full delay and all of it."""
+        full = min(self._longest, self._base * 2.0 ** min(attempt, 60))
+        return full * self._random.uniform(0.5, 1.0)
+
+    def heed(self, headers: Mapping[str, str]) -> None:
+        """Hold when the headers of a reply say that nothing is left of an allowance."""
+        for limit in _LIMITS:
+            left = headers.get(f"x-ratelimit-remaining-{limit}", "")
+            reset = parse_duration(headers.get(f"x-ratelimit-reset-{limit}", ""))
+            if left.strip() in {"0", "0.0"} and reset is not None:
+                self.hold(min(reset, self._longest))
+
+
+def parse_duration(text: str) -> float | None:
+    """Seconds of ``20ms``, ``1s``, ``6m0s`` or ``1h2m3s``; None for anything else.
+
+    >>> parse_duration("1m30.5s")
+    90.5
+    """
+    parts = _PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        return None
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def retry_after(headers: Mapping[str, str], *, wall: Callable[[], float] = time.time) -> float:
+    """Seconds that the server asks to wait; 0 where it asks for none or for nonsense.
+
+    Args:
+        headers: of a refusal.
+        wall: the time of day in seconds, for dates.
+    """
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * scale
+        except ValueError:
+            seconds = _until(value, wall())
+        if math.isfinite(seconds) and seconds > 0:
+            return seconds
+    return 0.0
+
+
+def _until(date: str, now: float) -> float:
+    try:
+        return parsedate_to_datetime(date).timestamp() - now
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+_MOST_TOKENS = 10**9
+"""A count beyond it is none."""
+_NO_LOGPROBS = "the server gives no log-probabilities; choose another form or another backend"
+
+
+class MalformedError(ValueError):
+    """A reply is not what the protocol says; asking again may help."""
+
+
+class Completion(NamedTuple):
+    """What one call gave.
+
+    Attributes:
+        responses: for the first indices of the call, in order; a server may give fewer than asked.
+        prompt_tokens: tokens read; None where the server does not count.
+        completion_tokens: tokens written; None where the server does not count.
+    """
+
+    responses: list[Response]
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def read_completion(text: str, indices: Sequence[int], answers: Sequence[str]) -> Completion:
+    """Read the body of a chat completion.
+
+    Args:
+        text: the body.
+        indices: of the samples that were asked for.
+        answers: texts whose log-probability is wanted.
+
+    Raises:
+        MalformedError: the body is not one.
+    """
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError(f"the server's reply is no JSON ({error})") from error
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if not isinstance(choices, list) or not choices:
+        raise MalformedError("the server's reply has no choices")
+    usage = body.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    read, written = (_count(counts, key) for key in ("prompt_tokens", "completion_tokens"))
+    responses: list[Response] = []
+    for index, choice in zip(indices, choices, strict=False):
+        first = not responses
+        responses.append(_response(choice, index, answers, counts=(read, written) if first else ()))
+    return Completion(responses, read, written)
+
+
+def _response(
+    choice: object, index: int, answers: Sequence[str], *, counts: tuple[int | None, ...]
+) -> Response:
+    """One choice; the counts of a call of several go to the first, so that sums are true."""
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        raise MalformedError("a choice in the server's reply has no message")
+    content, finish = choice["message"].get("content"), choice.get("finish_reason")
+    if finish == "content_filter":
+        return Response(index=index, error="the server withheld the reply (content_filter)")
+    logprobs = _first_token(choice, answers) if answers else None
+    if answers:
+        content = ""
+        if logprobs is None:
+            return Response(index=index, error=_NO_LOGPROBS)
+    elif not isinstance(content, str) or not content.strip():
+        return Response(index=index, error=f"the reply has no text (finish_reason {finish!r})")
+    read, written = (*counts, 0, 0)[:2]
+    return Response(
+        index=index,
+        text=well_formed(content),
+        prompt_tokens=read or 0,
+        completion_tokens=written or 0,
+        logprobs=logprobs,
+        finish="length" if finish == "length" and not answers else "stop",
+    )
+
+
+def _first_token(choice: Mapping[str, Any], answers: Sequence[str]) -> dict[str, float] | None:
+    """Log-probability of each answer as the first token; spaces around a token do not count."""
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list) or not content or not isinstance(content[0], dict):
+        return None
+    top = content[0].get("top_logprobs")
+    entries = [_entry(entry) for entry in (top if isinstance(top, list) else [])]
+    return answer_log_probabilities(entries, answers)
+
+
+def answer_log_probabilities(
+    tokens: Iterable[tuple[str, float]], answers: Sequence[str]
+) -> dict[str, float]:
+    """What a list of most probable first tokens says about answers.
+
+    Args:
+        tokens: texts with their log-probabilities; spaces around a text do not count.
+        answers: texts that are wanted.
+
+    Returns:
+        Natural log-probability of each answer that is in the list.
+    """
+    mass: dict[str, float] = {}
+    for text, value in tokens:
+        mass[text.strip()] = mass.get(text.strip(), 0.0) + math.exp(value)
+    return {answer: math.log(mass[answer]) for answer in answers if mass.get(answer)}
+
+
+def _entry(entry: object) -> tuple[str, float]:
+    token = entry.get("token") if isinstance(entry, dict) else None
+    value = entry.get("logprob") if isinstance(entry, dict) else None
+    if not isinstance(token, str) or isinstance(value, bool) or not isinstance(value, int | float):
+        raise MalformedError("a log-probability in the server's reply is none")
+    if math.isnan(value) or value > 1e-3:
+        raise MalformedError(f"a log-probability in the server's reply is {value}")
+    return token, min(float(value), 0.0)
+
+
+def _count(usage: Mapping[str, Any], key: str) -> int | None:
+    value = usage.get(key)
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if known else None
+
+
+_DEFAULT_URL = "https://api.openai.com/v1"
+_DEFAULT_KEY = "OPENAI_API_KEY"
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_TOP = 20
+"""Most tokens of which the protocol tells the log-probability."""
+
+_AGAIN = {408, 409, 425, 429}
+_HOPELESS = {401, 402, 403, 404, 405}
+_FIRST_DELAY = 0.5
+_LONGEST_DELAY = 60.0
+_LONGEST_MESSAGE = 200
+_STOPPED = "the run was stopped"
+
+
+class _Call(NamedTuple):
+    """One HTTP request: a prompt and the samples that are wanted of it."""
+
+    place: int
+    request: Request
+    indices: tuple[int, ...]
+
+
+class Server:
+    """A model behind an OpenAI-compatible endpoint.
+
+    Args:
+        model: its name there.
+        options: address, time-outs, prices, ...; the key comes from the environment alone.
+        pace: delays, in place of the usual ones.
+
+    Raises:
+        MissingDependencyError: the ``openai`` client is not installed.
+        ConfigurationError: no key for a server that is not on this machine, or a bad address.
+    """
+
+    def __init__(self, model: str, options: BackendOptions, *, pace: Pace | None = None) -> None:
+        self.model = model
+        self._options = options
+        self._url = _address(options.base_url)
+        self._key = _key(options.api_key_env, self._url)
+        self._client = _client(self._url, self._key, options)
+        self._new_pace = _usual_pace if pace is None else lambda: pace
+        self._reached = False
+        prices = Prices(prompt=options.price_in, completion=options.price_out)
+        self.ledger = Ledger(prices, budget=options.budget)
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """Model and address; what the server does with a name is its own affair."""
+        signature = {"backend": "openai", "model": self.model, "server": self._url}
+        # The samples of a call share its seed, so another size gives other replies.
+        size = self._options.samples_per_call
+        return signature | ({"samples-per-call": str(size)} if size > 1 else {})
+
+    @property
+    def work_unit(self) -> int:
+        """A few calls a worker, so that none waits at the end of a unit for long."""
+        return 8 * self._options.concurrency * self._options.samples_per_call
+
+    def complete(
+        self, requests: Sequence[Request], *, keep: Keep | None = None
+    ) -> list[list[Response]]:
+        """Answer requests; see :meth:`Backend.complete`."""
+        return _Batch(self, requests, keep, self._new_pace()).run()
+
+    def describe(self) -> str:
+        """What the server was asked, in one line."""
+        return self.ledger.describe()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def calls(self, requests: Sequence[Request]) -> Iterator[_Call]:
+        """The HTTP requests that they take."""
+        size = self._options.samples_per_call
+        for place, request in enumerate(requests):
+            for start in range(0, len(request.indices), size):
+                yield _Call(place, request, request.indices[start : start + size])
+
+    def ask(self, call: _Call, pace: Pace, take: Callable[[list[Response]], None]) -> None:
+        """Answer one call, however often the server has to be asked.
+
+        Args:
+            call: what to ask.
+            pace: when to ask.
+            take: called with replies as soon as they are there, and with errors at the end.
+
+        Raises:
+            BackendError: no call can be answered any more.
+        """
+        left, error, attempt = call.indices, _STOPPED, 0
+        while left and attempt <= self._options.retries and not pace.stopped:
+            try:
+                responses = self._send(call._replace(indices=left), pace).responses
+            except _RefusedError as refusal:
+                error = str(refusal)
+                attempt += 1
+                last = not refusal.again or attempt > self._options.retries
+                if last and refusal.fatal:
+                    raise BackendError(error) from refusal
+                if last:
+                    break
+                pace.sleep(pace.delay(attempt - 1))
+            else:
+                take(responses)
+                left = left[len(responses) :]
+        take([Response(index=index, error=error) for index in left])
+
+    def _send(self, call: _Call, pace: Pace) -> Completion:
+        request = call.request
+        prompt = most_tokens(request)
+        longest = 1 if request.answers else request.sampling.max_tokens
+        longest *= len(call.indices)
+        reserved = self.ledger.reserve(prompt, longest)
+        # Last, because room in the budget may be long in coming.
+        pace.wait()
+        if pace.stopped:
+            self.ledger.cancel(reserved)
+            raise _RefusedError(_STOPPED, again=False)
+        try:
+            raw = self._client.chat.completions.with_raw_response.create(**self._body(call))
+            completion = read_completion(raw.http_response.text, call.indices, request.answers)
+        except MalformedError as error:
+            self._reached = True
+            self.ledger.release(reserved, unsure_tokens=prompt + longest)
+            raise _RefusedError(str(error), again=True) from error
+        except BaseException as error:
+            refusal = self._refusal(error, pace)
+            unsure = 0 if refusal is not None and refusal.free else prompt + longest
+            self.ledger.release(reserved, unsure_tokens=unsure)
+            if refusal is None:
+                raise
+            raise refusal from error
+        self._reached = True
+        pace.heed(raw.headers)
+        read = prompt if completion.prompt_tokens is None else completion.prompt_tokens
+        wrote = longest if completion.completion_tokens is None else completion.completion_tokens
+        self.ledger.settle(reserved, read, wrote)
+        return completion
+
+    def _body(self, call: _Call) -> dict[str, Any]:
+        sampling, answers = call.request.sampling, call.request.answers
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [message._asdict() for message in call.request.messages],
+            # Log-probabilities are those of the model, not of a sharpened distribution.
+            "temperature": 1.0 if answers else sampling.temperature,
+            "top_p": 1.0 if answers else sampling.top_p,
+            self._options.max_tokens_field: 1 if answers else sampling.max_tokens,
+        }
+        if len(call.indices) > 1:
+            body["n"] = len(call.indices)
+        if sampling.seed is not None:
+            body["seed"] = sampling.seed + call.indices[0]
+        if answers:
+            body |= {"logprobs": True, "top_logprobs": _TOP}
+        elif sampling.top_k is not None:
+            body["extra_body"] = {"top_k": sampling.top_k}
+        return body
+
+    def _refusal(self, error: BaseException, pace: Pace) -> _RefusedError | None:
+        """What a failed call means, or None for what is no affair of the server's."""
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            return _RefusedError(f"no reply within {self._options.timeout:g} s", again=True)
+        if isinstance(error, openai.APIConnectionError):
+            what = self._clean(str(error.__cause__ or error))
+            return _RefusedError(
+                f"{self._url}: {what}", again=True, fatal=not self._reached, free=not self._reached
+            )
+        if isinstance(error, openai.APIStatusError):
+            self._reached = True
+            return self._status(error.status_code, error, pace)
+        return None
+
+    def _status(self, status: int, error: Any, pace: Pace) -> _RefusedError:
+        if status in _HOPELESS or error.code == "insufficient_quota":
+            # What a server says about a key may repeat a part of it.
+            said = "" if status == 401 else f": {self._clean(error.message)}"
+            line = f"{self._url}: status {status} for model {self.model!r}{said}"
+            return _RefusedError(line, again=False, fatal=True, free=True)
+        again = status in _AGAIN or status >= 500
+        asked = retry_after(error.response.headers) if again else 0.0
+        if asked > self._options.longest_wait:
+            return _RefusedError(
+                f"{self._url}: asks to wait {asked:,.0f} s (status {status}); give the same "
+                "command again after that",
+                again=False,
+                fatal=True,
+                free=True,
+            )
+        if asked:
+            pace.hold(asked)
+        said = self._clean(error.message)
+        return _RefusedError(f"status {status}: {said}", again=again, free=status < 500)
+
+    def _clean(self, text: str) -> str:
+        """A server's message, on one line, short, and without the key."""
+        line = well_formed(" ".join(text.split()))
+        if self._key:
+            line = line.replace(self._key, "***")
+        return line[:_LONGEST_MESSAGE]
+
+
+class _RefusedError(Exception):
+    """A call was not answered.
+
+    Attributes:
+        again: asking again may help.
+        fatal: if asking again does not help, no other call can be answered either.
+        free: it was certainly not charged.
+    """
+
+    def __init__(
+        self, message: str, *, again: bool, fatal: bool = False, free: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.again = again
+        self.fatal = fatal
+        self.free = free
+
+
+class _Batch:
+    """The calls of one :meth:`Server.complete`, among workers."""
+
+    def __init__(
+        self, server: Server, requests: Sequence[Request], keep: Keep | None, pace: Pace
+    ) -> None:
+        self._server = server
+        self._requests = requests
+        self._keep = keep
+        self._pace = pace
+        self._lock = threading.Lock()
+        self._fatal: Exception | None = None
+        self._found: list[dict[int, Response]] = [{} for _ in requests]
+
+    def run(self) -> list[list[Response]]:
+        """Answer them.
+
+        Raises:
+            BackendError: none can be answered any more.
+            KeyboardInterrupt: replies that were under way have been kept.
+        """
+        workers = self._server._options.concurrency
+        pool = ThreadPoolExecutor(workers, thread_name_prefix="judge")
+        try:
+            futures = [pool.submit(self._work, call) for call in self._server.calls(self._requests)]
+            wait(futures)
+        except BaseException:
+            self._pace.stop()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+        if self._fatal is not None:
+            raise self._fatal
+        return [
+            [found[index] for index in request.indices]
+            for request, found in zip(self._requests, self._found, strict=True)
+        ]
+
+    def _work(self, call: _Call) -> None:
+        if self._pace.stopped:
+            return
+        try:
+            self._server.ask(call, self._pace, partial(self._take, call))
+        except Exception as error:
+            with self._lock:
+                self._fatal = self._fatal or error
+            self._pace.stop()
+
+    def _take(self, call: _Call, responses: list[Response]) -> None:
+        with self._lock:
+            for response in responses:
+                self._found[call.place][response.index] = response
+                if self._keep is not None and response.error is None:
+                    self._keep(self._requests[call.place], response)
+
+
+def open_backend(target: str, options: BackendOptions) -> Server:
+    """Open a model of an OpenAI-compatible server by its name there."""
+    return Server(target, options)
+
+
+def _usual_pace() -> Pace:
+    jitter = random.Random()  # noqa: S311 - it is no secret
+    return Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
+
+
+def _address(url: str | None) -> str:
+    """The server's address without credentials, query and fragment."""
+    parts = urlsplit(url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigurationError(
+            "--base-url must look like http://127.0.0.1:8000/v1 or https://host/v1"
+        )
+    if parts.username or parts.password or parts.query:
+        raise ConfigurationError(
+            "--base-url must hold no credentials and no query; the key comes from the environment"
+        )
+    return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _key(variable: str | None, url: str) -> str:
+    """The key for a server: OpenAI's own goes to OpenAI, any other where it is named for."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    local = host in _LOOPBACK
+    if parts.scheme == "http" and not local:
+        raise ConfigurationError(
+            f"{url} would send prompts and key unencrypted: give an https address, or forward a "
+            "port of this machine to the server"
+        )
+    if variable is None and not f".{host}".endswith(".api.openai.com"):
+        if local:
+            return ""
+        raise ConfigurationError(
+            f"{url} is not OpenAI's server: name the environment variable that holds its key "
+            "(--api-key-env NAME)"
+        )
+    name = variable or _DEFAULT_KEY
+    key = os.environ.get(name, "")
+    if not key and not local:
+        raise ConfigurationError(f"{url} needs a key: set the environment variable {name}")
+    return key
+
+
+def _client(url: str, key: str, options: BackendOptions) -> Any:
+    try:
+        import openai
+    except ImportError as error:
+        raise MissingDependencyError(
+            "a server is asked through the openai client: pip install 'prevalence[judges]'"
+        ) from error
+    return openai.OpenAI(
+        base_url=url, api_key=key or "none", timeout=options.timeout, max_retries=0
+    )

@@ -1,0 +1,1 @@
+"""Opening checkpoints, and the weights that ship with the package."""

@@ -1,0 +1,546 @@
+"""A checkpoint on disk or hub → model, tokenizer, labels, real length limit, digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prevalence.errors import ModelError
+from prevalence.metric import check_threshold
+from prevalence.models.registry import Checkpoint, lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = [
+    "ATTENTIONS",
+    "FIRST",
+    "JOINT",
+    "MEAN",
+    "POOLINGS",
+    "PREMISE_FIRST",
+    "PREMISE_FIRST_FAMILIES",
+    "LabelMap",
+    "LoadedCheckpoint",
+    "asked_length",
+    "first_line",
+    "first_position",
+    "folder_digest",
+    "load_checkpoint",
+    "load_network",
+    "parse_labels",
+    "plain_name",
+    "quiet_transformers",
+    "read_config",
+    "read_labels",
+    "read_tokenizer",
+    "real_limit",
+    "resolve",
+    "trained_length",
+]
+
+
+ENTAILMENT = {"entailment", "entail", "entails", "entailed", "isentailed", "e", "supports",
+              "supported", "support"}  # fmt: skip
+CONTRADICTION = {"contradiction", "contradict", "contradicts", "contradicted", "contradictory",
+                 "c", "refutes", "refuted", "refute"}  # fmt: skip
+NEUTRAL = {"neutral", "neutrality", "n", "unknown", "notenoughinfo", "nei", "notenoughinformation"}
+NOT_ENTAILMENT = {"notentailment", "notentailed", "notentail", "nonentailment", "noentailment",
+                  "notsupported", "unsupported"}  # fmt: skip
+
+_MOST_CLASSES = 3
+
+_CLASSES = {
+    "entailment": ENTAILMENT,
+    "contradiction": CONTRADICTION,
+    "neutral": NEUTRAL,
+    "not_entailment": NOT_ENTAILMENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMap:
+    """Positions of the classes among a head's outputs.
+
+    Attributes:
+        size: number of outputs; 1 means a sigmoid.
+        entailment: index of entailment.
+        contradiction: index of contradiction, or None.
+    """
+
+    size: int
+    entailment: int
+    contradiction: int | None
+
+    def __str__(self) -> str:
+        """Short, for signatures: ``e2c0of3``."""
+        contradiction = "" if self.contradiction is None else f"c{self.contradiction}"
+        return f"e{self.entailment}{contradiction}of{self.size}"
+
+
+def read_labels(id2label: Mapping[int, str] | Mapping[str, str], *, name: str) -> LabelMap:
+    """Read the label order from a checkpoint's ``id2label``, in any spelling.
+
+    Raises:
+        ModelError: the names do not say which output is entailment.
+
+    >>> read_labels({0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, name="x").entailment
+    2
+    """
+    ordered = [str(label) for _, label in sorted((int(k), v) for k, v in id2label.items())]
+    return parse_labels(ordered, name=name)
+
+
+def parse_labels(ordered: Sequence[str], *, name: str) -> LabelMap:
+    """Map label names, in output order, to positions.
+
+    Accepts three-way heads (entailment, neutral, contradiction in any order), two-label heads
+    (entailment and any one other class), and one sigmoid output named as entailment.
+
+    Raises:
+        ModelError: names unknown, repeated, or without entailment.
+    """
+    classes = [_classify(label) for label in ordered]
+    known = [found for found in classes if found]
+    legal = (
+        len(known) == len(ordered) <= _MOST_CLASSES
+        and len(set(known)) == len(known)
+        and "entailment" in known
+        and not (len(known) > 2 and "not_entailment" in known)
+    )
+    if not legal:
+        raise ModelError(
+            f"{name}: cannot tell which output is entailment from its labels "
+            f"{', '.join(map(repr, ordered))}. If you know the order, name it, for example "
+            "--labels contradiction,neutral,entailment; otherwise use a checkpoint fine-tuned "
+            "for natural language inference"
+        )
+    contradiction = classes.index("contradiction") if "contradiction" in known else None
+    if len(classes) != 3:
+        contradiction = None
+    return LabelMap(len(classes), classes.index("entailment"), contradiction)
+
+
+def _classify(label: str) -> str | None:
+    key = re.sub(r"[^a-z]", "", label.lower())
+    return next((name for name, spellings in _CLASSES.items() if key in spellings), None)
+
+
+_UNSET_LIMIT = 1_000_000
+"""Tokenizers without a stated limit report about 1e30."""
+
+_DEFAULT_LIMIT = 512
+_LEAST_LENGTH = 8
+_OFFSET_POSITIONS = {
+    "camembert",
+    "data2vec-text",
+    "ibert",
+    "longformer",
+    "luke",
+    "markuplm",
+    "mpnet",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+}
+"""Model types that number positions from ``padding_idx + 1``."""
+
+
+def real_limit(config: Any, tokenizer: Any) -> int:
+    """Longest input in tokens: the tokenizer's limit, bounded by the position table.
+
+    RoBERTa-like models number positions from ``padding_idx + 1``, so 514 rows serve 512 tokens;
+    some tokenizers state no limit and report about 1e30.
+    """
+    candidates = []
+    stated = getattr(tokenizer, "model_max_length", None)
+    if stated and stated < _UNSET_LIMIT:
+        candidates.append(int(stated))
+    rows = getattr(config, "max_position_embeddings", None)
+    if rows and rows > 0:
+        candidates.append(int(rows) - first_position(config))
+    return min(candidates) if candidates else _DEFAULT_LIMIT
+
+
+def first_position(config: Any) -> int:
+    """The position of the first token of an input."""
+    return (config.pad_token_id or 0) + 1 if config.model_type in _OFFSET_POSITIONS else 0
+
+
+def asked_length(
+    config: Any, limit: int, model: str, asked: int | None, at_most: int | None
+) -> int:
+    """The length that a user asks for, or else the one that training left, ``at_most`` so long.
+
+    Raises:
+        ModelError: it is outside what the model reads.
+    """
+    if asked is None:
+        length = trained_length(config, "prevalence_max_length", limit, model)
+        return length if at_most is None else min(length, at_most)
+    if not _LEAST_LENGTH <= asked <= limit:
+        raise ModelError(f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}")
+    return asked
+
+
+def trained_length(config: Any, key: str, limit: int, model: str) -> int:
+    """A limit that training left in the config under a key, within the model's own.
+
+    Raises:
+        ModelError: the config holds no number of tokens there.
+    """
+    trained = getattr(config, key, limit)
+    if type(trained) is not int or trained < _LEAST_LENGTH:
+        raise ModelError(
+            f"{model}: {key} {trained!r} in its config is no number of tokens from "
+            f"{_LEAST_LENGTH} on"
+        )
+    return min(limit, trained)
+
+
+JOINT = "joint"
+"""Premise and hypothesis are one input, and every token of it attends to all others."""
+PREMISE_FIRST = "premise-first"
+"""The premise attends to itself alone, a hypothesis to the premise and itself."""
+PREMISE_FIRST_FAMILIES = ("bert", "mpnet")
+"""Model types that can be read premise first."""
+ATTENTIONS = (JOINT, PREMISE_FIRST)
+"""What ``prevalence_attention`` in a config may say."""
+FIRST = "first"
+"""With premise-first attention, the head reads the hypothesis' first token."""
+MEAN = "mean"
+"""With premise-first attention, the head reads the mean of all of the hypothesis' tokens."""
+POOLINGS = (FIRST, MEAN)
+"""What ``prevalence_pooling`` in a config may say."""
+_CLASSIFIER = "AutoModelForSequenceClassification"
+
+_DEFAULT_THRESHOLD = 0.5
+
+_DIGESTED = (
+    "*.safetensors",
+    "*.model",
+    "added_tokens.json",
+    "config.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+)
+"""Files that can change a probability; a licence or a training log beside them cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCheckpoint:
+    """Everything that scoring needs of a checkpoint.
+
+    Attributes:
+        name: for the signature: the registered name, or the folder's name.
+        model: a Hugging Face sequence-classification model in evaluation mode.
+        tokenizer: a fast tokenizer.
+        pad: padding token of the model.
+        labels: which output is which class.
+        max_length: real limit in tokens, special tokens included, of a pair; of the premise
+            alone with premise-first attention.
+        attention: one of :data:`ATTENTIONS`.
+        max_hypothesis: limit of the hypothesis with premise-first attention, likewise.
+        threshold: calibrated threshold, or 0.5.
+        calibrated: whether the threshold was calibrated.
+        digest: BLAKE2b of weights, config and tokenizer, 16 bytes.
+    """
+
+    name: str
+    model: Any
+    tokenizer: Any
+    pad: int | None
+    labels: LabelMap
+    max_length: int
+    attention: str
+    max_hypothesis: int
+    threshold: float
+    calibrated: bool
+    digest: bytes
+
+
+def load_checkpoint(
+    model: str,
+    *,
+    dtype: Any = None,
+    labels: Sequence[str] | None = None,
+    max_length: int | None = None,
+    at_most: int | None = None,
+    revision: str | None = None,
+) -> LoadedCheckpoint:
+    """Load an NLI checkpoint: a registered name, a folder, or a hub name.
+
+    Only safetensors are read, and no code from the checkpoint is run.
+
+    Args:
+        model: name or path.
+        dtype: torch dtype; float32 when None.
+        labels: class names in output order, for a checkpoint whose config does not name them.
+        max_length: a limit below the model's own.
+        at_most: a limit like ``max_length``, where a model that reads less keeps its own.
+        revision: hub revision, in place of the registered one.
+
+    Raises:
+        ModelError: not found, not loadable, labels ambiguous, attention unknown, or ``max_length``
+            above the limit.
+    """
+    import torch
+
+    entry = lookup(model)
+    folder = resolve(model, revision=revision)
+    config = read_config(folder, model)
+    _refuse_other_heads(config, folder, model)
+    order = parse_labels(labels, name=model) if labels else read_labels(config.id2label, name=model)
+    if order.size != config.num_labels:
+        raise ModelError(
+            f"{model}: --labels names {order.size} classes, the model has {config.num_labels}"
+        )
+    if not getattr(config, "prevalence_contradiction", True):
+        # Its training found this class not good enough to be reported.
+        order = replace(order, contradiction=None)
+    attention = _attention(config, model)
+    tokenizer = read_tokenizer(folder, model)
+    limit = real_limit(config, tokenizer)
+    threshold = _threshold(config, entry, model)
+    if config.pad_token_id is None:
+        # Heads that read the last token find it by the padding token in the config.
+        config.pad_token_id = tokenizer.pad_token_id
+    return LoadedCheckpoint(
+        name=entry.name if entry else plain_name(model),
+        model=load_network(_CLASSIFIER, folder, config, model, dtype=dtype or torch.float32),
+        tokenizer=tokenizer,
+        pad=config.pad_token_id,
+        labels=order,
+        max_length=asked_length(config, limit, model, max_length, at_most),
+        attention=attention,
+        max_hypothesis=trained_length(config, "prevalence_max_hypothesis", limit, model),
+        threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
+        calibrated=threshold is not None,
+        digest=folder_digest(folder),
+    )
+
+
+def plain_name(model: str) -> str:
+    """A name for signatures: the last part of a path or hub name, without their separators."""
+    return re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
+
+
+def _attention(config: Any, model: str) -> str:
+    pooling = getattr(config, "prevalence_pooling", FIRST)
+    if pooling not in POOLINGS:
+        raise ModelError(
+            f"{model}: its config names prevalence_pooling {pooling!r}, and this version knows "
+            f"{' and '.join(POOLINGS)}; update prevalence, or use another checkpoint"
+        )
+    named = getattr(config, "prevalence_attention", JOINT)
+    if named not in ATTENTIONS:
+        raise ModelError(
+            f"{model}: its config names prevalence_attention {named!r}, and this version knows "
+            f"{' and '.join(ATTENTIONS)}; update prevalence, or use another checkpoint"
+        )
+    if named == PREMISE_FIRST and config.model_type not in PREMISE_FIRST_FAMILIES:
+        raise ModelError(
+            f"{model}: {PREMISE_FIRST} attention is for {' and '.join(PREMISE_FIRST_FAMILIES)} "
+            f"classifiers, and its config says {config.model_type}; remove prevalence_attention"
+        )
+    if named == JOINT and pooling != FIRST:
+        raise ModelError(
+            f"{model}: prevalence_pooling {pooling!r} in its config goes with {PREMISE_FIRST} "
+            "attention alone, and its own is joint; remove prevalence_pooling"
+        )
+    return str(named)
+
+
+def _threshold(config: Any, entry: Checkpoint | None, model: str) -> float | None:
+    """The calibrated threshold: the config's own before the registered one."""
+    stored = getattr(config, "prevalence_threshold", None)
+    if stored is None:
+        return entry.threshold if entry else None
+    try:
+        check_threshold(float(stored))
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"{model}: prevalence_threshold {stored!r} in its config is not in [0, 1)"
+        ) from error
+    return float(stored)
+
+
+def resolve(model: str, *, revision: str | None = None) -> Path:
+    """The folder that holds a model's files, downloading a hub model where the network allows.
+
+    Raises:
+        ModelError: there is no such folder, and the hub does not answer or does not know it.
+    """
+    if not model.strip():
+        raise ModelError("the model has no name; give a checkpoint folder or a name from "
+                         "`prevalence models`")  # fmt: skip
+    entry = lookup(model)
+    location = entry.location if entry else model
+    path = Path(location).expanduser()
+    if path.is_dir():
+        return path
+    if entry is not None and path.is_absolute():
+        raise ModelError(f"{model}: its files are missing from this installation ({path.name})")
+    if path.is_absolute() or location.startswith((".", "~")) or location.count("/") > 1:
+        raise ModelError(f"{model}: no such folder; give a checkpoint folder or a name from "
+                         "`prevalence models`")  # fmt: skip
+    return _download(model, location, revision or (entry.revision if entry else "main"))
+
+
+def _download(model: str, location: str, revision: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    wanted = ["*.json", "*.safetensors", "*.txt", "*.model", "merges.txt"]
+    try:
+        return Path(snapshot_download(location, revision=revision, allow_patterns=wanted))
+    except Exception as error:
+        offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE") == "1" else ""
+        hidden = Path(model).is_dir()
+        here = f"; write ./{model} for the folder here" if hidden else ""
+        raise ModelError(
+            f"{model}: {'a registered name' if hidden else 'not a local folder'}, and the hub gave "
+            f"no model{offline}: {type(error).__name__}. Use --model embedded, which needs no "
+            f"network, or the path of a checkpoint folder{here}"
+        ) from error
+
+
+def read_config(folder: Path, model: str) -> Any:
+    """The config of a checkpoint folder; no code of it is run.
+
+    Raises:
+        ModelError: it cannot be read.
+    """
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(f"{model}: its config cannot be read: {first_line(error)}") from error
+
+
+def _refuse_other_heads(config: Any, folder: Path, model: str) -> None:
+    heads = getattr(config, "architectures", None) or []
+    if heads and not any(head.endswith("ForSequenceClassification") for head in heads):
+        raise ModelError(
+            f"{model}: {folder.name} holds {', '.join(heads)}, not a sequence-classification "
+            "model; fine-tune it first (prevalence train)"
+        )
+
+
+def read_tokenizer(folder: Path, model: str) -> Any:
+    """The fast tokenizer of a checkpoint folder; no code of it is run.
+
+    Raises:
+        ModelError: there is none.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
+    except Exception as error:
+        raise ModelError(f"{model}: no usable tokenizer: {first_line(error)}") from error
+    if not tokenizer.is_fast:
+        raise ModelError(f"{model}: it has no fast tokenizer (tokenizer.json)")
+    return tokenizer
+
+
+def load_network(
+    kind: str,
+    folder: Path,
+    config: Any,
+    model: str,
+    *,
+    dtype: Any,
+    optional: tuple[str, ...] = (),
+) -> Any:
+    """Load the weights of a folder into one of transformers' automatic classes.
+
+    Args:
+        kind: name of the class, such as ``AutoModelForSequenceClassification``.
+        folder: holds safetensors.
+        config: its config.
+        model: name for messages.
+        dtype: torch dtype.
+        optional: beginnings of the names of weights that may be missing.
+
+    Returns:
+        The network in evaluation mode.
+
+    Raises:
+        ModelError: no safetensors, not loadable, or weights are missing.
+    """
+    import transformers
+
+    if not list(folder.glob("*.safetensors")):
+        raise ModelError(
+            f"{model}: no .safetensors file in it. Pickled weights are never loaded; convert them "
+            "once with save_pretrained(..., safe_serialization=True)"
+        )
+    try:
+        with quiet_transformers():
+            network, info = getattr(transformers, kind).from_pretrained(
+                folder,
+                config=config,
+                dtype=dtype,
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+            )
+    except Exception as error:
+        raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
+    missing = [name for name in sorted(info["missing_keys"]) if not name.startswith(optional)]
+    if missing:
+        wanted = "fine-tuned classifier" if kind == _CLASSIFIER else f"model for {kind}"
+        raise ModelError(
+            f"{model}: weights are missing for {', '.join(missing[:3])}: this is not a {wanted}, "
+            "and its answers would be random"
+        )
+    if config.model_type == "deberta":
+        # Some biases stay in float32 otherwise, beside weights that do not.
+        for weight in network.parameters():
+            weight.data = weight.data.to(dtype)
+    return network.eval()
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Silence the bars and load reports of transformers; what is wrong becomes an error of ours."""
+    from transformers import utils
+
+    logging: Any = utils.logging
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def folder_digest(folder: Path) -> bytes:
+    """Digest of every file that can change a probability, by name and content."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):
+        hasher.update(path.name.encode())
+        with path.open("rb") as file:
+            hasher.update(hashlib.file_digest(file, "blake2b").digest())
+    return hasher.digest()
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, or its type when it has none."""
+    text = str(error).strip().splitlines()
+    return text[0][:200] if text else type(error).__name__

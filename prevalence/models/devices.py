@@ -1,0 +1,48 @@
+"""Where a network runs and in which precision, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prevalence.errors import BackendError, ConfigurationError
+
+__all__ = ["ALL_DEVICES", "DTYPES", "dtype_name", "open_device"]
+
+DTYPES = ("auto", "float32", "float16", "bfloat16")
+"""Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
+ALL_DEVICES = "all"
+"""Every CUDA device of the machine, which several scorers share."""
+
+
+def open_device(name: str) -> Any:
+    """The torch device of that name; ``auto`` is a CUDA device where there is one.
+
+    Raises:
+        BackendError: it is not usable here, or names several devices.
+    """
+    import torch
+
+    if name == ALL_DEVICES or "," in name:
+        raise BackendError(
+            f"device {name!r}: several devices share the work of NLI models opened by name; "
+            "name one device"
+        )
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise BackendError(f"device {name!r} is not usable here; try --device cpu") from error
+    return device
+
+
+def dtype_name(name: str) -> str:
+    """One of :data:`DTYPES` with ``auto`` resolved.
+
+    Raises:
+        ConfigurationError: another name.
+    """
+    if name not in DTYPES:
+        raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
+    return "float32" if name == "auto" else name

@@ -1,0 +1,115 @@
+"""Well-known NLI checkpoints by name: where they are, their licence, limit and threshold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["EMBEDDED", "REGISTRY", "Checkpoint", "lookup"]
+
+EMBEDDED = "embedded"
+"""Name of the model that ships inside the package."""
+
+_MODELS = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A registered checkpoint.
+
+    Attributes:
+        name: what ``--model`` takes.
+        location: Hugging Face hub name, or a folder.
+        revision: hub revision; a branch name where no commit is pinned (the signature carries a
+            digest of the weights in any case).
+        licence: of the weights, as their publisher states it.
+        max_length: longest input in tokens, special tokens included; a model that ships may state
+            other limits, see :meth:`stated_limits`.
+        threshold: decision threshold calibrated for opinion prevalence, or None.
+        calibration: where the threshold comes from.
+        about: one line.
+    """
+
+    name: str
+    location: str
+    revision: str
+    licence: str
+    max_length: int
+    threshold: float | None
+    calibration: str
+    about: str
+
+    def stated_threshold(self) -> float | None:
+        """The registered threshold, or the one in the config of a model that ships."""
+        if self.threshold is not None:
+            return self.threshold
+        stored = self._config().get("prevalence_threshold")
+        return None if stored is None else float(stored)
+
+    def stated_limits(self) -> tuple[int, int | None]:
+        """Most tokens of a pair, and None; or of a premise and of a hypothesis.
+
+        The latter where a model that ships reads the two apart, as its config says.
+        """
+        config = self._config()
+        longest = int(config.get("prevalence_max_length", self.max_length))
+        if config.get("prevalence_attention") != "premise-first":
+            return longest, None
+        return longest, int(config.get("prevalence_max_hypothesis", self.max_length))
+
+    def _config(self) -> dict[str, Any]:
+        """That of a model that ships; nothing is known of others before they are there."""
+        file = Path(self.location) / "config.json"
+        if not (file.is_absolute() and file.is_file()):
+            return {}
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return found
+
+
+_NOT_CALIBRATED = "not calibrated on review judgments"
+
+REGISTRY: dict[str, Checkpoint] = {
+    entry.name: entry
+    for entry in (
+        Checkpoint(
+            EMBEDDED, str(_MODELS / "minilm-reviewnli"), "", "Apache-2.0", 512, None,
+            "its own config (ReviewNLI dev)",
+            "22.7M; inside this package, reads premises first; no network",
+        ),
+        Checkpoint(
+            "roberta-large-mnli", "FacebookAI/roberta-large-mnli", "main", "MIT", 512, 0.04,
+            "Malon 2023, ReviewNLI dev, document granularity", "355M; the paper's metric",
+        ),
+        Checkpoint(
+            "bart-large-mnli", "facebook/bart-large-mnli", "d7645e1", "MIT", 1024, None,
+            _NOT_CALIBRATED, "407M; reads 1,024 tokens",
+        ),
+        Checkpoint(
+            "deberta-large-mnli", "microsoft/deberta-large-mnli", "main", "MIT", 512, None,
+            _NOT_CALIBRATED, "405M",
+        ),
+        Checkpoint(
+            "deberta-v3-base-mnli-fever-anli", "MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli",
+            "main", "MIT", 512, None, _NOT_CALIBRATED, "184M; MNLI, FEVER and ANLI",
+        ),
+        Checkpoint(
+            "nli-deberta-v3-base", "cross-encoder/nli-deberta-v3-base", "main", "Apache-2.0", 512,
+            None, _NOT_CALIBRATED, "184M; SNLI and MNLI",
+        ),
+        Checkpoint(
+            "vitaminc-albert-xlarge", "tals/albert-xlarge-vitaminc-mnli", "main",
+            "not stated by its publisher", 512, None, _NOT_CALIBRATED,
+            "59M shared weights; SummaC's default (vitc)",
+        ),
+    )
+}  # fmt: skip
+"""Registered checkpoints by name."""
+
+
+def lookup(model: str) -> Checkpoint | None:
+    """The registered checkpoint of that name or hub name, or None for any other model."""
+    if model in REGISTRY:
+        return REGISTRY[model]
+    return next((entry for entry in REGISTRY.values() if entry.location == model), None)

@@ -1,0 +1,243 @@
+"""Pairs of texts by number, and what answers them: the plan, the answers, the scorer's contract."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "FLAG_TOO_LONG",
+    "FLAG_TRUNCATED",
+    "LONE_SURROGATE",
+    "PairPlan",
+    "PairScorer",
+    "PairScores",
+    "PairStore",
+    "Progress",
+    "TextTable",
+    "decided_at",
+    "well_formed",
+]
+
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a pair: what broken escapes and wrong bytes leave behind."""
+
+
+def well_formed(text: str) -> str:
+    r"""The text with each lone surrogate replaced by U+FFFD, so that offsets stay as they are.
+
+    >>> well_formed("caf\udce9") == "caf\ufffd"
+    True
+    """
+    return text if text.isascii() else LONE_SURROGATE.sub("\ufffd", text)
+
+
+DIGEST_SIZE = 16
+
+Numbers = Sequence[int] | NDArray[np.int64]
+"""Text numbers."""
+
+
+class TextTable:
+    """Texts numbered from 0 in order of first appearance; equal texts share a number.
+
+    Attributes:
+        characters: length of all texts together.
+    """
+
+    def __init__(self) -> None:
+        self.characters = 0
+        self._texts: list[str] = []
+        self._ids: dict[str, int] = {}
+        self._digests: dict[int, bytes] = {}
+
+    def add(self, text: str) -> int:
+        """Return the number of ``text``, giving it the next one when it is new."""
+        known = self._ids.get(text)
+        if known is not None:
+            return known
+        number = self._ids[text] = len(self._texts)
+        self._texts.append(text)
+        self.characters += len(text)
+        return number
+
+    def add_all(self, texts: Iterable[str]) -> NDArray[np.int64]:
+        """Numbers of several texts, int64 of their count."""
+        return np.fromiter((self.add(text) for text in texts), dtype=np.int64)
+
+    def digest(self, number: int) -> bytes:
+        """BLAKE2b digest of a text's UTF-8 bytes, 16 bytes, computed once."""
+        known = self._digests.get(number)
+        if known is None:
+            # Texts that no reader has repaired still need a digest.
+            data = self._texts[number].encode("utf-8", "surrogatepass")
+            known = hashlib.blake2b(data, digest_size=DIGEST_SIZE).digest()
+            self._digests[number] = known
+        return known
+
+    def __getitem__(self, number: int) -> str:
+        return self._texts[number]
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+class PairPlan:
+    """Requests for pairs, kept in the order in which they were made, scored once each.
+
+    >>> plan = PairPlan()
+    >>> first = plan.add([0, 1], [5, 5])
+    >>> again = plan.add([1], [5])
+    >>> pairs, back = plan.unique()
+    >>> pairs.tolist(), back[first].tolist(), back[again].tolist()
+    ([[0, 5], [1, 5]], [0, 1], [1])
+    """
+
+    def __init__(self) -> None:
+        self._premises: list[NDArray[np.int64]] = []
+        self._hypotheses: list[NDArray[np.int64]] = []
+        self._length = 0
+
+    def add(self, premises: Numbers, hypotheses: Numbers) -> slice:
+        """Request the pairs (premises[i], hypotheses[i]).
+
+        Args:
+            premises: text numbers, any length k.
+            hypotheses: text numbers, the same length.
+
+        Returns:
+            The slice of the request: index the second array of :meth:`unique` with it.
+        """
+        start, self._length = self._length, self._length + len(premises)
+        self._premises.append(np.asarray(premises, dtype=np.int64))
+        self._hypotheses.append(np.asarray(hypotheses, dtype=np.int64))
+        return slice(start, self._length)
+
+    def add_product(self, premises: Numbers, hypotheses: Numbers) -> slice:
+        """Request every pair of a premise and a hypothesis, premises varying slowest."""
+        rows, columns = len(premises), len(hypotheses)
+        return self.add(np.repeat(premises, columns), np.tile(hypotheses, rows))
+
+    def __len__(self) -> int:
+        """Pairs requested, repeated ones included."""
+        return self._length
+
+    def unique(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct pairs, and where each request finds its own.
+
+        Returns:
+            pairs: int64 [P, 2], sorted by premise and then hypothesis.
+            back: int64 [requests], the row of ``pairs`` that answers each request.
+        """
+        if not self._length:
+            return np.empty((0, 2), np.int64), np.empty(0, np.int64)
+        premises = np.concatenate(self._premises)
+        hypotheses = np.concatenate(self._hypotheses)
+        base = int(hypotheses.max()) + 1
+        keys, back = np.unique(premises * base + hypotheses, return_inverse=True)
+        return np.stack(np.divmod(keys, base), axis=1), back
+
+
+FLAG_TRUNCATED = 1
+"""The end of the premise, or of another text that the scorer cuts, was not read."""
+FLAG_TOO_LONG = 2
+"""The hypothesis alone leaves the premise no room; the pair has no probability (NaN)."""
+
+Progress = Callable[[int], None]
+"""Called with the number of pairs just scored."""
+
+
+class PairScores(NamedTuple):
+    """Answers for P pairs, in the order of the pairs.
+
+    Attributes:
+        entailment: float32 [P], P(entailment) in [0, 1]; NaN where FLAG_TOO_LONG is set.
+        contradiction: float32 [P], P(contradiction); NaN for a scorer without that class.
+        flags: uint8 [P], a sum of FLAG_* values.
+    """
+
+    entailment: NDArray[np.float32]
+    contradiction: NDArray[np.float32]
+    flags: NDArray[np.uint8]
+
+    @classmethod
+    def empty(cls, size: int) -> PairScores:
+        """Scores to be filled in: NaN probabilities and no flags."""
+        return cls(
+            np.full(size, np.nan, np.float32),
+            np.full(size, np.nan, np.float32),
+            np.zeros(size, np.uint8),
+        )
+
+    def take(self, rows: NDArray[np.int64] | slice) -> PairScores:
+        """The scores at some rows."""
+        return PairScores(self.entailment[rows], self.contradiction[rows], self.flags[rows])
+
+    def put(self, rows: NDArray[np.int64] | slice, other: PairScores) -> None:
+        """Write other scores at some rows, in place."""
+        self.entailment[rows] = other.entailment
+        self.contradiction[rows] = other.contradiction
+        self.flags[rows] = other.flags
+
+
+@runtime_checkable
+class PairScorer(Protocol):
+    """Scores (premise, hypothesis) pairs.
+
+    Scores lie in [0, 1] whatever the scorer measures, so that decisions, caches, calibration and
+    soft prevalence need to know nothing about it. A measure s whose own range is [-1, 1] (a cosine,
+    entailment minus contradiction) is given as (1 + s)/2, which keeps every order and every
+    decision; soft prevalence alone refuses it, since there texts without any relation have ½.
+
+    Attributes:
+        digest: names everything that changes a probability: weights, tokenizer, truncation,
+            precision. Keys the cache.
+        signature: ordered parts of the signature, such as ``{"nli": "name@digest"}``.
+        threshold: calibrated decision threshold in [0, 1).
+        three_way: whether contradiction probabilities exist.
+        work_unit: number of pairs that is worth one call (on a CPU a few seconds of work).
+
+    A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
+    (how far rounding may move the log-odds of a probability, 0 when absent), ``probability``
+    (whether a score may stand for a probability, True when absent), ``hits`` (pairs answered by
+    a cache), ``devices`` (how many share its work, 1 when absent), and ``rechecked`` and ``at``,
+    see :class:`prevalence.nli.recheck.RecheckedScorer`.
+    """
+
+    digest: bytes
+    signature: Mapping[str, str]
+    threshold: float
+    three_way: bool
+    work_unit: int
+
+    def score(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> PairScores:
+        """Score pairs of text numbers, int64 [P, 2] of (premise, hypothesis)."""
+        ...
+
+
+class PairStore(Protocol):
+    """Keeps answers by key: what a cache is to a scorer, on disk or in memory."""
+
+    def get(self, keys: Sequence[bytes]) -> Mapping[bytes, tuple[Any, ...]]:
+        """Stored (entailment, contradiction, flags) of those keys that are present."""
+        ...
+
+    def put(self, entries: Mapping[bytes, tuple[Any, ...]]) -> None:
+        """Store entries, dropping others when room is short."""
+        ...
+
+
+def decided_at(scorer: PairScorer, threshold: float) -> PairScorer:
+    """The scorer to decide with at a threshold: another one where it cares, usually itself."""
+    at = getattr(scorer, "at", None)
+    if at is None or threshold == scorer.threshold:
+        return scorer
+    return cast("PairScorer", at(threshold))

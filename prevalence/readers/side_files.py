@@ -1,0 +1,281 @@
+"""Files beside the records: reviews alone, product names, and one summary a line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from prevalence.errors import InputError
+from prevalence.nli.pairs import well_formed
+from prevalence.readers.fields import (
+    FieldError,
+    Item,
+    Position,
+    ReadOptions,
+    describe,
+    escaped,
+    scrub,
+)
+from prevalence.readers.jsonfiles import (
+    decode_document,
+    decode_utf8,
+    document_items,
+    document_text,
+    line_items,
+)
+from prevalence.readers.products import detect_container, first_text, iterate
+from prevalence.readers.streams import STDIN, Line, Source, check_readable, display, open_source
+from prevalence.readers.tables import copycat_items, table_items
+from prevalence.records import BadRecord, Product, Review, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["read_authors", "read_product_names", "read_reviews"]
+
+
+def read_product_names(path: str | Path) -> dict[str, str]:
+    """Read product names by id.
+
+    Args:
+        path: a file of lines "ID name...", split at the first white space, or one JSON object
+            ``{"ID": "name"}``; "-" is stdin; gzip is recognised.
+
+    Returns:
+        The names; where an id stands twice, the last one.
+
+    Raises:
+        InputError: the file cannot be read, or a line has no name.
+    """
+    with open_source(path) as source:
+        if first_text(source).startswith("{"):
+            return _from_object(source)
+        return dict(_from_lines(source))
+
+
+def _from_lines(source: Source) -> list[tuple[str, str]]:
+    pairs = []
+    for line in source.lines():
+        where = f"{source.path}:{line.number}"
+        if line.fault is not None:
+            raise InputError(f"{where}: {line.fault}; repair the file")
+        try:
+            words = decode_utf8(line.data).split(None, 1)
+        except FieldError as fault:
+            raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
+        if len(words) == 1:
+            shown = escaped(words[0][:40])
+            raise InputError(f"{where}: no name after the id {shown!r}; write one")
+        if words:
+            pairs.append((words[0], words[1].strip()))
+    return pairs
+
+
+def _from_object(source: Source) -> dict[str, str]:
+    elements = list(decode_document(document_text(source), source.path))
+    try:
+        names = scrub(elements[0][1])
+    except FieldError as fault:
+        raise InputError(f"{source.path}: {fault.where}: {fault.problem}; {fault.fix}") from None
+    for key, name in names.items():
+        if not isinstance(name, str) or not name.strip():
+            found = describe(name)
+            raise InputError(f"{source.path}: {escaped(key)}: the name is {found}; give a string")
+    return {key: name.strip() for key, name in names.items()}
+
+
+_OPTIONS = ReadOptions(reviews_only=True)
+_LISTED = 5
+
+
+def read_reviews(path: str | Path, *, product: str | None = None) -> tuple[Review, ...]:
+    """Read the reviews of one product.
+
+    Args:
+        path: plain text with one review a line (blank lines are skipped), a JSON list of texts,
+            a table with a column "review" or "text", or any file of products; "-" is stdin.
+        product: the id of the product to take; needed where the file holds several.
+
+    Returns:
+        The reviews in source order, at least one.
+
+    Raises:
+        InputError: nothing can be read, the product is not there or is faulty, or the file holds
+            several products and none was chosen.
+    """
+    with open_source(path) as source:
+        container = detect_container(source, allow_text=True)
+        if container == "text":
+            _refuse_choice(product, source.path)
+            return _text_reviews(source)
+        if container == "document":
+            text = document_text(source)
+            listed = _listed_texts(text)
+            if listed:
+                _refuse_choice(product, source.path)
+                return listed
+            return _chosen(document_items(text, source.path, _OPTIONS, None), product, source.path)
+        return _chosen(_packed_items(source, container), product, source.path)
+
+
+def _packed_items(source: Source, container: str) -> Iterator[Item]:
+    if container == "lines":
+        return line_items(source, _OPTIONS, None)
+    if container == "copycat":
+        return copycat_items(source, _OPTIONS)
+    return table_items(source, _OPTIONS, "\t" if container == "tsv" else None)
+
+
+def _refuse_choice(product: str | None, path: str) -> None:
+    if product is not None:
+        raise InputError(
+            f"{path}: holds reviews without product ids, so {escaped(product)!r} cannot be "
+            "chosen; leave the choice out"
+        )
+
+
+def _text_reviews(source: Source) -> tuple[Review, ...]:
+    reviews = []
+    for line in source.lines():
+        try:
+            if line.fault is not None:
+                raise FieldError("", line.fault, "repair the file")
+            text = decode_utf8(line.data).removesuffix("\n").removesuffix("\r")
+        except FieldError as fault:
+            where = f"{source.path}:{line.number}"
+            raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
+        if text.strip():
+            reviews.append(Review(text))
+    return tuple(reviews)
+
+
+def _listed_texts(text: str) -> tuple[Review, ...]:
+    """The reviews of a JSON list of strings, or nothing where the document is something else."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return ()
+    return tuple(Review(well_formed(item)) for item in value)
+
+
+def _chosen(items: Iterator[Item], product: str | None, path: str) -> tuple[Review, ...]:
+    """The reviews of the product asked for, or of the only one."""
+    first: Product | None = None
+    first_bad: BadRecord | None = None
+    # Of the others only the ids are kept: the file may be larger than the memory.
+    ids: dict[str, None] = {}
+    for item in items:
+        if isinstance(item, BadRecord):
+            if product in (None, item.id):
+                first_bad = first_bad or item
+            continue
+        if item.id == product:
+            return item.reviews
+        first = first or item
+        ids[item.id] = None
+    if first_bad is not None:
+        raise InputError(first_bad.error)
+    if first is not None and product is None and len(ids) == 1:
+        return first.reviews
+    raise InputError(_choices(list(ids), product, path))
+
+
+def _choices(found: list[str], product: str | None, path: str) -> str:
+    if not found:
+        return f"{path}: holds no record; there is nothing to read"
+    ids = ", ".join(escaped(identity) for identity in found[:_LISTED])
+    ids += ", ..." if len(found) > _LISTED else ""
+    if product is None:
+        return f"{path}: holds {len(found)} products; choose one by its id: {ids}"
+    return f"{path}: holds no product {escaped(product)!r}; its ids are: {ids}"
+
+
+class _Surplus(NamedTuple):
+    """A line or product without a partner: its place, and the product's id."""
+
+    position: Position
+    id: str | None
+
+
+def read_authors(
+    summaries: str | Path,
+    *,
+    reviews: str | Path,
+    names: Mapping[str, str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Item]:
+    """Read summaries that stand one a line, in the order of the products of another file.
+
+    Args:
+        summaries: the lines; the file's stem names the system. An empty line is an empty summary.
+        reviews: Copycat's TSV or any other file of products; its own summaries are left aside.
+        names: product names by id.
+        progress: called with the bytes of the reviews file taken so far.
+
+    Returns:
+        An iterator over products with one summary each, and bad records. Where one file is
+        longer, each line or product without a partner is a bad record that says both counts.
+
+    Raises:
+        InputError: one of the files cannot be read, or both are stdin.
+    """
+    if str(summaries) == STDIN and str(reviews) == STDIN:
+        raise InputError("summaries and reviews cannot both come from stdin; name one file")
+    check_readable(summaries)
+    check_readable(reviews)
+    options = ReadOptions({} if names is None else names, reviews_only=True)
+    return _joined(summaries, iterate(reviews, "auto", options, progress))
+
+
+def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
+    system = _stem(summaries)
+    matched = 0
+    with open_source(summaries) as source:
+        lines = source.lines()
+        for item in products:
+            line = next(lines, None)
+            if line is None:
+                spare = [_of_item(item), *map(_of_item, products)]
+                counts = (matched, matched + len(spare))
+                yield from _unmatched(spare, "the product has no summary", counts, system)
+                return
+            matched += 1
+            yield _paired(item, line, Position(source.path, f":{line.number}"), system)
+        spare = [_Surplus(Position(source.path, f":{line.number}"), None) for line in lines]
+        counts = (matched + len(spare), matched)
+        yield from _unmatched(spare, "the summary has no product", counts, system)
+
+
+def _stem(path: str | Path) -> str:
+    if str(path) == STDIN:
+        return "stdin"
+    name = PurePath(display(path).removesuffix(".gz"))
+    return name.stem or name.name
+
+
+def _paired(item: Item, line: Line, position: Position, system: str) -> Item:
+    if isinstance(item, BadRecord):
+        return replace(item, system=system)
+    try:
+        if line.fault is not None:
+            raise FieldError("", line.fault, "repair the file")
+        text = decode_utf8(line.data).removesuffix("\n").removesuffix("\r")
+    except FieldError as fault:
+        return replace(fault.at(position, identity=item.id, extra=item.extra), system=system)
+    return replace(item, summaries=(Summary(system, text),))
+
+
+def _of_item(item: Item) -> _Surplus:
+    return _Surplus(Position(item.source, ""), item.id)
+
+
+def _unmatched(
+    spare: list[_Surplus], problem: str, counts: tuple[int, int], system: str
+) -> Iterator[Item]:
+    fix = f"there are {counts[0]} summary lines and {counts[1]} products; give one line a product"
+    for surplus in spare:
+        yield FieldError("", problem, fix, system=system).at(surplus.position, identity=surplus.id)

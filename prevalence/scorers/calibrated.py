@@ -1,0 +1,454 @@
+"""A scorer under a calibration: a file's threshold decides, its map gives the probabilities."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence.errors import ConfigurationError, InputError, ModelError
+from prevalence.metric import check_threshold
+from prevalence.nli.pairs import PairScores, Progress, decided_at
+from prevalence.signature import package_version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prevalence.nli.pairs import PairScorer, TextTable
+
+__all__ = [
+    "MAPS",
+    "Bools",
+    "CalibratedScorer",
+    "Calibration",
+    "Floats",
+    "IsotonicMap",
+    "Labels",
+    "LogitMap",
+    "ScoreMap",
+    "Scores",
+    "checked_pairs",
+    "fit_map",
+    "read_calibration",
+    "read_map",
+]
+
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Scores = Sequence[float] | Floats
+Labels = Sequence[int] | Sequence[bool] | NDArray[np.bool_] | NDArray[np.int64] | Floats
+
+
+def checked_pairs(scores: Scores, labels: Labels) -> tuple[Floats, Bools]:
+    """Scores and labels as arrays.
+
+    Args:
+        scores: [n], finite.
+        labels: [n] of 0 and 1.
+
+    Returns:
+        float64 [n] and bool [n].
+
+    Raises:
+        InputError: lengths differ, a class is missing, or a score is not finite.
+    """
+    s = np.asarray(scores, dtype=np.float64)
+    y = np.asarray(labels).astype(np.bool_)
+    if s.shape != y.shape or s.ndim != 1:
+        raise InputError(f"scores {s.shape} and labels {y.shape} must be equally long lists")
+    if y.all() or not y.any():
+        raise InputError("both positive and negative labels are needed for this figure")
+    if not np.isfinite(s).all():
+        raise InputError("a score is not a finite number; leave that pair out")
+    return s, y
+
+
+_EDGE = 1e-7
+"""Scores are kept this far from 0 and 1, where log-odds have no value; float32 resolves 6e-8."""
+_STEPS = 100
+_STEEPEST = 1e3
+"""Pairs that one threshold separates would want an infinite slope."""
+
+
+class ScoreMap(Protocol):
+    """A monotone map of scores in [0, 1] to probabilities."""
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Probabilities of scores, any shape."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that :func:`read_map` reads."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LogitMap:
+    """σ(scale · logit(score) + shift): temperature 1/scale where the shift is 0, else Platt.
+
+    Source: Guo et al. 2017 (temperature); Platt 1999.
+    """
+
+    scale: float
+    shift: float = 0.0
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Probabilities of scores, any shape."""
+        return _sigmoid(self.scale * _logit(scores) + self.shift)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that :func:`read_map` reads."""
+        return {"kind": "logit", "scale": self.scale, "shift": self.shift}
+
+
+@dataclass(frozen=True, slots=True)
+class IsotonicMap:
+    """The non-decreasing function of least squares, linear between the scores it was fitted to.
+
+    Attributes:
+        scores: increasing.
+        values: non-decreasing probabilities at them; constant beyond both ends.
+    """
+
+    scores: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __call__(self, scores: Floats) -> Floats:
+        """Probabilities of scores, any shape."""
+        return np.interp(scores, self.scores, self.values)
+
+    def to_json(self) -> dict[str, Any]:
+        """The form that :func:`read_map` reads."""
+        return {"kind": "isotonic", "scores": list(self.scores), "values": list(self.values)}
+
+
+MAPS = ("none", "temperature", "platt", "isotonic")
+"""Kinds of map by the name that ``--map`` takes."""
+
+
+def fit_map(kind: str, scores: Scores, labels: Labels) -> ScoreMap | None:
+    """Fit a map.
+
+    Args:
+        kind: one of :data:`MAPS`.
+        scores: [n] in [0, 1].
+        labels: [n] of 0 and 1.
+
+    Returns:
+        The map; None for ``none``.
+
+    Raises:
+        InputError: a class is missing, a score lies outside [0, 1], or scores fall as labels rise.
+
+    >>> fit_map("isotonic", [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).values
+    (0.0, 0.5, 0.5, 1.0)
+    """
+    if kind == "none":
+        return None
+    s, y = checked_pairs(scores, labels)
+    if s.min() < 0 or s.max() > 1:
+        raise InputError(f"a calibration map needs scores in [0, 1], not {s.min():g}–{s.max():g}")
+    return _isotonic(s, y) if kind == "isotonic" else _logistic(s, y, shifted=kind == "platt")
+
+
+def read_map(record: Mapping[str, Any] | None) -> ScoreMap | None:
+    """Read a map from its JSON form.
+
+    Raises:
+        InputError: the record is no map.
+    """
+    if record is None:
+        return None
+    try:
+        if record["kind"] == "logit":
+            return _checked_logit(float(record["scale"]), float(record["shift"]))
+        if record["kind"] == "isotonic":
+            scores, values = (tuple(map(float, record[name])) for name in ("scores", "values"))
+            return _checked_isotonic(scores, values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"malformed calibration map ({error!r})") from error
+    raise InputError(f"unknown kind of calibration map {record['kind']!r}")
+
+
+def _checked_logit(scale: float, shift: float) -> LogitMap:
+    if not (0 < scale < np.inf and np.isfinite(shift)):
+        raise ValueError("scale must be positive and both numbers finite")
+    return LogitMap(scale, shift)
+
+
+def _checked_isotonic(scores: tuple[float, ...], values: tuple[float, ...]) -> IsotonicMap:
+    s, v = np.asarray(scores), np.asarray(values)
+    ordered = s.size == v.size > 0 and bool(np.all(np.diff(s) > 0) and np.all(np.diff(v) >= 0))
+    if not (ordered and np.isfinite(s).all() and v[0] >= 0 and v[-1] <= 1):
+        raise ValueError("scores must increase and values not decrease within [0, 1]")
+    return IsotonicMap(scores, values)
+
+
+def _logistic(scores: Floats, labels: Bools, *, shifted: bool) -> LogitMap:
+    """Newton's method on the log-loss with Platt's targets, which keep it finite."""
+    positives, negatives = labels.sum(), (~labels).sum()
+    targets = np.where(labels, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    inputs = np.stack([_logit(scores), np.ones_like(scores)])[: 1 + shifted]
+    weights = np.zeros(len(inputs))
+    weights[0] = 1.0
+    loss = _log_loss(weights, inputs, targets)
+    for _ in range(_STEPS):
+        guess = _sigmoid(weights @ inputs)
+        gradient = inputs @ (guess - targets)
+        curvature = (inputs * (guess * (1 - guess))) @ inputs.T + 1e-9 * np.eye(len(inputs))
+        step = np.linalg.solve(curvature, gradient)
+        # Newton's step overshoots where the curve is flat; half of it, and so on, does not.
+        while _log_loss(weights - step, inputs, targets) > loss and np.abs(step).max() > 1e-12:
+            step = step / 2
+        weights = weights - step
+        loss = _log_loss(weights, inputs, targets)
+        if np.abs(step).max() < 1e-10:
+            break
+    if not weights[0] > 0:
+        raise InputError("scores fall as labels rise: no increasing map fits them")
+    return LogitMap(float(min(weights[0], _STEEPEST)), float(weights[1]) if shifted else 0.0)
+
+
+def _isotonic(scores: Floats, labels: Bools) -> IsotonicMap:
+    """Pool adjacent violators: neighbouring blocks out of order become their mean."""
+    values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    positives = np.bincount(inverse, weights=labels, minlength=values.size)
+    blocks: list[tuple[float, int, int]] = []
+    for positive, count in zip(positives.tolist(), counts.tolist(), strict=True):
+        block = (positive, count, 1)
+        while blocks and blocks[-1][0] * block[1] >= block[0] * blocks[-1][1]:
+            last = blocks.pop()
+            block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
+        blocks.append(block)
+    fitted = np.concatenate([np.full(size, total / n) for total, n, size in blocks])
+    # Only the ends of a flat stretch are needed to draw it.
+    inner = np.r_[False, (fitted[1:-1] == fitted[:-2]) & (fitted[1:-1] == fitted[2:]), False]
+    kept = ~inner[: values.size]
+    return IsotonicMap(tuple(values[kept].tolist()), tuple(fitted[kept].tolist()))
+
+
+def _logit(scores: Floats) -> Floats:
+    inside = np.clip(np.asarray(scores, np.float64), _EDGE, 1 - _EDGE)
+    return np.log(inside) - np.log1p(-inside)
+
+
+def _sigmoid(values: Floats) -> Floats:
+    return np.exp(-np.logaddexp(0.0, -values))
+
+
+def _log_loss(weights: Floats, inputs: Floats, targets: Floats) -> float:
+    odds = weights @ inputs
+    return float((np.logaddexp(0.0, odds) - targets * odds).sum())
+
+
+_SCHEMA = 1
+_KIND = "prevalence-calibration"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What `prevalence calibrate` found for one scorer.
+
+    Attributes:
+        scorer: name that opens it.
+        scorer_digest: of everything that changes a score of it, in hexadecimal.
+        scorer_signature: its part of the signature, for people to read.
+        threshold: on the scorer's own scores; a decision is strictly greater.
+        score_map: from scores to probabilities, or None.
+        source: files, relation, rule and seed, for people to read.
+        dev: figures on the set that chose.
+        test: figures on the other set, or None.
+    """
+
+    scorer: str
+    scorer_digest: str
+    scorer_signature: Mapping[str, str]
+    threshold: float
+    score_map: ScoreMap | None = None
+    source: Mapping[str, Any] = field(default_factory=dict)
+    dev: Mapping[str, Any] = field(default_factory=dict)
+    test: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_threshold(self.threshold)
+
+    @property
+    def digest(self) -> str:
+        """Names what the calibration does to scores: twelve hexadecimal digits."""
+        parts = [self.scorer_digest, self.threshold, self._map_json()]
+        return hashlib.blake2b(json.dumps(parts).encode(), digest_size=6).hexdigest()
+
+    def check(self, scorer: PairScorer) -> None:
+        """Refuse another scorer than the one that was calibrated.
+
+        Raises:
+            ModelError: the digests differ.
+        """
+        if scorer.digest.hex() != self.scorer_digest:
+            raise ModelError(
+                f"the calibration is of {self.scorer!r} with digest {self.scorer_digest[:12]}, and "
+                f"this scorer has {scorer.digest.hex()[:12]}: use the same weights and options "
+                "(windows, length, labels, dtype), or run `prevalence calibrate` again"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of the file."""
+        return {
+            "schema": _SCHEMA,
+            "kind": _KIND,
+            "scorer": self.scorer,
+            "scorer_digest": self.scorer_digest,
+            "scorer_signature": dict(self.scorer_signature),
+            "threshold": self.threshold,
+            "map": self._map_json(),
+            "source": dict(self.source),
+            "dev": dict(self.dev),
+            "test": None if self.test is None else dict(self.test),
+            "version": package_version(),
+        }
+
+    def _map_json(self) -> dict[str, Any] | None:
+        return None if self.score_map is None else self.score_map.to_json()
+
+
+def read_calibration(path: Path | str) -> Calibration:
+    """Read a calibration file.
+
+    Raises:
+        InputError: the file cannot be read, or is none of ours, or of a later schema.
+    """
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read as a calibration file ({error})") from error
+    if not isinstance(record, dict) or record.get("kind") != _KIND:
+        raise InputError(
+            f"{path}: not a calibration file; `prevalence calibrate --output` writes one"
+        )
+    if record.get("schema") != _SCHEMA:
+        raise InputError(
+            f"{path}: calibration schema {record.get('schema')!r} is not {_SCHEMA}; use the "
+            f"version of prevalence that wrote it ({record.get('version')})"
+        )
+    try:
+        return Calibration(
+            scorer=str(record["scorer"]),
+            scorer_digest=str(record["scorer_digest"]),
+            scorer_signature=dict(record["scorer_signature"]),
+            threshold=float(record["threshold"]),
+            score_map=read_map(record["map"]),
+            source=dict(record["source"]),
+            dev=dict(record["dev"]),
+            test=record["test"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: damaged calibration file ({error})") from error
+
+
+_HIGHEST = float(np.nextafter(np.float32(1), np.float32(0)))
+"""Largest threshold that leaves a probability above it."""
+
+
+class CalibratedScorer:
+    """A pair scorer whose decisions are those of the threshold on the inner scorer's scores.
+
+    With a map, probabilities are the mapped ones and the threshold is mapped as well. Rounding and
+    flat stretches of the map cannot turn a decision: probabilities are held on the side of the
+    threshold that the inner score is on. P(contradiction) keeps its share of what entailment
+    leaves.
+
+    Args:
+        inner: the scorer that was calibrated.
+        calibration: its calibration.
+
+    Raises:
+        ModelError: the calibration is another scorer's.
+        ConfigurationError: an isotonic map with a scorer in half precision, whose doubtful
+            decisions could not be counted.
+    """
+
+    calibrated = True
+
+    def __init__(self, inner: PairScorer, calibration: Calibration) -> None:
+        calibration.check(getattr(inner, "fast", inner))
+        self._inner = inner = decided_at(inner, calibration.threshold)
+        self._cut = calibration.threshold
+        self._map = calibration.score_map
+        self.digest = inner.digest + bytes.fromhex(calibration.digest)
+        self.signature: Mapping[str, str] = dict(inner.signature) | {"calib": calibration.digest}
+        self.threshold = self._mapped_threshold()
+        self.three_way = inner.three_way
+        self.work_unit = inner.work_unit
+        self.probability: bool = self._map is not None or getattr(inner, "probability", True)
+        self.doubt = self._mapped_doubt(getattr(inner, "doubt", 0.0))
+
+    @property
+    def hits(self) -> int:
+        """Pairs answered by the inner scorer's cache; absent without one."""
+        return int(cast("Any", self._inner).hits)
+
+    @property
+    def rechecked(self) -> int:
+        """Pairs that the inner scorer asked again in float32; absent where it does not."""
+        return int(cast("Any", self._inner).rechecked)
+
+    @property
+    def turned(self) -> int:
+        """Decisions that this has turned."""
+        return int(cast("Any", self._inner).turned)
+
+    def at(self, threshold: float) -> CalibratedScorer:
+        """Itself: it can decide at any threshold, unless it makes sure of decisions at its own.
+
+        Raises:
+            ConfigurationError: the inner scorer asks again what is near the calibrated threshold.
+        """
+        if hasattr(self._inner, "rechecked"):
+            raise ConfigurationError(
+                f"threshold {threshold:g} is not the calibration's {self.threshold:g}, where "
+                "decisions are checked in float32; use --dtype float32 or --no-recheck"
+            )
+        return self
+
+    def score(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> PairScores:
+        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
+        scores = self._inner.score(texts, pairs, progress=progress)
+        if self._map is None:
+            return scores
+        raw, readable = scores.entailment, np.isfinite(scores.entailment)
+        entailment = np.full_like(raw, np.nan)
+        entailment[readable] = self._mapped(raw[readable], self._map)
+        rest = np.divide(1 - entailment, 1 - raw, out=np.zeros_like(raw), where=raw < 1)
+        return PairScores(entailment, scores.contradiction * rest, scores.flags)
+
+    def _mapped(self, raw: NDArray[np.float32], score_map: ScoreMap) -> NDArray[np.float32]:
+        mapped = np.clip(score_map(raw.astype(np.float64)), 0.0, 1.0).astype(np.float32)
+        cut = np.float32(self.threshold)
+        above = np.nextafter(cut, np.float32(1))
+        decided = raw > np.float32(self._cut)
+        return np.where(decided, np.maximum(mapped, above), np.minimum(mapped, cut))
+
+    def _mapped_threshold(self) -> float:
+        if self._map is None:
+            return self._cut
+        mapped = float(np.float32(self._map(np.asarray([self._cut]))[0]))
+        return min(max(mapped, 0.0), _HIGHEST)
+
+    def _mapped_doubt(self, doubt: float) -> float:
+        if not doubt or self._map is None:
+            return doubt
+        if isinstance(self._map, LogitMap):
+            return doubt * self._map.scale
+        raise ConfigurationError(
+            "an isotonic map needs --dtype float32: near its steps, decisions that half precision "
+            "may turn cannot be counted"
+        )

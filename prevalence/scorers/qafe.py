@@ -1,0 +1,453 @@
+"""Question-based consistency: does the premise answer questions as the hypothesis does?
+
+Source: the design of QAFactEval (Fabbri et al. 2022): choose answers in the hypothesis, write a
+question for each, keep those that the hypothesis itself answers so, answer them from the premise,
+compare the answers. Answers are chosen by a rule here and compared by the F1 of their words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import string
+import weakref
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.metric import check_threshold
+from prevalence.models.checkpoint import first_line
+from prevalence.models.network import Network
+from prevalence.nli.packing import batches
+from prevalence.nli.pairs import PairScores, Progress, well_formed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from prevalence.nli.pairs import TextTable
+
+__all__ = [
+    "Answerer",
+    "Question",
+    "QuestionAnswerer",
+    "QuestionScorer",
+    "QuestionWriter",
+    "SpanLogits",
+    "Writer",
+    "answer_f1",
+    "answer_spans",
+    "best_span",
+]
+
+
+TEMPLATE = "answer: {answer} context: {context}"
+"""What a question writer reads, unless its folder says otherwise."""
+TEMPLATE_FILE = "question_generation.json"
+"""A JSON object with ``template``, beside the checkpoint of a question writer."""
+
+MOST_ANSWERS = 8
+"""Answers asked for in a text."""
+_MOST_ANSWER_TOKENS = 30
+_MOST_QUESTION_TOKENS = 48
+_BATCH_TOKENS = 4_096
+_STRIDE = 64
+_PLACE = re.compile(r"\{(answer|context)\}")
+_TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_FUNCTION_WORDS_TEXT = """
+a about after again all also am an and any are as at be because been before being both but
+by can could did do does doing don't for from had has have having he her here him his how i
+if in into is isn't it it's its just me more most my no nor not of off on once only or other
+our out over own same she should so some such than that the their them then there these they
+this those through to too until up us very was we were what when where which while who why
+will with would you your
+"""
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
+
+
+def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> list[str]:
+    """Spans of a text worth a question: runs of words that are no function words.
+
+    Source: the rule stands where question-based scorers take noun phrases from a parser.
+
+    >>> answer_spans("The warm boots kept my feet dry in deep snow.")
+    ['warm boots kept', 'feet dry', 'deep snow']
+    """
+    spans: list[str] = []
+    start = end = -1
+    for token in _TOKEN.finditer(text):
+        if token[0][0].isalnum() and token[0].lower() not in _FUNCTION_WORDS:
+            start, end = (token.start() if start < 0 else start), token.end()
+        elif start >= 0:
+            spans.append(text[start:end])
+            start = -1
+    if start >= 0:
+        spans.append(text[start:end])
+    return list(dict.fromkeys(spans))[:most]
+
+
+def answer_f1(wanted: str, given: str) -> float:
+    """F1 of the words of two answers, without case, punctuation and articles.
+
+    Two answers without a word agree, as in SQuAD.
+
+    Source: Rajpurkar et al. 2016.
+
+    >>> answer_f1("the warm boots", "Boots!")
+    0.6666666666666666
+    """
+    first, second = _bag(wanted), _bag(given)
+    if not first or not second:
+        return float(first == second)
+    common = (first & second).total()
+    return 2 * common / (first.total() + second.total())
+
+
+@lru_cache(maxsize=10_000)
+def _bag(text: str) -> Counter[str]:
+    lowered = "".join(char for char in text.lower() if char not in string.punctuation)
+    return Counter(_ARTICLES.sub(" ", lowered).split())
+
+
+def _digest(checkpoint: Network) -> bytes:
+    return hashlib.blake2b(checkpoint.digest + checkpoint.dtype.encode(), digest_size=16).digest()
+
+
+class QuestionWriter:
+    """A sequence-to-sequence model that writes a question for an answer in a text.
+
+    Args:
+        model: checkpoint folder or hub name. :data:`TEMPLATE_FILE` in its folder may hold the
+            ``template`` it was trained with, with ``{answer}`` and ``{context}``.
+        beams: of the search; nothing is sampled.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
+
+    Attributes:
+        name: for the signature.
+        digest: of everything that changes a question, 16 bytes.
+        dtype: precision of the network.
+
+    Raises:
+        ModelError: the checkpoint or its template is unusable.
+    """
+
+    def __init__(
+        self, model: str, *, beams: int = 4, device: str = "auto", dtype: str = "auto"
+    ) -> None:
+        self._checkpoint = Network("AutoModelForSeq2SeqLM", model, device=device, dtype=dtype)
+        self._template = _template(self._checkpoint.folder)
+        self._beams = beams
+        self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
+        settings = repr((self._template, beams)).encode()
+        self.digest = hashlib.blake2b(_digest(self._checkpoint) + settings, digest_size=16).digest()
+
+    def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
+        """Questions for (answer, context) pairs, in order."""
+        tokenizer, questions = self._checkpoint.tokenizer, [""] * len(asked)
+        rows = [
+            dict(tokenizer(self._filled(*pair), truncation=True, max_length=self._checkpoint.limit,
+                           return_token_type_ids=False))
+            for pair in asked
+        ]  # fmt: skip
+        lengths = np.array([len(row["input_ids"]) for row in rows], np.int64)
+        for part in batches(lengths, _BATCH_TOKENS):
+            written = self._generate([rows[row] for row in part])
+            for row, question in zip(part.tolist(), written, strict=True):
+                questions[row] = question.strip()
+        return questions
+
+    def _filled(self, answer: str, context: str) -> str:
+        texts = {"answer": well_formed(answer), "context": well_formed(context)}
+        return _PLACE.sub(lambda place: texts[place[1]], self._template)
+
+    def _generate(self, rows: Sequence[dict[str, list[int]]]) -> list[str]:
+        import torch
+
+        try:
+            with torch.inference_mode():
+                ids = self._checkpoint.network.generate(
+                    **self._checkpoint.padded(rows), num_beams=self._beams, do_sample=False,
+                    max_new_tokens=_MOST_QUESTION_TOKENS,
+                )  # fmt: skip
+        except RuntimeError as error:
+            raise BackendError(f"{self.name}: it wrote no question: {first_line(error)}") from error
+        decoded = self._checkpoint.tokenizer.batch_decode(ids, skip_special_tokens=True)
+        return [str(question) for question in decoded]
+
+
+def _template(folder: Path) -> str:
+    path = folder / TEMPLATE_FILE
+    if not path.is_file():
+        return TEMPLATE
+    try:
+        template = json.loads(path.read_text(encoding="utf-8"))["template"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{path}: no JSON object with a template") from error
+    if not isinstance(template, str) or sorted(_PLACE.findall(template)) != ["answer", "context"]:
+        raise ModelError(f"{path}: the template must hold {{answer}} and {{context}}, once each")
+    return template
+
+
+class SpanLogits(NamedTuple):
+    """What an extractive model says of one window.
+
+    Attributes:
+        start: float [L], logits of being the answer's first token.
+        end: float [L], of being its last.
+        context: bool [L], the tokens of the context.
+        offsets: int [L, 2], their characters in the context.
+    """
+
+    start: NDArray[np.float32]
+    end: NDArray[np.float32]
+    context: NDArray[np.bool_]
+    offsets: NDArray[np.int64]
+
+
+def best_span(window: SpanLogits) -> tuple[float, int, int]:
+    """The best answer of a window: its logits less those of "no answer", and its characters.
+
+    "No answer" is the first token as both ends. An answer has 30 tokens at most.
+
+    Source: Devlin et al. 2019, section 4.3.
+    """
+    inside = np.flatnonzero(window.context)
+    if not inside.size:
+        return -np.inf, 0, 0
+    scores = window.start[inside][:, None] + window.end[inside][None, :]
+    gap = np.arange(inside.size)[None, :] - np.arange(inside.size)[:, None]
+    scores = np.where((gap >= 0) & (gap < _MOST_ANSWER_TOKENS), scores, -np.inf)
+    first, last = np.unravel_index(int(scores.argmax()), scores.shape)
+    margin = float(scores[first, last] - window.start[0] - window.end[0])
+    return margin, int(window.offsets[inside[first], 0]), int(window.offsets[inside[last], 1])
+
+
+class QuestionAnswerer:
+    """An extractive question-answering model that may find no answer.
+
+    Args:
+        model: checkpoint folder or hub name.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
+
+    Attributes:
+        name: for the signature.
+        digest: of everything that changes an answer, 16 bytes.
+        dtype: precision of the network.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+    """
+
+    def __init__(self, model: str, *, device: str = "auto", dtype: str = "auto") -> None:
+        self._checkpoint = Network(
+            "AutoModelForQuestionAnswering", model, device=device, dtype=dtype
+        )
+        self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
+        self.digest = _digest(self._checkpoint)
+
+    def answer(self, asked: Sequence[tuple[str, str]]) -> list[str]:
+        """Answers to (question, context) pairs, in order; an empty one where there is none.
+
+        A long context is read in overlapping windows, and the best answer of all counts.
+        """
+        windows, owner, offsets = self._windows(asked)
+        best = [(0.0, 0, 0)] * len(asked)
+        lengths = np.array([len(window["input_ids"]) for window in windows], np.int64)
+        for part in batches(lengths, _BATCH_TOKENS):
+            logits = self._logits([windows[row] for row in part])
+            for row, (start, end) in zip(part.tolist(), logits, strict=True):
+                found = best_span(SpanLogits(start, end, *offsets[row]))
+                best[owner[row]] = max(best[owner[row]], found)
+        return [context[start:end] for (_, context), (_, start, end)
+                in zip(asked, best, strict=True)]  # fmt: skip
+
+    def _windows(
+        self, asked: Sequence[tuple[str, str]]
+    ) -> tuple[list[dict[str, list[int]]], list[int], list[Any]]:
+        """Token ids of every window, whose it is, and where its context is."""
+        windows, owner, offsets = [], [], []
+        limit = self._checkpoint.limit
+        for place, (question, context) in enumerate(asked):
+            # A question may take half the room; what it has beyond is cut.
+            tokenizer = self._checkpoint.tokenizer
+            short = tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"]
+            encoded = tokenizer(
+                question if len(short) <= limit // 2 else tokenizer.decode(short[: limit // 3]),
+                well_formed(context), truncation="only_second", max_length=limit,
+                stride=min(_STRIDE, limit // 8), return_overflowing_tokens=True,
+                return_offsets_mapping=True, verbose=False,
+            )  # fmt: skip
+            spans = encoded.pop("offset_mapping")
+            encoded.pop("overflow_to_sample_mapping")
+            for row in range(len(spans)):
+                windows.append({key: values[row] for key, values in encoded.items()})
+                owner.append(place)
+                inside = np.array([side == 1 for side in encoded.sequence_ids(row)])
+                offsets.append((inside, np.asarray(spans[row], np.int64)))
+        return windows, owner, offsets
+
+    def _logits(
+        self, rows: Sequence[dict[str, list[int]]]
+    ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        import torch
+
+        try:
+            with torch.inference_mode():
+                output = self._checkpoint.network(**self._checkpoint.padded(rows))
+        except RuntimeError as error:
+            raise BackendError(f"{self.name}: it gave no answer: {first_line(error)}") from error
+        starts, ends = output.start_logits.float().cpu(), output.end_logits.float().cpu()
+        sizes = [len(row["input_ids"]) for row in rows]
+        return [
+            (start[:size].numpy(), end[:size].numpy())
+            for start, end, size in zip(starts, ends, sizes, strict=True)
+        ]
+
+
+_UNCALIBRATED = 0.5
+_SAME_ANSWER = 0.6
+"""F1 above which the hypothesis is taken to answer its own question as it was meant."""
+
+
+class Writer(Protocol):
+    """Writes questions; see :class:`~prevalence.scorers.qafe.QuestionWriter`."""
+
+    name: str
+    digest: bytes
+    dtype: str
+
+    def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
+        """Questions for (answer, context) pairs."""
+        ...
+
+
+class Answerer(Protocol):
+    """Answers questions; see :class:`~prevalence.scorers.qafe.QuestionAnswerer`."""
+
+    name: str
+    digest: bytes
+    dtype: str
+
+    def answer(self, asked: Sequence[tuple[str, str]]) -> list[str]:
+        """Answers to (question, context) pairs, empty where there is none."""
+        ...
+
+
+class Question(NamedTuple):
+    """A question about a hypothesis and the answer that it was written for."""
+
+    text: str
+    answer: str
+
+
+class QuestionScorer:
+    """Mean answer F1 over the questions that a hypothesis raises, as a pair scorer.
+
+    A hypothesis that raises no question scores 0. It has no contradiction class.
+
+    Args:
+        writer: writes questions.
+        answerer: answers them.
+        filtered: keep only questions that the hypothesis itself answers as meant.
+        threshold: decision threshold in [0, 1); None takes 0.5, which is not calibrated.
+
+    Raises:
+        ConfigurationError: a model in half precision, which may choose other words.
+    """
+
+    three_way = False
+    work_unit = 64
+
+    def __init__(
+        self,
+        writer: Writer,
+        answerer: Answerer,
+        *,
+        filtered: bool = True,
+        threshold: float | None = None,
+    ) -> None:
+        if any(model.dtype != "float32" for model in (writer, answerer)):
+            raise ConfigurationError(
+                "qafe needs --dtype float32: half precision may choose other words, and decisions "
+                "that this turns cannot be counted"
+            )
+        self._writer, self._answerer, self._filtered = writer, answerer, filtered
+        self.threshold = _UNCALIBRATED if threshold is None else check_threshold(threshold)
+        self.calibrated = threshold is not None
+        self.signature: Mapping[str, str] = {
+            "consistency": "qafe",
+            "gran": "answer",
+            "qg": writer.name,
+            "qa": answerer.name,
+            "filter": "roundtrip" if filtered else "none",
+        }
+        settings = f"qafe/{filtered}/1".encode()
+        self.digest = hashlib.blake2b(
+            writer.digest + answerer.digest + settings, digest_size=16
+        ).digest()
+        self._known: weakref.WeakKeyDictionary[TextTable, dict[int, list[Question]]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def score(
+        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
+    ) -> PairScores:
+        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
+        questions = self.questions(texts, pairs[:, 1])
+        asked = [
+            (row, question)
+            for row, hypothesis in enumerate(pairs[:, 1].tolist())
+            for question in questions[hypothesis]
+        ]
+        answers = self._answerer.answer(
+            [(question.text, texts[int(pairs[row, 0])]) for row, question in asked]
+        )
+        agreed: list[list[float]] = [[] for _ in range(len(pairs))]
+        for (row, question), answer in zip(asked, answers, strict=True):
+            agreed[row].append(answer_f1(question.answer, answer))
+        result = PairScores.empty(len(pairs))
+        result.entailment[:] = [float(np.mean(values)) if values else 0.0 for values in agreed]
+        if progress is not None:
+            progress(len(pairs))
+        return result
+
+    def questions(
+        self, texts: TextTable, hypotheses: NDArray[np.int64]
+    ) -> dict[int, list[Question]]:
+        """The questions that hypotheses raise, by text number; each text is read once."""
+        known = self._known.setdefault(texts, {})
+        missing = [number for number in np.unique(hypotheses).tolist() if number not in known]
+        meant = [(number, span) for number in missing for span in answer_spans(texts[number])]
+        written = self._writer.write([(span, texts[number]) for number, span in meant])
+        known.update({number: [] for number in missing})
+        kept = self._kept(texts, meant, written)
+        for (number, span), text, keep in zip(meant, written, kept, strict=True):
+            if keep:
+                known[number].append(Question(text, span))
+        return known
+
+    def _kept(
+        self, texts: TextTable, meant: Sequence[tuple[int, str]], written: Sequence[str]
+    ) -> list[bool]:
+        """Whether each question is one, and its own text answers it as meant."""
+        if not self._filtered:
+            return [bool(question) for question in written]
+        own = self._answerer.answer(
+            [
+                (question, texts[number])
+                for (number, _), question in zip(meant, written, strict=True)
+            ]
+        )
+        return [
+            bool(question) and answer_f1(span, answer) > _SAME_ANSWER
+            for (_, span), question, answer in zip(meant, written, own, strict=True)
+        ]

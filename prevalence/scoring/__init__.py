@@ -1,0 +1,1 @@
+"""From products to scored summaries."""

@@ -1,0 +1,402 @@
+"""Products in, scored summaries out: chunks of products, waves of pairs, masks, scores.
+
+Exact early stopping: the first wave asks only what masks a sentence (the product statement and
+earlier sentences), the second asks the reviews about the sentences that still count. Both waves
+run over all products of a chunk at once, so that batches stay full. A chunk ends with the product
+that fills it: a product is never cut, since its summaries share its texts and its ceiling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from prevalence.errors import ConfigurationError
+from prevalence.metric import check_threshold, near
+from prevalence.nli.pairs import (
+    FLAG_TRUNCATED,
+    PairPlan,
+    PairScorer,
+    PairScores,
+    Progress,
+    TextTable,
+    decided_at,
+)
+from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.runs import Guarded
+from prevalence.scoring.ceiling import Ceilings
+from prevalence.scoring.conditions import Restriction
+from prevalence.scoring.job import SummaryJob, scored_summary
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
+from prevalence.signature import build_signature, trivial_template
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["Engine", "ScoringOptions", "WorkCounts"]
+
+_CHUNK_UNITS = 4
+_CHUNK_CHARACTERS = 32_000_000
+_CHUNK_RECORDS = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringOptions:
+    """How to score; every field that can change a score is named in the signature.
+
+    Attributes:
+        threshold: decision threshold in [0, 1); None takes the scorer's.
+        trivial: template name or text for the product statement; None for no trivial mask.
+        splitter: sentence splitter name.
+        full_matrix: score every review pair, masked sentences included.
+        soft: also compute soft prevalence (implies the full matrix).
+        max_sentences: limit on the sentences of a summary.
+        statements_where: condition on the statements that count, see
+            :mod:`prevalence.scoring.conditions`; None for all of them.
+        reviews_where: likewise on reviews.
+        ceiling: also find what greedy construction reaches on the same reviews.
+
+    Raises:
+        ConfigurationError: a value out of range.
+    """
+
+    threshold: float | None = None
+    trivial: str | None = "name"
+    splitter: str = "punkt-en"
+    full_matrix: bool = False
+    soft: bool = False
+    max_sentences: int = DEFAULT_MAX_SENTENCES
+    statements_where: str | None = None
+    reviews_where: str | None = None
+    ceiling: bool = False
+
+    @property
+    def restriction(self) -> Restriction:
+        """Both conditions, read."""
+        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+        if self.max_sentences < 1:
+            raise ConfigurationError(
+                f"the sentence limit must be positive, not {self.max_sentences}"
+            )
+        trivial_template(self.trivial)
+        statements = self.restriction.statements
+        if self.ceiling and statements is not None and statements.fields != {"text"}:
+            raise ConfigurationError(
+                "a ceiling needs statements that the reviews' own sentences can be, which have no "
+                "labels: restrict statements by words of text, or leave the ceiling out"
+            )
+
+
+@dataclass(slots=True)
+class WorkCounts:
+    """Work asked for, avoided and done, over a run.
+
+    Attributes:
+        naive: pairs that the equations name, one summary at a time.
+        planned: pairs asked for after early stopping.
+        unique: distinct pairs among them, within a wave of a chunk.
+        ceiling_most: pairs of reviews and their sentences that ceilings could have asked for.
+        ceiling_asked: pairs of these that they did ask for; no part of ``planned``.
+        truncated: distinct pairs whose premise was cut.
+        doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
+            scorer in float32.
+        scored: summaries with a score.
+        failed: rows with an error.
+        nothing_left: rows without a score because the restriction leaves nothing.
+        unnamed: scored summaries of products without a name, so without a trivial mask.
+        warned: scored summaries with a warning.
+    """
+
+    naive: int = 0
+    planned: int = 0
+    unique: int = 0
+    ceiling_most: int = 0
+    ceiling_asked: int = 0
+    truncated: int = 0
+    doubtful: int = 0
+    scored: int = 0
+    failed: int = 0
+    nothing_left: int = 0
+    unnamed: int = 0
+    warned: int = 0
+
+    def add_row(self, row: ScoredSummary, *, named: bool) -> None:
+        """Count a row of the output."""
+        if row.error is not None:
+            self.failed += 1
+            return
+        if row.prevalence is None:
+            self.nothing_left += 1
+            return
+        self.scored += 1
+        self.unnamed += not named
+        self.warned += row.warning is not None
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """Jobs and bad records in input order, over one table of texts."""
+
+    texts: TextTable
+    entries: list[SummaryJob | BadRecord] = field(default_factory=list)
+    pairs: int = 0
+    characters: int = 0
+
+    @property
+    def jobs(self) -> list[SummaryJob]:
+        return [entry for entry in self.entries if isinstance(entry, SummaryJob)]
+
+    def is_full(self, pairs: int) -> bool:
+        return (
+            self.pairs >= pairs
+            or self.characters >= _CHUNK_CHARACTERS
+            or len(self.entries) >= _CHUNK_RECORDS
+        )
+
+
+class Engine:
+    """Scores streams of products with one scorer.
+
+    Args:
+        scorer: answers pairs.
+        options: how to score.
+        new_table: gives the table of texts of each chunk; one that gives the same table again
+            spares the scorer the texts that it holds already.
+
+    Attributes:
+        counts: work asked for, avoided and done so far.
+
+    Raises:
+        ConfigurationError: soft prevalence of scores that are no probabilities.
+    """
+
+    def __init__(
+        self,
+        scorer: PairScorer,
+        options: ScoringOptions | None = None,
+        *,
+        new_table: Callable[[], TextTable] = TextTable,
+    ) -> None:
+        self.options = options or ScoringOptions()
+        self._new_table = new_table
+        self.counts = WorkCounts()
+        self.threshold = (
+            scorer.threshold if self.options.threshold is None else self.options.threshold
+        )
+        self.scorer = decided_at(scorer, self.threshold)
+        self._splitter = get_splitter(self.options.splitter)
+        self._template, self._template_name = trivial_template(self.options.trivial)
+        self._restriction = self.options.restriction
+        if self.options.soft and not getattr(scorer, "probability", True):
+            raise ConfigurationError(
+                "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
+                "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
+            )
+
+    def signature(self, *, named: bool = True) -> str:
+        """The signature of scores of products with (``named``) or without a name."""
+        parts = dict(self.scorer.signature) | {
+            "thr": f"{self.threshold:.12g}",
+            "trivial": self._template_name if named else "none",
+            "split": self.options.splitter,
+            **self._restriction.signature,
+        }
+        if self.options.soft:
+            parts["score"] = "hard+soft"
+        elif self.options.full_matrix:
+            parts["matrix"] = "full"
+        if self.options.ceiling:
+            parts["ceiling"] = "greedy"
+        if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
+            parts["limit"] = str(self.options.max_sentences)
+        return build_signature(parts)
+
+    def pair_signature(self) -> str:
+        """The signature of answers about pairs alone: nothing is split or masked."""
+        return build_signature(dict(self.scorer.signature) | {"thr": f"{self.threshold:.12g}"})
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the threshold was calibrated or chosen, and not only assumed."""
+        chosen = self.options.threshold is not None
+        return chosen or bool(getattr(self.scorer, "calibrated", True))
+
+    def digest_of(self, product: Product, summary: Summary) -> str:
+        """The digest of the input that the row of a summary carries."""
+        return input_digest(product, summary, fields=bool(self._restriction))
+
+    def signature_of(self, item: Product | BadRecord) -> str:
+        """The signature of an item's rows; a bad record's is that of a named product."""
+        return self.signature(named=isinstance(item, BadRecord) or item.name is not None)
+
+    def run(
+        self,
+        items: Iterable[Product | BadRecord],
+        *,
+        progress: Progress | None = None,
+        planned: Callable[[int], None] | None = None,
+        announced: Callable[[int], None] | None = None,
+    ) -> Iterator[ScoredSummary]:
+        """Score the summaries of products, in input order.
+
+        Args:
+            items: products; a bad record becomes a row that says what is wrong with it.
+            progress: called with the number of pairs just scored.
+            planned: called with the number of pairs that a wave is about to score.
+            announced: called with the most pairs that the ceilings of a chunk may ask, before
+                anything of the chunk is scored.
+
+        Yields:
+            One scored summary for each summary and bad record. When the input fails, what was
+            read before is scored first and the failure raised then.
+        """
+        for chunk in self._chunks(items):
+            ceilings = self._ceilings(progress, planned) if self.options.ceiling else None
+            if ceilings is not None:
+                self._announce_ceilings(ceilings, chunk, announced)
+            self._score_chunk(chunk, progress, planned)
+            if ceilings is not None:
+                self._find_ceilings(ceilings, chunk)
+            for entry in chunk.entries:
+                yield self._row(entry)
+
+    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
+        limit = _CHUNK_UNITS * self.scorer.work_unit
+        chunk = _Chunk(self._new_table())
+        source = Guarded(items)
+        for item in source:
+            self._admit(chunk, item)
+            if chunk.is_full(limit):
+                yield chunk
+                chunk = _Chunk(self._new_table())
+        if chunk.entries:
+            yield chunk
+        source.finish()
+
+    def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
+        if isinstance(item, BadRecord):
+            chunk.entries.append(item)
+            return
+        chunk.characters += sum(len(review.text) for review in item.reviews)
+        for summary in item.summaries:
+            job = SummaryJob.build(
+                item,
+                summary,
+                texts=chunk.texts,
+                splitter=self._splitter,
+                template=self._template,
+                max_sentences=self.options.max_sentences,
+                restriction=self._restriction,
+            )
+            chunk.entries.append(job)
+            chunk.pairs += job.naive_pairs
+            self.counts.naive += job.naive_pairs
+
+    def _score_chunk(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> None:
+        everything = self.options.full_matrix or self.options.soft
+        jobs = [job for job in chunk.jobs if job.open]
+        plan = PairPlan()
+        for job in jobs:
+            job.plan_masks(plan)
+            if everything:
+                job.plan_reviews(plan, all_sentences=True)
+        answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
+        for job in jobs:
+            job.read_masks(answers, self.threshold, three_way=self.scorer.three_way)
+        if not everything:
+            plan = PairPlan()
+            jobs = [job for job in jobs if job.open]
+            for job in jobs:
+                job.plan_reviews(plan, all_sentences=False)
+            answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
+        for job in jobs:
+            job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
+
+    def _ceilings(
+        self, progress: Progress | None, planned: Callable[[int], None] | None
+    ) -> Ceilings:
+        return Ceilings(
+            ask=partial(self.answer, progress=progress, planned=planned),
+            splitter=self._splitter,
+            template=self._template,
+            threshold=self.threshold,
+            three_way=self.scorer.three_way,
+            statements=self._restriction.statements,
+        )
+
+    def _announce_ceilings(
+        self, ceilings: Ceilings, chunk: _Chunk, announced: Callable[[int], None] | None
+    ) -> None:
+        most = ceilings.most_pairs(chunk.jobs)
+        self.counts.ceiling_most += most
+        if announced is not None and most:
+            announced(most)
+
+    def _find_ceilings(self, ceilings: Ceilings, chunk: _Chunk) -> None:
+        planned_before, unique_before = self.counts.planned, self.counts.unique
+        self.counts.ceiling_asked += ceilings.set_on(chunk.jobs)
+        # They are no part of the pairs that the equations of a score name.
+        self.counts.planned, self.counts.unique = planned_before, unique_before
+
+    def answer(
+        self,
+        texts: TextTable,
+        plan: PairPlan,
+        *,
+        progress: Progress | None = None,
+        planned: Callable[[int], None] | None = None,
+    ) -> PairScores:
+        """Score a plan's distinct pairs and count the work.
+
+        Args:
+            texts: the table that the plan's numbers refer to.
+            plan: the requests.
+            progress: called with the number of pairs just scored.
+            planned: called with the number of distinct pairs.
+
+        Returns:
+            Answers in the order of the requests; index them with the slices of ``plan.add``.
+        """
+        pairs, back = plan.unique()
+        if planned is not None:
+            planned(len(pairs))
+        scores = self.scorer.score(texts, pairs, progress=progress)
+        self.counts.planned += len(plan)
+        self.counts.unique += len(pairs)
+        self.counts.truncated += int(((scores.flags & FLAG_TRUNCATED) > 0).sum())
+        doubt = getattr(self.scorer, "doubt", 0.0)
+        self.counts.doubtful += int(near(scores.entailment, self.threshold, doubt).sum())
+        return scores.take(back)
+
+    def _row(self, entry: SummaryJob | BadRecord) -> ScoredSummary:
+        if isinstance(entry, BadRecord):
+            self.counts.failed += 1
+            return ScoredSummary(
+                id=entry.id,
+                system=entry.system,
+                prevalence=None,
+                n_reviews=0,
+                sentences=(),
+                signature=self.signature_of(entry),
+                error=entry.error,
+                extra=entry.extra,
+            )
+        signature = self.signature_of(entry.product)
+        row = scored_summary(
+            entry,
+            signature=signature,
+            soft=self.options.soft,
+            restricted=bool(self._restriction),
+        )
+        self.counts.add_row(row, named=entry.product.name is not None)
+        return row

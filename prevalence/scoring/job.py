@@ -1,0 +1,314 @@
+"""From a finished job to the row of the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prevalence import metric
+from prevalence.errors import InputError
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
+from prevalence.records import ScoredSentence, ScoredSummary, input_digest
+from prevalence.scoring.conditions import Restriction
+from prevalence.scoring.matrix import ReviewMatrix
+
+if TYPE_CHECKING:
+    from prevalence.nli.pairs import PairPlan, TextTable
+    from prevalence.records import Product, Summary
+    from prevalence.sentences import Sentence, Splitter
+
+__all__ = ["SummaryJob", "scored_summary"]
+
+
+Ints = NDArray[np.int64]
+
+_SHOWN = 40
+"""Characters of a sentence that a message shows."""
+
+
+def _no_pairs() -> slice:
+    return slice(0, 0)
+
+
+def _no_numbers() -> Ints:
+    return np.empty(0, np.int64)
+
+
+@dataclass(slots=True)
+class SummaryJob:
+    """A summary, its texts as numbers, and what the answers have made of it so far.
+
+    Attributes:
+        product, summary: the input.
+        sentences: the n sentences of the summary that count.
+        sentence_places: int64 [n], their places among all its sentences.
+        of_sentences: how many those are.
+        sentence_ids: int64 [n], their text numbers.
+        review_places: int64 [m], places in the product of the reviews that count.
+        review_rows: int64, those of the m that are not empty. An empty review implies nothing:
+            it counts in m and asks no pair.
+        review_ids: text numbers of those reviews.
+        statement_id: text number of t, or None without a trivial mask.
+        error: why there will be no score, or None.
+        nothing_left: why the restriction leaves nothing to score, or None.
+        masks: from the first wave.
+        contradicted: bool [n, n] from the first wave, sentence j contradicts the later sentence
+            k; None for a scorer without that class.
+        weights: float64 [n], soft masks from the first wave.
+        columns: int64, the sentences that the reviews are asked about.
+        matrix: the reviews' answers, one column for each of ``columns``.
+        ceiling: what greedy construction reaches, where it was asked for.
+    """
+
+    product: Product
+    summary: Summary
+    sentences: tuple[Sentence, ...] = ()
+    sentence_places: Ints = field(default_factory=_no_numbers)
+    of_sentences: int = 0
+    sentence_ids: Ints = field(default_factory=_no_numbers)
+    review_places: Ints = field(default_factory=_no_numbers)
+    review_rows: Ints = field(default_factory=_no_numbers)
+    review_ids: Ints = field(default_factory=_no_numbers)
+    statement_id: int | None = None
+    error: str | None = None
+    nothing_left: str | None = None
+    masks: metric.Masks | None = None
+    contradicted: NDArray[np.bool_] | None = None
+    weights: NDArray[np.float64] | None = None
+    columns: Ints = field(default_factory=_no_numbers)
+    matrix: ReviewMatrix | None = None
+    ceiling: float | None = None
+    _trivial: slice = field(default_factory=_no_pairs)
+    _earlier: slice = field(default_factory=_no_pairs)
+    _reviews: slice = field(default_factory=_no_pairs)
+
+    @classmethod
+    def build(
+        cls,
+        product: Product,
+        summary: Summary,
+        *,
+        texts: TextTable,
+        splitter: Splitter,
+        template: str | None,
+        max_sentences: int,
+        restriction: Restriction | None = None,
+    ) -> SummaryJob:
+        """Split the summary and number its texts; a job that cannot be scored has an error."""
+        job = cls(product, summary, review_places=np.arange(len(product.reviews)))
+        if not product.reviews:
+            job._fail("no reviews", "give at least one")
+            return job
+        sentences = splitter(summary.text)
+        n = len(sentences)
+        if n > max_sentences:
+            job._fail(
+                f"{n:,} sentences, which takes {n * (n - 1) // 2:,} redundancy pairs",
+                f"shorten it or raise the limit of {max_sentences:,} (--max-sentences)",
+            )
+            return job
+        job._restrict(restriction or Restriction(), sentences)
+        if not job.open:
+            return job
+        job.sentence_ids = texts.add_all(sentence.text for sentence in job.sentences)
+        reviews = [product.reviews[place].text for place in job.review_places.tolist()]
+        rows = [row for row, text in enumerate(reviews) if text.strip()]
+        job.review_rows = np.asarray(rows, np.int64)
+        job.review_ids = texts.add_all(reviews[row] for row in rows)
+        if product.name is not None and template is not None:
+            job.statement_id = texts.add(template.replace("{name}", product.name))
+        return job
+
+    def _restrict(self, restriction: Restriction, sentences: tuple[Sentence, ...]) -> None:
+        """Take what the restriction leaves, or say why there is nothing."""
+        try:
+            statements = restriction.sentences_left(self.summary, sentences)
+        except InputError as error:
+            self.error = f"{self._where}: {error}"
+            return
+        reviews = restriction.reviews_left(self.product)
+        self.nothing_left = reviews.reason or statements.reason
+        self.sentences = tuple(sentences[place] for place in statements.places)
+        self.sentence_places = np.asarray(statements.places, np.int64)
+        self.of_sentences = len(sentences)
+        self.review_places = np.asarray(reviews.places, np.int64)
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to ask and no error yet."""
+        return self.error is None and self.nothing_left is None
+
+    @property
+    def n_reviews(self) -> int:
+        """m, empty reviews included."""
+        return len(self.review_places)
+
+    @property
+    def naive_pairs(self) -> int:
+        """Pairs that the equations name: statement, earlier sentences, reviews; none unscored."""
+        if not self.open:
+            return 0
+        n = len(self.sentences)
+        return n * (self.statement_id is not None) + n * (n - 1) // 2 + n * self.n_reviews
+
+    def plan_masks(self, plan: PairPlan) -> None:
+        """Ask what masks a sentence: (t, y_k) and (y_j, y_k) for j < k."""
+        if self.statement_id is not None:
+            self._trivial = plan.add_product([self.statement_id], self.sentence_ids)
+        earlier, later = np.triu_indices(len(self.sentences), k=1)
+        self._earlier = plan.add(self.sentence_ids[earlier], self.sentence_ids[later])
+
+    def read_masks(self, answers: PairScores, threshold: float, *, three_way: bool = False) -> None:
+        """Turn the answers to :meth:`plan_masks` into masks, and contradictions where known."""
+        n = len(self.sentences)
+        trivial, implied = np.zeros(n, np.float32), np.zeros((n, n), np.float32)
+        statement, others = answers.take(self._trivial), answers.take(self._earlier)
+        earlier, later = np.triu_indices(n, k=1)
+        if self._too_long(statement, np.arange(n)) or self._too_long(others, later):
+            return
+        if self.statement_id is not None:
+            trivial[:] = statement.entailment
+        implied[earlier, later] = others.entailment
+        self.masks = metric.masks(
+            metric.decisions(trivial, threshold), metric.decisions(implied, threshold)
+        )
+        self.weights = metric.soft_masks(trivial, implied)
+        if three_way:
+            self.contradicted = np.zeros((n, n), np.bool_)
+            self.contradicted[earlier, later] = metric.contradictions(
+                others.entailment, others.contradiction, threshold
+            )
+
+    def plan_reviews(self, plan: PairPlan, *, all_sentences: bool) -> None:
+        """Ask the reviews about every sentence, or about those that still count."""
+        self.columns = np.arange(len(self.sentences))
+        if not all_sentences and self.masks is not None:
+            self.columns = np.flatnonzero(self.masks.counts)
+        self._reviews = plan.add_product(self.review_ids, self.sentence_ids[self.columns])
+
+    def read_reviews(self, answers: PairScores, threshold: float, *, three_way: bool) -> None:
+        """Lay out the answers to :meth:`plan_reviews`."""
+        own = answers.take(self._reviews)
+        if self._too_long(own, np.tile(self.columns, len(self.review_ids))):
+            return
+        self.matrix = ReviewMatrix.build(
+            own,
+            rows=self.review_rows,
+            shape=(self.n_reviews, len(self.columns)),
+            threshold=threshold,
+            three_way=three_way,
+        )
+
+    def _too_long(self, answers: PairScores, sentence_of_pair: Ints) -> bool:
+        """Whether a sentence is longer than the model reads, which then is the job's error."""
+        long = np.flatnonzero(answers.flags & FLAG_TOO_LONG)
+        if long.size:
+            k = int(sentence_of_pair[long[0]])
+            self._fail(
+                f"sentence {k} ({self.sentences[k].text[:_SHOWN]!r}...) is longer than the model "
+                "reads",
+                "split it, or use a model with a larger limit",
+            )
+        return bool(long.size)
+
+    @property
+    def _where(self) -> str:
+        where = self.product.source or f"record {self.product.id!r}"
+        return f"{where}: summary by {self.summary.system!r}"
+
+    def _fail(self, found: str, advice: str) -> None:
+        self.error = f"{self._where}: {found}; {advice}"
+
+
+def scored_summary(
+    job: SummaryJob, *, signature: str, soft: bool, restricted: bool = False
+) -> ScoredSummary:
+    """The scored summary, or the row that says why there is no score.
+
+    Args:
+        job: a job whose answers have all been read.
+        signature: what produced them.
+        soft: whether to compute soft prevalence, which needs every column of the matrix.
+        restricted: whether to say which statements and reviews the score is restricted to.
+    """
+    blank = ScoredSummary(
+        id=job.product.id,
+        system=job.summary.system,
+        prevalence=None,
+        n_reviews=job.n_reviews,
+        sentences=(),
+        signature=signature,
+        error=job.error,
+        warning=job.nothing_left,
+        restriction=_restricted_to(job) if restricted and job.error is None else None,
+        input_digest=input_digest(job.product, job.summary, fields=restricted),
+        extra={**job.product.extra, **job.summary.extra},
+    )
+    if job.error is not None or job.masks is None or job.weights is None or job.matrix is None:
+        return blank
+    return replace(
+        blank,
+        prevalence=_score(job, job.masks, job.matrix),
+        ceiling=job.ceiling,
+        soft_prevalence=metric.soft_prevalence(job.matrix.entailment, job.weights)
+        if soft
+        else None,
+        sentences=_sentences(job, job.masks, job.matrix),
+        warning=_warning(job),
+    )
+
+
+def _score(job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix) -> float:
+    supports = np.zeros(len(job.sentences), np.int64)
+    supports[job.columns] = metric.support(matrix.implied)
+    return metric.prevalence(supports, masks.counts, job.n_reviews)
+
+
+def _sentences(
+    job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix
+) -> tuple[ScoredSentence, ...]:
+    asked = {
+        k: matrix.column(nth).spread(job.review_places, len(job.product.reviews))
+        for nth, k in enumerate(job.columns.tolist())
+    }
+    causes = masks.redundant_with.tolist()
+    return tuple(
+        ScoredSentence(
+            text=sentence.text,
+            start=sentence.start,
+            end=sentence.end,
+            trivial=bool(masks.trivial[k]),
+            redundant_with=None if causes[k] == metric.NOT_REDUNDANT else causes[k],
+            contradicts=_contradicts(job, k),
+            **(asked[k]._asdict() if k in asked else {}),
+        )
+        for k, sentence in enumerate(job.sentences)
+    )
+
+
+def _contradicts(job: SummaryJob, k: int) -> tuple[int, ...] | None:
+    if job.contradicted is None:
+        return None
+    return tuple(np.flatnonzero(job.contradicted[:, k]).tolist())
+
+
+def _restricted_to(job: SummaryJob) -> dict[str, Any]:
+    return {
+        "reviews": job.review_places.tolist(),
+        "of_reviews": len(job.product.reviews),
+        "sentences": job.sentence_places.tolist(),
+        "of_sentences": job.of_sentences,
+    }
+
+
+def _warning(job: SummaryJob) -> str | None:
+    empty = job.n_reviews - len(job.review_ids)
+    notes = []
+    if not job.sentences:
+        notes.append("the summary has no sentence, so it scores 0")
+    if empty:
+        notes.append(f"{empty} of {job.n_reviews} reviews empty: counted, support nothing")
+    return "; ".join(notes) or None

@@ -1,0 +1,1 @@
+"""Resampling, agreement and rank correlation."""

@@ -1,0 +1,171 @@
+"""What a summary may be made of: candidate sentences, and how long it may become."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from prevalence.errors import ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from prevalence.sentences import Splitter
+
+__all__ = ["Candidates", "LengthRule", "Place", "closed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthRule:
+    """A number of characters or of sentences; one of the two.
+
+    Characters are those of the sentences, without what separates them. They may be a half, which
+    :meth:`like` makes.
+
+    Attributes:
+        characters: sentences are added while their characters are fewer.
+        sentences: sentences are added while they are fewer.
+
+    Raises:
+        ConfigurationError: both or none given, or not positive.
+
+    Source: Malon 2023, Algorithm 1 (greedy) and section 5 (random).
+    """
+
+    characters: float | None = None
+    sentences: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.characters is None) == (self.sentences is None):
+            raise ConfigurationError("a length is a number of characters or of sentences: give one")
+        value = self.sentences if self.characters is None else self.characters
+        if value is None or not (0 < value < math.inf):
+            raise ConfigurationError(f"a summary's length must be positive, not {value}")
+
+    @classmethod
+    def like(cls, summary: str, splitter: Splitter) -> LengthRule:
+        """The paper's rule: the characters of a summary less half of its last sentence.
+
+        Args:
+            summary: the summary whose length is wanted.
+            splitter: finds its sentences.
+
+        Raises:
+            InputError: it has no sentence.
+
+        >>> from prevalence.sentences import get_splitter
+        >>> LengthRule.like("They fit. They last.", get_splitter()).characters
+        15.0
+        """
+        sentences = splitter(summary)
+        if not sentences:
+            raise InputError("a summary without a sentence gives no length: choose another one")
+        return cls(characters=len(summary.strip()) - len(sentences[-1].text) / 2)
+
+    def reached(self, lengths: Sequence[int]) -> bool:
+        """Whether sentences of these lengths are enough, so that none is added.
+
+        Args:
+            lengths: characters of each sentence chosen so far.
+        """
+        if self.sentences is not None:
+            return len(lengths) >= self.sentences
+        return sum(lengths) >= (self.characters or 0)
+
+    def exceeded(self, lengths: Sequence[int]) -> bool:
+        """The same for the paper's random rule, which stops only *above* the characters."""
+        if self.sentences is not None:
+            return len(lengths) >= self.sentences
+        return sum(lengths) > (self.characters or 0)
+
+    def prefix(self, lengths: Sequence[int]) -> int:
+        """How many sentences of a longer selection this rule would have taken.
+
+        Greedy construction looks only backwards, so its choice under a shorter length is the
+        beginning of its choice under a longer one.
+
+        Args:
+            lengths: characters of each sentence, in the order of selection.
+
+        >>> LengthRule(characters=50).prefix([30, 15, 20, 40])
+        3
+        """
+        for count in range(len(lengths)):
+            if self.reached(lengths[:count]):
+                return count
+        return len(lengths)
+
+
+_ENDS_A_SENTENCE = re.compile(r"[.!?…]['\"’”)\]]*$")
+
+
+class Place(NamedTuple):
+    """Where a sentence stands: a review's 0-based index, and offsets in its text."""
+
+    review: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Distinct sentences in order of first appearance, and every place where they stand.
+
+    Attributes:
+        texts: N distinct sentences.
+        places: the places of all sentences of all reviews, in source order.
+        ranks: for each distinct sentence, the positions of its places in ``places``, increasing.
+            Equal supports are ordered by them.
+    """
+
+    texts: tuple[str, ...]
+    places: tuple[Place, ...]
+    ranks: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, reviews: Iterable[str], splitter: Splitter, *, close: bool = True) -> Candidates:
+        """Split reviews into candidates.
+
+        Args:
+            reviews: texts, in source order.
+            splitter: cuts them into sentences.
+            close: give a sentence that no punctuation ends a full stop, so that it remains a
+                sentence of its own beside others; False takes every sentence as it is.
+        """
+        places: list[Place] = []
+        ranks: dict[str, list[int]] = {}
+        for row, review in enumerate(reviews):
+            for sentence in splitter(review):
+                text = closed(sentence.text) if close else sentence.text
+                ranks.setdefault(text, []).append(len(places))
+                places.append(Place(row, sentence.start, sentence.end))
+        return cls(tuple(ranks), tuple(places), tuple(tuple(found) for found in ranks.values()))
+
+    @property
+    def first_ranks(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Position of the first place of each distinct sentence, int64 [N]."""
+        return np.asarray([found[0] for found in self.ranks], np.int64)
+
+    def in_source_order(self) -> Sequence[int]:
+        """The distinct sentence that stands at each place, repeated ones included."""
+        order = [0] * len(self.places)
+        for number, found in enumerate(self.ranks):
+            for position in found:
+                order[position] = number
+        return order
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def closed(sentence: str) -> str:
+    """The sentence with a full stop, unless it ends in one, or in ! ? or … and closing marks.
+
+    >>> closed("Great boots"), closed('"Great boots!"')
+    ('Great boots.', '"Great boots!"')
+    """
+    return sentence if _ENDS_A_SENTENCE.search(sentence) else f"{sentence}."

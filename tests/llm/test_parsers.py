@@ -1,0 +1,178 @@
+"""Replies are read for what they say plainly, and for nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prevalence.baselines.judges.parsers import (
+    contradicts_percentage,
+    parser_for,
+    read_choice,
+    read_plain,
+    read_star_count,
+    read_table,
+    read_tag,
+    read_verdict,
+)
+from prevalence.errors import ConfigurationError
+from prevalence.llm.released_replies import read_letter, reason_then_score_rule
+
+
+@pytest.mark.parametrize(
+    ("reply", "value", "fault"),
+    [
+        ("Good. Score- <score>4</score>", 4.0, ""),
+        ("<SCORE> 4.5 </SCORE>", 4.5, ""),
+        ("<score>3</score> ... so <score>3</score>", 3.0, ""),
+        ("<score>3</score> no, <score>4</score>", None, "several"),
+        ("<score>0</score>", None, "out_of_range"),
+        ("<score>6</score>", None, "out_of_range"),
+        ("<score>-1</score>", None, "out_of_range"),
+        ("<score>K</score>", None, "unparsable"),
+        ("as asked <score>X</score>: <score>2</score>", 2.0, ""),
+        ("<score>3</score> then <score>4 or 5</score>", None, "unparsable"),
+        ("<score>3</score> then <score></score>", None, "unparsable"),
+        ("Score: 4", None, "unparsable"),
+        ("<score>4", None, "unparsable"),
+        ("", None, "unparsable"),
+        ("<think>maybe <score>5</score></think> <score>2</score>", 2.0, ""),
+        # A thought that was cut is no answer, and neither is what the opening tag lost.
+        ("<think>it may well be <score>5</score>, but", None, "unparsable"),
+        ("the <score>5</score> of the review </THINKING> <score> 2\n</score>", 2.0, ""),
+        ("‹score›5‹/score› ＜score＞5＜/score＞", None, "unparsable"),
+    ],
+)
+def test_tags(reply, value, fault):
+    assert read_tag(reply) == (value, fault)
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("Thin. Score: 3", 3.0),
+        ("Thin. Score: 3/5.", 3.0),
+        ("It lacks detail; 3 out of 5.", 3.0),
+        ("Resulting in a score of 3.5.", 3.5),
+        ("Scoring a one out of five for fluency.", 1.0),
+        ("I would rate it 2", 2.0),
+        ("Beside the point (1).", 1.0),
+        ("4", 4.0),
+        ("It has 3 errors in 2 sentences.", None),
+        ("Score: 8/10", None),
+        ("A score of 2 or a score of 4.", None),
+        ("Score: 10", None),
+        ("Score: 4.5.6", None),
+        ("Score: -2", None),
+        ("-2/5", None),
+        ("-2", None),
+        ("Score: 4 or 5", None),
+        ("Score: 4 (or 5)", None),
+        ("A score of 4 or higher.", None),
+        ("-2/5 or 3/5", None),
+        ("Score: 3, 4 or 5", None),
+        ("4 or 5/5", None),
+        ("Score: 3/5 or 4/5", None),
+        ("Score 3 facts", None),
+        ("I would not rate it 5.", None),
+        ("Not 5/5 but 4/5.", 4.0),
+        ("**Score:** 3\n- 2 facts are wrong", 3.0),
+    ],
+)
+def test_sentences(reply, value):
+    assert read_plain(reply).value == value
+
+
+def test_letters_stars_verdicts_and_tables():
+    assert [read_choice(r).value for r in ("D", "(b)", "E. All of it", "**C**")] == [4, None, 5, 3]
+    assert read_choice("A summary that is fine").fault == "unparsable"
+    assert read_choice("Answer: A. Or Answer: B").fault == "several"
+    assert [read_verdict(r).value for r in ("A", "B.", "C")] == [1.0, 2.0, 0.0]
+    assert read_choice("Answer: A, because it is.").value == 1.0
+    assert read_star_count("four stars").value == 4.0
+    assert read_star_count("2 stars for order, 3 stars for style").fault == "several"
+    titles = ["Aspect relevance", "Readability"]
+    read = read_table("aspect relevance: 2\n- Readability: 9", titles)
+    assert [(one.value, one.fault) for one in read] == [(2.0, ""), (None, "out_of_range")]
+    assert [one.value for one in read_table("Readability: 3", titles)] == [None, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("read", "reply"),
+    [
+        (read_star_count, "not 5 stars"),
+        (read_star_count, "It doesn't deserve 5 stars."),
+        (read_star_count, "4 or 5 stars"),
+        (read_star_count, "4 stars or 5"),
+        (read_star_count, "4-5 stars"),
+        (read_choice, "Answer: A or B"),
+        (read_choice, "Answer: A, B"),
+        (read_choice, "A. or B."),
+        (read_choice, "Answer: A well-written summary."),
+        (read_verdict, "Answer: A summary 2 is better"),
+        (read_verdict, "Option A is better than the other."),
+        (read_verdict, "Nothing is better than option B."),
+    ],
+)
+def test_what_is_not_said_plainly_is_counted(read, reply):
+    found = read(reply)
+    assert found.value is None
+    assert found.fault in ("unparsable", "several")
+
+
+def test_lines_of_a_table_are_plain_too():
+    for said in ("-2", "4 or 5", "3 facts"):
+        assert read_table(f"Readability: {said}", ["Readability"])[0].value is None
+    assert read_table("Readability - 4 (good)", ["Readability"])[0].value == 4.0
+
+
+def test_a_percentage_must_lie_in_the_band_of_its_score():
+    bands = {1: 20, 2: 50, 3: 75, 4: 94, 5: 95}
+    assert not any(contradicts_percentage(f"Estimate: {p}%", k) for k, p in bands.items())
+    assert [contradicts_percentage("Estimate: 94.5%", k) for k in (3, 4, 5)] == [True, False, False]
+    assert contradicts_percentage("Estimate: 21%", 1)
+    assert contradicts_percentage("none", 1) is None
+
+
+def test_compatibility_rules_exist_only_where_they_were_used():
+    assert parser_for("plain", "llm-summeval", method="rts")("3 out of 5").value == 5.0
+    assert parser_for("letter", "llm-summeval", method="mcq")("Z").fault == "unparsable"
+    with pytest.raises(ConfigurationError, match="need strict"):
+        parser_for("tag", "llm-summeval", method="op-i")
+    with pytest.raises(ConfigurationError, match="no parser"):
+        parser_for("tag", "lenient")
+
+
+@pytest.mark.parity
+def test_released_replies_rule_by_rule(shared_data):
+    differing = {}
+    for path in sorted((shared_data / "llm_summeval").glob("M*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            (methods,) = json.loads(line)["eval"].values()
+            for answer in methods["rts"].values():
+                assert reason_then_score_rule(answer["resp"]) == (answer["score"], answer["rule"])
+                if read_plain(answer["resp"]).value != answer["score"]:
+                    differing.setdefault(answer["rule"], []).append(answer["score"])
+            for answer in methods["mcq"].values():
+                assert read_letter(answer["resp"]) == answer["score"]
+                assert read_choice(answer["resp"]).value == answer["score"]
+    # Six of the eight replies that fall to the last rule are of the kind "3 out of 5", read as 5.
+    assert differing == {6: [5.0] * 6}
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    "filler",
+    [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ",
+     "score 1 "],
+)  # fmt: skip
+def test_long_replies_of_nothing_are_read_in_one_pass(filler):
+    # Where a pattern could try every beginning with every end, these would take hours.
+    reply = "answer 1 <score> " + filler * (LONG // len(filler)) + "x"
+    for read in (read_tag, read_choice, read_verdict, read_star_count, read_plain):
+        assert read(reply).value in (None, 1.0)
+    assert read_table(reply, ["Readability"])[0].value is None
+    assert contradicts_percentage(reply, 3) in (None, True)

@@ -1,0 +1,467 @@
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from prevalence.errors import BackendError, ConfigurationError
+from prevalence.llm.backends import BackendOptions, open_backend
+from prevalence.llm.protocol import Message, Request, Sampling
+from prevalence.llm.server import (
+    MalformedError,
+    Pace,
+    Server,
+    parse_duration,
+    read_completion,
+    retry_after,
+)
+from prevalence.llm.spending import (
+    Ledger,
+    Prices,
+    estimated_tokens,
+    most_tokens,
+)
+from prevalence.llm.store import ReplyStore, StoredBackend
+
+pytest.importorskip("openai")
+
+KEY = "sk-very-secret-0123456789"
+BUSY = (429, {}, {"message": "slow down", "type": "x", "code": "rate_limit_exceeded"})
+BROKEN = (500, {}, {"message": "oops"})
+
+
+def request(prompt, *, samples=1, answers=(), **sampling):
+    return Request(
+        messages=(Message("system", "Judge."), Message("user", prompt)),
+        sampling=Sampling(**{"temperature": 0.7, **sampling}),
+        indices=tuple(range(samples)),
+        answers=answers,
+    )
+
+
+@pytest.fixture
+def connect(chat_server, monkeypatch):
+    """A function that opens the server's model, with delays of milliseconds."""
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    opened = []
+
+    def connect(**options):
+        settings = {"base_url": chat_server.url, "api_key_env": "JUDGE_KEY", **options}
+        pace = Pace(base=0.001, longest=0.01, random=random.Random(1))
+        opened.append(Server("tiny", BackendOptions(**settings), pace=pace))
+        return opened[-1]
+
+    yield connect
+    for server in opened:
+        server.close()
+
+
+def test_each_sample_is_a_call_with_a_seed_of_its_own(chat_server, connect):
+    server = connect()
+    asked = [request("a", samples=3), request("b", seed=10, top_p=0.9, top_k=5, max_tokens=7)]
+    answered = server.complete(asked)
+    assert [[r.text for r in responses] for responses in answered] == [
+        ["a / 0", "a / 1", "a / 2"],
+        ["b / 10"],
+    ]
+    assert [response.index for response in answered[0]] == [0, 1, 2]
+    assert (answered[0][0].prompt_tokens, answered[0][0].completion_tokens) == (10, 3)
+    body = next(body for body in chat_server.bodies if body["messages"][1]["content"] == "b")
+    assert body == {
+        "model": "tiny",
+        "messages": [
+            {"role": "system", "content": "Judge."},
+            {"role": "user", "content": "b"},
+        ],
+        "temperature": 0.7,
+        "top_p": 0.9,
+        "top_k": 5,
+        "max_tokens": 7,
+        "seed": 10,
+    }
+    assert set(chat_server.keys) == {f"Bearer {KEY}"}
+    assert server.ledger.usage == (4, 40, 12, 0)
+
+
+def test_no_more_calls_are_open_than_allowed(chat_server, connect):
+    chat_server.seconds = 0.02
+    connect(concurrency=3).complete([request(str(k)) for k in range(12)])
+    assert 1 < chat_server.most_open <= 3
+
+
+@pytest.mark.parametrize(
+    "fault", [BUSY, BROKEN, "malformed", "no choices", "html", "cut", "hang up", "slow"]
+)
+def test_a_fault_neither_loses_nor_duplicates(chat_server, connect, fault):
+    # The first call gives a connection that the later ones may find closed.
+    chat_server.faults = {1: fault, 3: fault}
+    kept = []
+    server = connect(timeout=0.4, concurrency=2)
+    answered = server.complete(
+        [request(str(k), samples=2) for k in range(4)],
+        keep=lambda request, response: kept.append((request.messages[1].content, response.index)),
+    )
+    assert [[r.text for r in responses] for responses in answered] == [
+        [f"{k} / 0", f"{k} / 1"] for k in range(4)
+    ]
+    assert sorted(kept) == [(str(k), i) for k in range(4) for i in range(2)]
+    assert set(chat_server.delivered.values()) == {1}
+    assert len(chat_server.delivered) == 8
+    assert len(chat_server.bodies) == 10
+    assert server.ledger.usage.calls == 10
+
+
+def test_many_faults_at_random(chat_server, connect):
+    draw = random.Random(5)
+    faults = [BUSY, BROKEN, "malformed", "cut", "hang up", None, None, None]
+    chat_server.faults = lambda body: draw.choice(faults)
+    answered = connect(retries=40, concurrency=6).complete(
+        [request(str(k), samples=5) for k in range(12)]
+    )
+    assert [r.text for responses in answered for r in responses] == [
+        f"{k} / {i}" for k in range(12) for i in range(5)
+    ]
+    assert set(chat_server.delivered.values()) == {1}
+
+
+def test_a_lasting_fault_is_the_error_of_its_own_reply(chat_server, connect):
+    chat_server.faults = lambda body: BROKEN if body["messages"][1]["content"] == "b" else None
+    kept = []
+    answered = connect(retries=2).complete(
+        [request("a"), request("b"), request("c")], keep=lambda *pair: kept.append(pair)
+    )
+    assert [responses[0].text for responses in answered] == ["a / 0", "", "c / 0"]
+    assert answered[1][0].error.startswith("status 500: ")
+    assert len(kept) == 2
+    assert sum(body["messages"][1]["content"] == "b" for body in chat_server.bodies) == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ((400, {}, {"message": "context too long"}), "status 400: "),
+        ("null", "no text"),
+        ("filter", "withheld"),
+    ],
+)
+def test_what_asking_again_cannot_change_is_asked_once(chat_server, connect, fault, said):
+    chat_server.faults = {0: fault}
+    [[response]] = connect().complete([request("a")])
+    assert said in response.error
+    assert len(chat_server.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (401, {}, {"message": f"Incorrect API key provided: {KEY}"}),
+        (403, {}, {"message": f"no access with {KEY}"}),
+        (404, {}, {"message": "no such model"}),
+        (429, {}, {"message": "pay", "code": "insufficient_quota"}),
+        (429, {"retry-after": "7200"}, {"message": "tomorrow"}),
+    ],
+)
+def test_what_no_call_can_change_ends_the_run_without_showing_the_key(chat_server, connect, fault):
+    chat_server.faults = lambda body: fault
+    with pytest.raises(BackendError) as caught:
+        connect(concurrency=1).complete([request(str(k)) for k in range(20)])
+    assert KEY not in str(caught.value)
+    assert len(chat_server.bodies) == 1
+
+
+def test_replies_before_the_end_are_kept(chat_server, connect):
+    chat_server.faults = {3: (403, {}, {"message": "gone"})}
+    kept = []
+    with pytest.raises(BackendError):
+        connect(concurrency=1).complete(
+            [request(str(k)) for k in range(9)], keep=lambda _, r: kept.append(r.text)
+        )
+    assert kept == ["0 / 0", "1 / 0", "2 / 0"]
+
+
+def test_no_server_at_all(chat_server, connect):
+    server = connect(retries=1, base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(BackendError, match=r"127\.0\.0\.1:9"):
+        server.complete([request("a")])
+
+
+def test_several_samples_of_one_call_and_a_server_that_gives_fewer(chat_server, connect):
+    chat_server.most_choices = 2
+    server = connect(samples_per_call=5)
+    [responses] = server.complete([request("a", samples=5)])
+    assert [response.text for response in responses] == [f"a / {i}" for i in range(5)]
+    assert [body.get("n", 1) for body in chat_server.bodies] == [5, 3, 1]
+    # What was charged is what the responses add up to.
+    assert sum(response.prompt_tokens for response in responses) == 30
+    assert sum(response.completion_tokens for response in responses) == 15
+
+
+def test_replies_of_calls_of_several_are_no_replies_of_single_calls(connect, tmp_path):
+    store = ReplyStore(tmp_path)
+    several, single = connect(samples_per_call=5), connect()
+    StoredBackend(several, store).complete([request("a", samples=2)])
+    stored = StoredBackend(single, store)
+    (responses,) = stored.complete([request("a", samples=2)])
+    assert (stored.hits, stored.misses) == (0, 2)
+    assert [response.text for response in responses] == ["a / 0", "a / 1"]
+    assert several.signature == {**single.signature, "samples-per-call": "5"}
+    store.close()
+
+
+def test_log_probabilities_of_answers(chat_server, connect):
+    [[response]] = connect().complete([request("a", answers=("4", "5", "1"))])
+    assert response.logprobs == pytest.approx(
+        {"4": math.log(math.exp(-0.5) + math.exp(-1.5)), "5": -2.0}
+    )
+    body = chat_server.bodies[0]
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 20)
+    assert (body["temperature"], body["max_tokens"]) == (1.0, 1)
+
+
+def test_a_server_without_log_probabilities_says_none():
+    body = '{"choices": [{"message": {"content": "4"}}]}'
+    (response,) = read_completion(body, [0], ["4"]).responses
+    assert response.logprobs is None
+    assert "gives no log-probabilities" in response.error
+
+
+@pytest.mark.parametrize("content", ['""', '" \\n"', "null"])
+def test_an_empty_reply_is_the_error_of_that_reply_alone(content):
+    body = (
+        f'{{"choices": [{{"message": {{"content": {content}}}, "finish_reason": "length"}}, '
+        '{"message": {"content": "4"}}]}'
+    )
+    empty, sound = read_completion(body, [0, 1], []).responses
+    assert empty.error == "the reply has no text (finish_reason 'length')"
+    assert (sound.error, sound.text) == (None, "4")
+
+
+def test_what_holds_no_answer_is_not_stored_and_asked_again(chat_server, connect, tmp_path):
+    silent = True
+    usual = chat_server.completion
+
+    def completion(body):
+        reply, delivered = usual(body)
+        if silent:
+            for choice in reply["choices"]:
+                choice.pop("logprobs", None)
+                choice["message"]["content"] = ""
+        return reply, delivered
+
+    chat_server.completion = completion
+    store = ReplyStore(tmp_path)
+    asked = [request("a"), request("b", answers=("4", "5"))]
+    first = StoredBackend(connect(), store).complete(asked)
+    assert all(response.error for (response,) in first)
+    assert len(store) == 0
+    silent = False
+    (text,), (odds,) = StoredBackend(connect(), store).complete(asked)
+    assert (text.error, text.text) == (None, "a / 0")
+    assert set(odds.logprobs) == {"4", "5"}
+    assert len(store) == 2
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "[]", "{}", '{"choices": {}}', '{"choices": [1]}', '{"choices": [{"message": 1}]}',
+     "[" * 100_000, "9" * 100_000]
+    + [
+        '{"choices": [{"message": {"content": ""}, "logprobs": {"content": [{"top_logprobs": '
+        f'[{entry}]}}]}}}}]}}'
+        for entry in ("1", '{"token": "4"}', '{"token": "4", "logprob": NaN}',
+                      '{"token": "4", "logprob": 2.0}')
+    ],
+)  # fmt: skip
+def test_bodies_that_are_no_completion(body):
+    with pytest.raises(MalformedError):
+        read_completion(body, [0], ["4"])
+
+
+def test_nothing_that_a_server_says_breaks_a_file_or_a_sum():
+    body = (
+        '{"choices": [{"message": {"content": "half \\ud83d"}}], '
+        f'"usage": {{"prompt_tokens": 1{"0" * 300}, "completion_tokens": -1}}}}'
+    )
+    completion = read_completion(body, [0], [])
+    assert completion.responses[0].text == "half \ufffd"
+    assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)
+
+
+def test_the_budget_is_never_passed(chat_server, connect):
+    # A reply costs (10 + 3) / 1e6 × 1e6 = 13; a prompt of 6 + 1 bytes is 7 + 16 + 64 = 87 tokens at
+    # most, so that a call reserves 87 + 20 = 107: calls begin while 13 k + 107 ≤ 160, k = 0 … 4.
+    server = connect(price_in=1e6, price_out=1e6, budget=160, concurrency=1)
+    kept = []
+    with pytest.raises(BackendError, match="budget of 160"):
+        server.complete(
+            [request(str(k), max_tokens=20) for k in range(9)], keep=lambda _, r: kept.append(r)
+        )
+    assert len(kept) == 5
+    assert server.ledger.spent == 65
+
+
+def test_a_call_that_may_have_been_charged_counts_against_the_budget(chat_server, connect):
+    # 10 tokens for each of two replies, and 87 reserved for the prompt of the malformed one.
+    chat_server.faults = {1: "malformed"}
+    server = connect(price_in=1e6, price_out=0, budget=1000)
+    server.complete([request("0"), request("1")])
+    assert server.ledger.spent == 87 + 20
+    assert server.ledger.usage.unsure_tokens == 87 + 1024
+
+
+def test_reservations_of_others_are_waited_for(chat_server, connect):
+    # A call reserves 107 and costs 13: side by side the budget has room for two, and all twelve
+    # cost 156, so that the last begins at 143 + 107 = 250 and not before others have settled.
+    chat_server.seconds = 0.01
+    server = connect(price_in=1e6, price_out=1e6, budget=250, concurrency=6)
+    answered = server.complete([request(f"{k:x}", max_tokens=20) for k in range(12)])
+    assert [responses[0].error for responses in answered] == [None] * 12
+    assert chat_server.most_open <= 2
+    assert server.ledger.spent == 156
+
+
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_no_order_of_calls_passes_the_budget(chat_server, connect, workers):
+    # A server that reads and writes as much as it may: every byte a token, every reply the longest.
+    chat_server.completion = lambda body: (
+        {
+            "choices": [{"message": {"content": "x"}}],
+            "usage": {
+                "prompt_tokens": sum(len(m["content"].encode()) for m in body["messages"]),
+                "completion_tokens": body["max_tokens"],
+            },
+        },
+        [],
+    )
+    draw = random.Random(workers)
+    chat_server.faults = lambda body: draw.choice([None, None, BROKEN, "malformed"])
+    server = connect(price_in=1e6, price_out=2e6, budget=3000, concurrency=workers, retries=50)
+    with pytest.raises(BackendError, match="budget of 3000"):
+        server.complete([request("漢字" * (k % 7), max_tokens=20) for k in range(60)])
+    usage = server.ledger.usage
+    charged = usage.prompt_tokens + 2 * usage.completion_tokens
+    assert 0 < charged <= server.ledger.spent <= 3000
+
+
+def test_what_waits_when_the_run_ends_is_not_sent(chat_server, connect):
+    server = connect(concurrency=1)
+    pace = server._new_pace()
+    pace.wait = pace.stop
+    [[response]] = server.complete([request("a")])
+    assert response.error == "the run was stopped"
+    assert (chat_server.bodies, server.ledger.usage.calls) == ([], 0)
+
+
+@pytest.mark.parametrize("options", [{"budget": 1.0}, {"budget": -1.0, "prices": Prices(prompt=1)}])
+def test_budgets_that_mean_nothing(options):
+    with pytest.raises(ConfigurationError, match="--budget"):
+        Ledger(options.get("prices"), budget=options["budget"])
+
+
+def test_estimates_count_bytes():
+    # 6 bytes → 2, 2 bytes → 1, 7 bytes → 3, and 8 a message.
+    assert estimated_tokens(request("é")) == 2 + 1 + 16
+    assert estimated_tokens(request("seven b")) == 2 + 3 + 16
+    assert most_tokens(request("é")) == 6 + 2 + 16 + 64
+
+
+def test_a_key_is_needed_away_from_this_machine(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        open_backend("openai:gpt")
+
+
+def test_the_key_of_openai_goes_to_no_one_else(chat_server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("JUDGE_KEY", KEY)
+    for url in ("https://example.org/v1", "https://api.openai.com.example.org/v1"):
+        with pytest.raises(ConfigurationError, match="--api-key-env NAME"):
+            open_backend("openai:gpt", BackendOptions(base_url=url))
+        open_backend("openai:gpt", BackendOptions(base_url=url, api_key_env="JUDGE_KEY")).close()
+    for url in ("http://example.org/v1", "http://api.openai.com/v1"):
+        with pytest.raises(ConfigurationError, match="unencrypted"):
+            open_backend("openai:gpt", BackendOptions(base_url=url, api_key_env="JUDGE_KEY"))
+    open_backend("openai:gpt").close()
+    server = open_backend("openai:tiny", BackendOptions(base_url=chat_server.url))
+    server.complete([request("a")])
+    assert chat_server.keys == ["Bearer none"]
+    server.close()
+
+
+@pytest.mark.parametrize("url", ["ftp://x/v1", "127.0.0.1:80", "https://u:p@x/v1", "https://x?a=b"])
+def test_bad_addresses(url):
+    with pytest.raises(ConfigurationError, match="--base-url"):
+        open_backend("openai:gpt", BackendOptions(base_url=url))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"concurrency": 0}, {"retries": -1}, {"timeout": 0}, {"samples_per_call": 0},
+     {"max_tokens_field": "limit"}],
+)  # fmt: skip
+def test_bad_options(options):
+    with pytest.raises(ConfigurationError):
+        BackendOptions(**options)
+
+
+def test_a_header_that_says_nothing_is_left_holds_every_worker():
+    now = [0.0]
+    pace = Pace(base=1, longest=60, random=random.Random(0), now=lambda: now[0])
+    pace.heed({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s"})
+    waited = []
+    pace._stopped.wait = lambda seconds: (
+        waited.append(seconds),
+        now.__setitem__(0, now[0] + seconds),
+    )
+    pace.wait()
+    assert waited == [60]
+    pace.heed({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m2s"})
+    pace.wait()
+    assert waited == [60]
+
+
+def test_a_server_that_asks_to_wait_is_not_asked_before(chat_server, connect):
+    chat_server.faults = {0: (429, {"retry-after-ms": "150"}, {"message": "wait"})}
+    server = connect(concurrency=1)
+    held = []
+    pace = server._new_pace()
+    hold = pace.hold
+    pace.hold = lambda seconds: (held.append(seconds), hold(seconds))
+    assert server.complete([request("a")])[0][0].text == "a / 0"
+    assert held == [0.15]
+
+
+def test_delays_double_with_jitter_up_to_a_bound():
+    pace = Pace(base=1.0, longest=8.0, random=random.Random(3))
+    for attempt, full in enumerate([1, 2, 4, 8, 8, 8]):
+        drawn = [pace.delay(attempt) for _ in range(50)]
+        assert full / 2 <= min(drawn) < max(drawn) <= full
+    assert pace.delay(10_000) <= 8
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "2.5"}, 2.5),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "soon"}, 0.0),
+        ({"retry-after": "inf"}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_retry_after(headers, seconds):
+    assert retry_after(headers, wall=lambda: 10.0) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("20ms", 0.02), ("1s", 1), ("6m0s", 360), ("1h2m3.5s", 3723.5), ("", None), ("1x", None),
+     ("5", None)],
+)  # fmt: skip
+def test_durations(text, seconds):
+    assert parse_duration(text) == seconds

@@ -1,0 +1,155 @@
+"""Conditions: what they mean, how they are written, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence.errors import ConfigurationError
+from prevalence.scoring.conditions import Clause, Where, parse_where
+
+REVIEW = {
+    "text": "The Battery died; the power-supply hums. It won't charge!",
+    "rating": 2,
+    "stars": "4.0",
+    "verified": True,
+    "labels": ["Refund", "late"],
+    "place": {"country": "FI", "score": 7},
+    "a.b": "dotted",
+    "nothing": None,
+    "empty": "",
+    "huge": 10**400,
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("rating = 2", True),
+        ("rating = 1, 2", True),
+        ("rating = 1,3", False),
+        ("rating != 2", False),
+        ("rating != 1,3", True),
+        ("rating<3", True),
+        ("rating <= 2", True),
+        ("rating > 2", False),
+        ("rating >= 2.0", True),
+        ("stars = 4", True),
+        ("stars > 3.5", True),
+        ("verified = TRUE", True),
+        ("verified = 1", False),
+        ("verified >= 1", False),
+        ("labels = refund", True),
+        ("labels = broken", False),
+        ("labels != refund", False),
+        ("labels != broken", True),
+        ("labels has late", True),
+        ("place.country = fi", True),
+        ("place.score >= 7", True),
+        ("a.b = dotted", True),
+        ("text has battery", True),
+        ("text has batter", False),
+        ("text has charger, battery", True),
+        ('text has "power supply"', True),
+        ('text has "supply power"', False),
+        ("text has won't", True),
+        ("text has won", True),
+        ("rating has 2", False),
+        ("text = battery", False),
+        ("text > 2", False),
+        ("rating = 2 and text has hums", True),
+        ("rating = 2 and text has leaks", False),
+        # A clause about what is not there never holds, != included.
+        ("ratng != 5", False),
+        ("nothing != 5", False),
+        ("empty != 5", False),
+        ("huge > 5", True),
+        ("place.city != x", False),
+        ("rating.inner = 2", False),
+    ],
+)
+def test_what_a_condition_means(condition, expected):
+    assert parse_where(condition).holds(REVIEW) is expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("", "a clause needs a field, an operator and a value"),
+        ("rating", "a clause needs"),
+        ("rating >=", "a clause needs"),
+        ("rating >> 4", "a value is missing"),
+        ("rating == 4", "a value is missing"),
+        (">= 4 rating", "'>=' stands where a field should be"),
+        ("rating is 4", "'is' is no operator"),
+        ('rating ">=" 4', "'>=' is no operator"),
+        ("rating >= high", ">= needs one number, not 'high'"),
+        ("rating >= 3,4", ">= needs one number, not '3, 4'"),
+        ("rating >= 4 or text has x", "'or' stands where 'and' or the end should be"),
+        ("rating >= 4 and", "a clause needs"),
+        ("text has ?", "has needs words, not '?'"),
+        ('text has "battery', "cannot be read at"),
+        ('text has ""', "has needs words, not ''"),
+        ("rating = 4,", "a value is missing"),
+        ("rating >= nan", "needs one number"),
+        ("__import__('os').system('ls')", "a clause needs"),
+    ],
+)
+def test_what_is_no_condition_is_refused(condition, message):
+    with pytest.raises(ConfigurationError, match=r"^condition ") as caught:
+        parse_where(condition)
+    assert message in str(caught.value)
+    assert 'write for example: rating >= 4 and text has battery, "power supply"' in str(
+        caught.value
+    )
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters='"'), min_size=1, max_size=6)
+fields = texts.filter(str.strip)
+numbers = st.integers(-9, 9).map(str)
+clauses = st.one_of(
+    st.builds(
+        Clause,
+        fields,
+        st.sampled_from(["=", "!="]),
+        st.lists(texts, min_size=1, max_size=3).map(tuple),
+    ),
+    st.builds(
+        Clause, fields, st.sampled_from(["<", "<=", ">", ">="]), st.tuples(numbers)
+    ),
+    st.builds(Clause, fields, st.just("has"), st.lists(
+        texts.filter(lambda text: any(map(str.isalnum, text))), min_size=1, max_size=3
+    ).map(tuple)),
+)  # fmt: skip
+
+
+@given(st.lists(clauses, min_size=1, max_size=3))
+def test_every_condition_can_be_written_and_read_back(found):
+    where = Where(tuple(found))
+    assert parse_where(str(where)) == where
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_condition_or_an_error_of_one_line(text):
+    try:
+        where = parse_where(text)
+    except ConfigurationError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - some texts are conditions
+    else:
+        assert parse_where(str(where)) == where
+
+
+def test_a_condition_is_a_text():
+    with pytest.raises(ConfigurationError, match="a condition is int, not text"):
+        parse_where(3)
+
+
+def test_spellings_of_one_condition_have_one_form():
+    for text in ("rating>=4 and text has a,b", '"rating" >= 4  and  text has "a" , b'):
+        assert str(parse_where(text)) == "rating>=4 and text has a,b"
+
+
+def test_fields_that_no_object_has_are_named():
+    where = parse_where("ratng > 4 and text has x and place.city = y")
+    assert where.missing([REVIEW, {"text": "x"}]) == ["place.city", "ratng"]
