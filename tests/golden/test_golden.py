@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -32,13 +32,16 @@ from prevalence import LengthRule, OpinionPrevalence, SummaryOptions
 from prevalence.cli import main
 from prevalence.rewards import PrevalenceReward, Shaping
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples"
 UPDATE = os.environ.get("PREVALENCE_UPDATE_GOLDEN", "") not in ("", "0")
 TOLERANCE = 1e-5
 WORDS = {
     "{lexical}": "--model rouge1-precision --threshold 0.5",
-    "{tiny}": "--model tiny-nli --threshold 0.6",
+    "{tiny}": "--model tiny-nli --threshold 0.7",
 }
 CASES: dict[str, dict[str, Any]] = tomllib.loads((HERE / "cases.toml").read_text("utf-8"))
 
@@ -52,7 +55,7 @@ VOLATILE = (
 )
 """What changes from run to run or from release to release, and what stands for it."""
 
-NUMBER = re.compile(r"(?<![\w@.-])-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)(?![\w.])")
+NUMBER = re.compile(r"(?<![\w@.:|-])-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)(?![\w.])")
 
 
 def scorer_of(name: str, **options: Any) -> Any:
@@ -140,6 +143,17 @@ def as_json(value: Any) -> str:
 
 
 # --- running --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Thread pools cost more than they give on models this small."""
+    import torch
+
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(usual)
 
 
 @pytest.fixture
@@ -390,6 +404,9 @@ OF_SCORERS = (
     "digest", "signature", "threshold", "three_way", "work_unit", "calibrated", "probability",
     "doubt", "devices",
 )  # fmt: skip
+DECIDED = {"tiny-nli": 0.9}
+"""Thresholds at which an untrained model does not say yes to everything."""
+
 REVIEWS = (
     "The boots keep my feet dry in the snow. The laces come undone.",
     "My feet got wet on the first day; I sent them back!",
@@ -398,7 +415,7 @@ STATEMENTS = ("The laces come undone easily.", "They keep your feet dry.")
 
 
 def test_scorers(work: Path) -> None:
-    found = {}
+    found, scores = {}, {}
     for title, (name, options) in SCORERS.items():
         device = {} if name.startswith("rouge") else {"device": "cpu"}
         scorer = scorer_of(name, **device, **options)
@@ -409,8 +426,11 @@ def test_scorers(work: Path) -> None:
         }
         if options.get("dtype", "float32") == "float32":
             answers = metric.support(REVIEWS, STATEMENTS)
-            found[title]["entailment"] = [answer.entailment for answer in answers]
-    check(HERE / "scorers.json", as_json(found), near=True)
+            scores[title] = [answer.entailment for answer in answers]
+        # A calibrated threshold is computed when the file is read.
+        found[title]["threshold"] = round(scorer.threshold, 12)
+    check(HERE / "scorers.json", as_json(found))
+    check(HERE / "scores.json", as_json(scores), near=True)
 
 
 # --- Python ---------------------------------------------------------------------------------------
@@ -428,7 +448,7 @@ def reviews_of(record: Mapping[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("model", ["rouge1-precision", "embedded", "tiny-nli"])
 def test_python(model: str, work: Path) -> None:
-    record, metric = boots(), OpinionPrevalence(model)
+    record, metric = boots(), OpinionPrevalence(model, threshold=DECIDED.get(model))
     reviews, name = reviews_of(record), record["name"]
     one = metric.score(reviews, record["summaries"]["balanced"], name=name)
     again = {"id": "no-review", "reviews": [], "summary": "It fits."}
@@ -475,7 +495,7 @@ def extract(made: Any) -> dict[str, Any]:
 REWARDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "latency": {"latency": True},
-    "no mask": {"trivial": None, "threshold": 0.4},
+    "no mask": {"trivial": None, "threshold": 0.92},
     "lines": {"splitter": "lines", "max_sentences": 2, "unscorable": -1.0, "failed": 0.25},
     "soft": {"shaping": Shaping(soft=True)},
     "ceiling": {"shaping": Shaping(ceiling=True)},
@@ -499,13 +519,14 @@ def test_rewards(model: str, work: Path) -> None:
         "reviews": [reviews] * 6 + [[]],
         "name": [record["name"]] * 5 + [None, "pair of boots"],
     }
+    chosen = {"threshold": DECIDED.get(model)}
     found: dict[str, Any] = {}
     for title, options in REWARDS.items():
         if title == "contradiction" and model != "tiny-nli":
             continue  # the others have no such class
         if title not in ("plain", "shaped") and model == "embedded":
             continue  # nothing that the other two do not show
-        reward, logged = PrevalenceReward(model, **options), {}
+        reward, logged = PrevalenceReward(model, **{**chosen, **options}), {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             values = reward(None, completions, log_metric=logged.__setitem__, **columns)
