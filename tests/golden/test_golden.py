@@ -60,7 +60,7 @@ NUMBER = re.compile(r"(?<![\w@.:|-])-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)
 
 def scorer_of(name: str, **options: Any) -> Any:
     """A scorer as `--model` opens it; the one place that knows where it is imported from."""
-    from prevalence.scorers import open_scorer
+    from prevalence.scorers.registry import open_scorer
 
     return open_scorer(name, **options)
 
