@@ -116,7 +116,6 @@ class SharedScorer(PairScorer):
             work_unit=sum(scorer.traits.work_unit for scorer in scorers),
         )
         super().__init__(traits, *scorers)
-        self._scorers = tuple(scorers)
         self._readable = readable
         self._premise_once = premise_once
 
@@ -130,13 +129,13 @@ class SharedScorer(PairScorer):
         """
         result = PairScores.empty(len(pairs))
         costs = pair_costs(texts, pairs, readable=self._readable, premise_once=self._premise_once)
-        parts = list(shares(pairs[:, 0], costs, len(self._scorers)))
+        parts = list(shares(pairs[:, 0], costs, len(self.inners)))
         together = _Together(progress)
-        with ThreadPoolExecutor(len(self._scorers), "device") as pool:
+        with ThreadPoolExecutor(len(self.inners), "device") as pool:
             try:
                 running = [
                     (rows, pool.submit(together.run, scorer, texts, pairs[rows]))
-                    for scorer, rows in zip(self._scorers, parts, strict=True)
+                    for scorer, rows in zip(self.inners, parts, strict=True)
                     if rows.size
                 ]
                 wait([future for _, future in running])

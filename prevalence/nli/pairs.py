@@ -6,7 +6,7 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from operator import add, sub
 from typing import Any, NamedTuple, Protocol
 
@@ -259,23 +259,26 @@ class PairScorer(ABC):
     entailment minus contradiction) is given as (1 + s)/2, which keeps every order and every
     decision; soft prevalence alone refuses it, since there texts without any relation have ½.
 
+    A scorer is a child that gives ``__init__`` its traits and answers pairs in :meth:`score`. What
+    it counts itself it adds to ``_did``.
+
     Args:
         traits: what it is.
-        inners: the scorers that it asks, whose counts are its counts too.
+        inners: the scorers that it asks, whose counts are among its own.
 
     Attributes:
-        traits: as given.
+        traits, inners: as given.
     """
 
     def __init__(self, traits: ScorerTraits, *inners: PairScorer) -> None:
         self.traits = traits
-        self._asks = inners
+        self.inners = inners
         self._did = ScorerCounts()
 
     @property
     def counts(self) -> ScorerCounts:
-        """What it and the scorers that it asks did so far."""
-        return sum((inner.counts for inner in self._asks), self._did + ScorerCounts())
+        """What it and the scorers that it asks did so far, as of now."""
+        return sum((inner.counts for inner in self.inners), replace(self._did))
 
     def at(self, threshold: float) -> PairScorer:  # noqa: ARG002 - for those who care
         """The scorer to decide with at a threshold: another one where it cares, usually itself."""

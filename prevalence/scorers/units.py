@@ -253,19 +253,17 @@ class UnitScorer(PairScorer):
     """A pair scorer that asks others about units; a child says what becomes of the answers.
 
     Args:
-        inners: one or more scorers, each of which answers every pair of units.
+        inners: one or more scorers, each of which answers every pair of units. Their doubt is that
+            of the scores, which holds for whatever is made of probabilities and their complements
+            by means, maxima and minima alone: σ(logit p + d) is concave in p for d > 0 and convex
+            for d < 0, so that a mean's log-odds move no further than d. A child that does more
+            refuses doubt.
         cutter: cuts texts.
         name: the scorer's name, for signature and digest.
         described: what else changes a score, by its key in the signature.
         threshold: decision threshold in [0, 1).
         calibrated: whether it was calibrated, or given.
         probability: whether a score may stand for a probability.
-
-    Attributes:
-        inners: as given. Their doubt is that of the scores, which holds for whatever is made of
-            probabilities and their complements by means, maxima and minima alone:
-            σ(logit p + d) is concave in p for d > 0 and convex for d < 0, so that a mean's
-            log-odds move no further than d. A child that does more refuses doubt.
     """
 
     def __init__(
@@ -302,7 +300,6 @@ class UnitScorer(PairScorer):
             work_unit=max(1, first.work_unit // _UNIT_PAIRS),
         )
         super().__init__(traits, *inners)
-        self.inners = tuple(inners)
         self._cutter = cutter
 
     def answers(

@@ -336,7 +336,7 @@ def test_what_names_its_answers(
 ) -> None:
     assert scorer.traits.signature["attn"] == "premise-first"
     assert scorer.traits.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}"
-    assert "attn" not in scorers("bert").signature
+    assert "attn" not in scorers("bert").traits.signature
     shorter = NLIScorer(str(folder), device="cpu", max_length=20)
     assert shorter.traits.signature["trunc"] == f"20+{HYPOTHESIS}"
     longest = NLIScorer(str(folder), device="cpu", truncation="longest-first")
