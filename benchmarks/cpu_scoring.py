@@ -87,11 +87,11 @@ def setup(model: str, data: Path | None, products: int | None) -> Setup:
 def run_engine(given: Setup, engine: Engine) -> Timed:
     """Score all products once."""
     engine.counts = WorkCounts()
-    hits = getattr(engine.scorer, "hits", 0)
+    before = engine.scorer_counts
     begin = time.perf_counter()
     rows = list(engine.run(given.products))
     seconds = time.perf_counter() - begin
-    return Timed(rows, engine.counts, getattr(engine.scorer, "hits", 0) - hits, seconds)
+    return Timed(rows, engine.counts, (engine.scorer_counts - before).hits, seconds)
 
 
 def largest_difference(
@@ -160,18 +160,19 @@ def measure_precision(given: Setup, dtype: str, naive: NaiveScoring, repeats: in
     scorer.score(table, pairs[:64])
     seconds = []
     for _ in range(repeats):
-        before = getattr(scorer, "rechecked", 0)
+        before = scorer.counts
         begin = time.perf_counter()
         found = scorer.score(table, pairs).entailment
         seconds.append(time.perf_counter() - begin)
     exact = np.fromiter(answers.values(), np.float64)
-    changed = (found > scorer.threshold) != (exact > scorer.threshold)
+    threshold = scorer.traits.threshold
+    changed = (found > threshold) != (exact > threshold)
     return {
         "pairs": len(pairs),
         "seconds": quantiles(seconds)[1],
         "largest_difference": float(np.abs(found - exact).max()),
         "changed_decisions": float(changed.mean()),
-        "rechecked": (getattr(scorer, "rechecked", 0) - before) / len(pairs),
+        "rechecked": (scorer.counts - before).rechecked / len(pairs),
     }
 
 

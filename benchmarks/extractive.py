@@ -145,7 +145,7 @@ def judged(given: Setup, product: Product, candidates: Candidates) -> PairJudge:
         sentences=candidates.texts,
         statement=statement,
         threshold=given.engine.threshold,
-        three_way=given.engine.scorer.three_way,
+        three_way=given.engine.scorer.traits.three_way,
     )
 
 

@@ -51,7 +51,7 @@ def robustness_rows(path: Path, model: Embedded) -> list[Row]:
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     pairs = [(record["premise"], record["hypothesis"]) for record in records]
     entailment, contradiction = model.probabilities(pairs)
-    threshold = model.scorer.threshold
+    threshold = model.scorer.traits.threshold
     keys = [("all", "all")]
     keys += sorted({(r["relation"], "all") for r in records})
     keys += sorted({(r["relation"], r["phenomenon"]) for r in records})
@@ -111,11 +111,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS / "quality.json")
     options = parser.parse_args()
     model = Embedded(options.model)
-    name = f"{options.model} @ {model.scorer.threshold:.3f}"
+    name = f"{options.model} @ {model.scorer.traits.threshold:.3f}"
     rows = robustness_rows(ROOT / "benchmarks" / "data" / "robustness.jsonl", model)
     show(f"Robustness set, {name}", rows, Console(width=160))
     result: Row = {
-        "environment": environment(), "threshold": model.scorer.threshold, "robustness": rows,
+        "environment": environment(), "threshold": model.scorer.traits.threshold,
+        "robustness": rows,
     }  # fmt: skip
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -22,15 +22,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.common import ROOT, append_row, environment
-from prevalence.nli.pairs import PairScores
+from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
 from prevalence.report.systems import SystemTable
 from prevalence.scoring.engine import Engine
 from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -40,14 +38,24 @@ ALLOWED_GROWTH_MIB = 16.0
 """Peak memory may differ by this much between sizes: noise of the allocator, not records."""
 
 
-class TrivialScorer:
+class TrivialScorer(PairScorer):
     """Answers every pair at once with a number made of the two text numbers."""
 
-    digest = b"trivial scorer/1"
-    signature: Mapping[str, str] = {"consistency": "trivial"}
-    threshold = 0.5
-    three_way = False
-    work_unit = 8192
+    def __init__(self) -> None:
+        traits = ScorerTraits(
+            digest=b"trivial scorer/1",
+            signature={"consistency": "trivial"},
+            threshold=0.5,
+            calibrated=True,
+            three_way=False,
+            probability=True,
+            doubt=0.0,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=8_192,
+        )
+        super().__init__(traits)
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None

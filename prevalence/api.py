@@ -207,7 +207,9 @@ class OpinionPrevalence:
         calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
         recheck: in half precision, ask again in float32 what rounding could turn.
         scorer: a ready :class:`~prevalence.nli.pairs.PairScorer`, in place of ``model`` and
-            the options that concern it.
+            the options that concern it. One of your own is a class derived from it which gives
+            ``PairScorer.__init__`` its :class:`~prevalence.nli.pairs.ScorerTraits` and answers
+            pairs in ``score``.
 
     Raises:
         PrevalenceError: a model or option is unusable; the message says what to do.
@@ -416,5 +418,5 @@ class OpinionPrevalence:
             rows=np.asarray(rows, np.int64),
             shape=(len(reviews), len(statements)),
             threshold=self._engine.threshold,
-            three_way=self._engine.scorer.three_way,
+            three_way=self._engine.scorer.traits.three_way,
         )

@@ -184,7 +184,7 @@ def measure_model(
         progress(f"{name}: float32 for comparison")
         exact = NLIScorer(folder, device=settings.device)
         reference = exact.score(*work.numbered()).entailment
-        threshold = exact.threshold if name == EMBEDDED else float(np.median(reference))
+        threshold = exact.traits.threshold if name == EMBEDDED else float(np.median(reference))
         lengths = work.tokens(exact.checkpoint.tokenizer)
         costs = None if name == EMBEDDED else _costs(exact.checkpoint.model)
         del exact

@@ -272,7 +272,8 @@ def _scored(
         part: score_pairs(scorer, judged.premises, judged.hypotheses, progress=done)
         for part, judged in sets.items()
     }
-    return ScoredPairs(name, scorer.digest, scorer.signature, scores["dev"], scores.get("test"))
+    traits = scorer.traits
+    return ScoredPairs(name, traits.digest, traits.signature, scores["dev"], scores.get("test"))
 
 
 def _write(options: _Options, rows: Sequence[Row]) -> None:

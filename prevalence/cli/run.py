@@ -203,8 +203,7 @@ def _score(
                 digest=engine.digest_of,
             )
         writer = _writer(options, lines, stack)
-        cached = hasattr(engine.scorer, "hits")
-        announced = _Announcement(bar, kept=cached, quiet=options.quiet)
+        announced = _Announcement(bar, kept=engine.cached, quiet=options.quiet)
         for row in engine.run(items, progress=bar.scored, planned=bar.planned, announced=announced):
             bar.row()
             if writer is not None:
@@ -305,14 +304,14 @@ def _print_table(options: ScoreOptions, table: SystemTable) -> None:
 def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
     """Notes on the run: what was avoided, what was cut, what lacks a mask."""
     counts = engine.counts
-    hits = getattr(engine.scorer, "hits", 0)
+    done = engine.scorer_counts
     rows.note_earlier()
     pairs = (
         f"; of {counts.naive:,} pairs {counts.naive - counts.planned:,} were avoided by early "
         f"stopping, {counts.planned - counts.unique:,} were duplicates"
     )
     # Those of ceilings and of parts of texts among them, which are no pairs of a score.
-    cached = f"; {hits:,} answers were cached"
+    cached = f"; {done.hits:,} answers were cached"
     note(
         f"{counts.scored:,} summaries scored, {counts.failed:,} failed"
         + (pairs + cached if counts.naive else "")
@@ -338,11 +337,10 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
             f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
             "otherwise (--dtype float32 settles them)"
         )
-    if rechecked := getattr(engine.scorer, "rechecked", 0):
-        turned = getattr(engine.scorer, "turned", 0)
+    if done.rechecked:
         note(
-            f"{rechecked:,} pairs near the threshold were scored again in float32, which turned "
-            f"{turned:,} decisions"
+            f"{done.rechecked:,} pairs near the threshold were scored again in float32, which "
+            f"turned {done.turned:,} decisions"
         )
     if counts.unnamed and not options.no_trivial:
         note(
@@ -359,6 +357,6 @@ def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str
         return lines.kept("rows")
     if options.output is not None and options.output.is_dir():
         return kept_parts(options.output)
-    if hasattr(engine.scorer, "hits"):
+    if engine.cached:
         return "pairs scored so far are in the cache; the same command goes on from there"
     return "nothing is kept (--output FILE.jsonl or the cache would)"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import asdict, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.distributed.reading import Reading
 from prevalence.distributed.splits import Split, count_lines, numbered, plan_splits
 from prevalence.distributed.worker import (
-    TALLIES,
     Description,
     Failure,
     SplitScorer,
@@ -20,6 +18,7 @@ from prevalence.distributed.worker import (
     identities,
 )
 from prevalence.errors import BackendError
+from prevalence.nli.pairs import ScorerCounts
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary
 from prevalence.scoring.engine import WorkCounts
 
@@ -51,8 +50,7 @@ class DistributedEngine:
         systems: who wrote the summaries that were seen so far.
         finished: whether the input was read to its end.
         read: bytes of the input whose rows have been given.
-        scorer: holds what the workers' scorers count, see :data:`.worker.TALLIES`; ``hits`` only
-            where they have pair caches.
+        scorer_counts: what the workers' scorers did for the splits whose rows have been given.
 
     Raises:
         InputError: a file is missing, or cannot be read by many.
@@ -87,8 +85,7 @@ class DistributedEngine:
         self.read = 0
         self.systems: set[str] = set()
         self.finished = False
-        kept = [name for name in TALLIES if found.cached or name != "hits"]
-        self.scorer = SimpleNamespace(**dict.fromkeys(kept, 0))
+        self.scorer_counts = ScorerCounts()
         self._told: set[str] = set()
 
     @property
@@ -100,6 +97,11 @@ class DistributedEngine:
     def calibrated(self) -> bool:
         """Whether the threshold was calibrated or chosen, and not only assumed."""
         return self._known.calibrated
+
+    @property
+    def cached(self) -> bool:
+        """Whether caches keep the answers of the workers' scorers."""
+        return self._known.cached
 
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
@@ -210,9 +212,7 @@ class DistributedEngine:
     def _count(self, split: Split, report: dict[str, Any], progress: Progress | None) -> None:
         before = self.counts.unique
         counted(self.counts, report["counts"])
-        for name, more in zip(TALLIES, report["tallies"], strict=True):
-            if hasattr(self.scorer, name):
-                setattr(self.scorer, name, getattr(self.scorer, name) + more)
+        self.scorer_counts += ScorerCounts(*report["scorer_counts"])
         self._warn(report["warnings"])
         self.read += split.size
         if self._done is not None:

@@ -30,11 +30,8 @@ if TYPE_CHECKING:
     from prevalence.distributed.reading import Reading
     from prevalence.scoring.engine import Engine
 
-__all__ = ["TALLIES", "Description", "Failure", "SplitScorer", "WorkerFault", "counted",
+__all__ = ["Description", "Failure", "SplitScorer", "WorkerFault", "counted",
            "describe", "identities"]  # fmt: skip
-
-TALLIES = ("hits", "rechecked", "turned")
-"""What scorers count themselves: answers of a cache, of a recheck, and decisions that it turned."""
 
 _EXIT = 70
 _PROBE = ("The room was warm all night.", "The room was warm.")
@@ -96,7 +93,7 @@ class Description(NamedTuple):
             threshold=engine.threshold,
             calibrated=engine.calibrated,
             restricted=bool(engine.options.restriction),
-            cached=hasattr(engine.scorer, "hits"),
+            cached=engine.cached,
         )
 
 
@@ -180,7 +177,7 @@ class SplitScorer:
                 ("place", pa.int64()),
                 ("rows", pa.list_(pa.large_string())),
                 ("counts", pa.list_(pa.int64())),
-                ("tallies", pa.list_(pa.int64())),
+                ("scorer_counts", pa.list_(pa.int64())),
                 ("warnings", pa.list_(pa.string())),
                 ("failure", pa.list_(pa.string())),
             ]
@@ -195,16 +192,15 @@ class SplitScorer:
             split: its fields.
 
         Returns:
-            ``rows`` as JSON texts in input order, ``counts`` of work, the scorer's own ``tallies``
-            in the order of :data:`TALLIES`, texts of its ``warnings``, and the ``failure`` that
-            ended the split, empty for none.
+            ``rows`` as JSON texts in input order, ``counts`` of work, ``scorer_counts``, texts of
+            ``warnings``, and the ``failure`` that ended the split, empty for none.
 
         Raises:
             WorkerFault: the fault is not in the records.
         """
         engine = self._engine
         engine.counts = WorkCounts()
-        before = _tallies(engine)
+        before = engine.scorer_counts
         rows: list[str] = []
         failure: tuple[str, ...] = ()
         with _warned() as told:
@@ -217,7 +213,7 @@ class SplitScorer:
             "place": place,
             "rows": rows,
             "counts": list(astuple(engine.counts)),
-            "tallies": [now - then for now, then in zip(_tallies(engine), before, strict=True)],
+            "scorer_counts": list(astuple(engine.scorer_counts - before)),
             "warnings": told,
             "failure": list(failure),
         }
@@ -283,10 +279,6 @@ class SplitScorer:
         )
         self._engine.counts.add_row(row, named=product.name is not None)
         return row
-
-
-def _tallies(engine: Engine) -> list[int]:
-    return [getattr(engine.scorer, name, 0) for name in TALLIES]
 
 
 @contextmanager

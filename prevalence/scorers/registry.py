@@ -266,7 +266,7 @@ def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions
 def _decided(model: str, options: ScorerOptions) -> PairScorer:
     """An NLI model that decides as it would in float32, whatever its precision."""
     scorer = options.cached(_nli(model, options))
-    if not options.recheck or not getattr(scorer, "doubt", 0.0):
+    if not options.recheck or not scorer.traits.doubt:
         return scorer
     from prevalence.nli.recheck import RecheckedScorer
 

@@ -20,8 +20,9 @@ from prevalence.nli.pairs import (
     PairScorer,
     PairScores,
     Progress,
+    ScorerCounts,
     TextTable,
-    decided_at,
+    checked_scorer,
 )
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 from prevalence.runs import Guarded
@@ -172,7 +173,8 @@ class Engine:
         counts: work asked for, avoided and done so far.
 
     Raises:
-        ConfigurationError: soft prevalence of scores that are no probabilities.
+        ConfigurationError: the scorer does not keep its contract, or soft prevalence of scores
+            that are no probabilities.
     """
 
     def __init__(
@@ -185,14 +187,13 @@ class Engine:
         self.options = options or ScoringOptions()
         self._new_table = new_table
         self.counts = WorkCounts()
-        self.threshold = (
-            scorer.threshold if self.options.threshold is None else self.options.threshold
-        )
-        self.scorer = decided_at(scorer, self.threshold)
+        own = checked_scorer(scorer).traits
+        self.threshold = own.threshold if self.options.threshold is None else self.options.threshold
+        self.scorer = scorer.at(self.threshold)
         self._splitter = get_splitter(self.options.splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
-        if self.options.soft and not getattr(scorer, "probability", True):
+        if self.options.soft and not own.probability:
             raise ConfigurationError(
                 "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
                 "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
@@ -200,7 +201,7 @@ class Engine:
 
     def signature(self, *, named: bool = True) -> str:
         """The signature of scores of products with (``named``) or without a name."""
-        parts = dict(self.scorer.signature) | {
+        parts = dict(self.scorer.traits.signature) | {
             "thr": f"{self.threshold:.12g}",
             "trivial": self._template_name if named else "none",
             "split": self.options.splitter,
@@ -218,13 +219,25 @@ class Engine:
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
-        return build_signature(dict(self.scorer.signature) | {"thr": f"{self.threshold:.12g}"})
+        return build_signature(
+            dict(self.scorer.traits.signature) | {"thr": f"{self.threshold:.12g}"}
+        )
 
     @property
     def calibrated(self) -> bool:
         """Whether the threshold was calibrated or chosen, and not only assumed."""
         chosen = self.options.threshold is not None
-        return chosen or bool(getattr(self.scorer, "calibrated", True))
+        return chosen or self.scorer.traits.calibrated
+
+    @property
+    def cached(self) -> bool:
+        """Whether a cache keeps the scorer's answers."""
+        return self.scorer.traits.cached
+
+    @property
+    def scorer_counts(self) -> ScorerCounts:
+        """What the scorer did so far."""
+        return self.scorer.counts
 
     def digest_of(self, product: Product, summary: Summary) -> str:
         """The digest of the input that the row of a summary carries."""
@@ -266,7 +279,7 @@ class Engine:
                 yield self._row(entry)
 
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
-        limit = _CHUNK_UNITS * self.scorer.work_unit
+        limit = _CHUNK_UNITS * self.scorer.traits.work_unit
         chunk = _Chunk(self._new_table())
         source = Guarded(items)
         for item in source:
@@ -312,7 +325,7 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=True)
         answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
-            job.read_masks(answers, self.threshold, three_way=self.scorer.three_way)
+            job.read_masks(answers, self.threshold, three_way=self.scorer.traits.three_way)
         if not everything:
             plan = PairPlan()
             jobs = [job for job in jobs if job.open]
@@ -320,7 +333,7 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=False)
             answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
-            job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
+            job.read_reviews(answers, self.threshold, three_way=self.scorer.traits.three_way)
 
     def _ceilings(
         self, progress: Progress | None, planned: Callable[[int], None] | None
@@ -330,7 +343,7 @@ class Engine:
             splitter=self._splitter,
             template=self._template,
             threshold=self.threshold,
-            three_way=self.scorer.three_way,
+            three_way=self.scorer.traits.three_way,
             statements=self._restriction.statements,
         )
 
@@ -374,7 +387,7 @@ class Engine:
         self.counts.planned += len(plan)
         self.counts.unique += len(pairs)
         self.counts.truncated += int(((scores.flags & FLAG_TRUNCATED) > 0).sum())
-        doubt = getattr(self.scorer, "doubt", 0.0)
+        doubt = self.scorer.traits.doubt
         self.counts.doubtful += int(near(scores.entailment, self.threshold, doubt).sum())
         return scores.take(back)
 

@@ -121,7 +121,7 @@ def teach(
     Raises:
         ConfigurationError: A teacher's scores are no probabilities.
     """
-    if not all(getattr(teacher, "probability", True) for teacher in teachers):
+    if not all(teacher.traits.probability for teacher in teachers):
         raise ConfigurationError(
             "a teacher gives probabilities, and this scorer gives (1 + s)/2 of a measure s in "
             "[-1, 1]: choose another, or calibrate it with --map platt"
@@ -137,7 +137,7 @@ def teach(
     distinct, back = np.unique(pairs, axis=0, return_inverse=True)
     answers = _mean([teacher.score(table, distinct, progress=progress) for teacher in teachers])
     answers = answers.take(back.reshape(-1))
-    three_way = all(teacher.three_way for teacher in teachers)
+    three_way = all(teacher.traits.three_way for teacher in teachers)
     taught, start = [], 0
     for document in documents:
         end = start + len(document.hypotheses) + len(document.unlabelled)

@@ -179,8 +179,8 @@ class Workshop:
             documents = self.documents(source.name)
             others = [document for document in documents if document.relation != "review"]
             key = _hash(
-                [scorer.digest.hex() for scorer in scorers], settings, self.digests[source.name],
-                source.labels, source.summaries, self.recipe.run.seed,
+                [scorer.traits.digest.hex() for scorer in scorers], settings,
+                self.digests[source.name], source.labels, source.summaries, self.recipe.run.seed,
             )  # fmt: skip
             path = self.work / f"taught-{source.name}-{key}.jsonl"
             if not path.is_file():

@@ -12,6 +12,7 @@ import pytest
 from prevalence.distributed import DistributedEngine, Reading
 from prevalence.distributed.worker import Description, SplitScorer, WorkerFault
 from prevalence.errors import BackendError, InputError, ModelError
+from prevalence.nli.pairs import PairScorer
 from prevalence.readers import read_products
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.writers import finished_rows, skip_finished
@@ -175,12 +176,11 @@ def test_an_engine_that_no_worker_can_open_is_the_workers_own_error(
         DistributedEngine(pool, [str(source)], nothing)
 
 
-class Faulty:
+class Faulty(PairScorer):
     """A scorer that fails on some hypotheses, or on all of them."""
 
     def __init__(self, inner: Any, bad: frozenset[str] | None) -> None:
-        self.__dict__.update(vars(inner))
-        self.digest, self.signature = inner.digest, inner.signature
+        super().__init__(inner.traits, inner)
         self._inner, self._bad = inner, bad
 
     def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
@@ -239,11 +239,9 @@ def test_a_worker_with_another_engine_is_refused(
 class Rechecked(Faulty):
     """A scorer that counts as one with a recheck does, and warns."""
 
-    rechecked = turned = 0
-
     def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
-        self.rechecked += 10
-        self.turned += 1
+        self._did.rechecked += 10
+        self._did.turned += 1
         warnings.warn("rounding moved the log-odds of a pair", RuntimeWarning, stacklevel=2)
         warnings.warn("some library is old", UserWarning, stacklevel=2)
         return self._inner.score(texts, pairs, progress=progress)
@@ -260,8 +258,9 @@ def test_what_the_workers_scorers_count_and_warn_of_is_told(
         warnings.simplefilter("always")
         rows = lines(engine.run(engine.items()))
     assert rows == local(open_engine, source)
-    assert engine.scorer.rechecked == 10 * engine.scorer.turned > 10
-    assert not hasattr(engine.scorer, "hits")
+    counts = engine.scorer_counts
+    assert counts.rechecked == 10 * counts.turned > 10
+    assert not engine.cached
     told = [(found.category, str(found.message)) for found in caught]
     assert told.count((RuntimeWarning, "rounding moved the log-odds of a pair")) == 1
     assert (UserWarning, "some library is old") in told

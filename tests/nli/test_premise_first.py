@@ -254,7 +254,7 @@ def test_windows_take_the_most_entailing_window(folder: Path, naive: Naive, numb
         assert found.entailment[row] == pytest.approx(best[2], abs=1e-5)
         assert found.contradiction[row] == pytest.approx(best[0], abs=1e-5)
     assert not found.flags.any()
-    assert scorer.signature["gran"] == "window11"
+    assert scorer.traits.signature["gran"] == "window11"
 
 
 def _limited(scorer: NLIScorer, monkeypatch: pytest.MonkeyPatch, tokens: int) -> list[int]:
@@ -304,7 +304,7 @@ def test_half_precision_loses_no_more_than_a_naive_pass_in_it(
     *, dtype: str, folder: Path, naive: Naive, expected: np.ndarray, pairs: Pairs, number: Number
 ) -> None:
     half = NLIScorer(str(folder), device="cpu", dtype=dtype)
-    assert (half.doubt > 0, half.signature["dtype"]) == (True, dtype)
+    assert (half.traits.doubt > 0, half.traits.signature["dtype"]) == (True, dtype)
     found = half.score(*number(pairs)).entailment
     plain = Naive(folder, getattr(torch, dtype))
     rows = [(naive.tokens(p)[: PREMISE - 2], naive.tokens(h)) for p, h in pairs]
@@ -334,16 +334,17 @@ def test_the_last_layer_works_on_the_first_tokens_of_hypotheses(
 def test_what_names_its_answers(
     scorer: NLIScorer, folder: Path, scorers: Callable[..., NLIScorer]
 ) -> None:
-    assert scorer.signature["attn"] == "premise-first"
-    assert scorer.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}"
-    assert "attn" not in scorers("bert").signature
+    assert scorer.traits.signature["attn"] == "premise-first"
+    assert scorer.traits.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}"
+    assert "attn" not in scorers("bert").traits.signature
     shorter = NLIScorer(str(folder), device="cpu", max_length=20)
-    assert shorter.signature["trunc"] == f"20+{HYPOTHESIS}"
+    assert shorter.traits.signature["trunc"] == f"20+{HYPOTHESIS}"
     longest = NLIScorer(str(folder), device="cpu", truncation="longest-first")
-    assert longest.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}-longest"
+    assert longest.traits.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}-longest"
     config = json.loads((folder / "config.json").read_text())
     assert config["prevalence_max_hypothesis"] == HYPOTHESIS
-    assert len({scorer.digest, shorter.digest, longest.digest, scorers("bert").digest}) == 4
+    others = (scorer, shorter, longest, scorers("bert"))
+    assert len({other.traits.digest for other in others}) == 4
 
 
 def test_unknown_attention_is_refused(altered: Callable[..., Path]) -> None:

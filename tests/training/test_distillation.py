@@ -105,8 +105,7 @@ def test_teachers_are_averaged(fake_scorer: Callable[..., Any]) -> None:
 def test_a_teacher_whose_scores_are_no_probabilities_is_refused(
     fake_scorer: Callable[..., Any],
 ) -> None:
-    teacher = fake_scorer()
-    teacher.probability = False
+    teacher = fake_scorer(probability=False)
     with pytest.raises(ConfigurationError, match="a teacher gives probabilities"):
         teach([Document("r", ("a",), (YES,), "g")], [fake_scorer(), teacher], keep=0.5)
 

@@ -123,7 +123,7 @@ def test_premise_first_model_learns_and_the_scorer_gives_the_same_answers(
     records = [json.loads(line) for line in pairs_file.read_text().splitlines()]
     pairs = [(r["premise"], r["hypothesis"]) for r in records]
     scorer = NLIScorer(str(folder), device="cpu")
-    assert scorer.signature["trunc"] == "40+16"
+    assert scorer.traits.signature["trunc"] == "40+16"
     table = TextTable()
     numbers = np.array([(table.add(a), table.add(b)) for a, b in pairs])
     classifier = load_classifier(folder, recipe.model, seed=0)
