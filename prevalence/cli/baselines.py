@@ -1,15 +1,16 @@
-"""`prevalence baselines`: options; :mod:`prevalence.cli.compared` does the work."""
+"""`prevalence baselines`: other metrics on the same records; score rows, means and notes."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.options import (
     GroupedCommand,
     input_options,
@@ -18,10 +19,19 @@ from prevalence.cli.options import (
     quiet_option,
     several_names,
 )
-from prevalence.cli.outputs import check_output
+from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, screen
+from prevalence.errors import InputError
+from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import ExitStack
+
     from prevalence.baselines.protocol import Metric, Runtime
+    from prevalence.baselines.rows import ScoreRow
+    from prevalence.baselines.run import BaselineRun
+    from prevalence.report.baselines import SystemMeans
 
 __all__ = ["BaselineOptions", "baselines"]
 
@@ -178,14 +188,115 @@ def baselines(
     _check(options, as_json)
 
     from prevalence.baselines.protocol import Runtime
-    from prevalence.cli.compared import run
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
 
     runtime = Runtime(device=device, dtype=dtype, batch_tokens=batch_tokens)
     folder = open_cache_folder(cache, no_cache)
-    means = run(options, _open(options.metrics, runtime, folder))
-    if means.failed:
-        sys.exit(EXIT_SOME_FAILED if means.scored else EXIT_NOTHING)
+    means = _score(options, _open(options.metrics, runtime, folder))
+    tell_failures(means.failed, there=means.scored)
+
+
+def _score(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
+    """Score the selected records by the metrics, and write and print what is asked for.
+
+    Returns:
+        Means and counts of every row, those of an earlier run of the same output included.
+    """
+    from prevalence.baselines.references import References
+    from prevalence.baselines.rows import finished_scores
+    from prevalence.baselines.run import BaselineRun
+    from prevalence.cli.progress import RunProgress
+
+    references = References(options.references, options.leave_one_out)
+    selection = Selection(
+        options.inputs,
+        source_format=options.input_format,
+        systems=options.systems,
+        limit=options.limit,
+        prepared=references.attach,
+    )
+    engine = BaselineRun(metrics, references=references)
+    if engine.needs_preparation:
+        selection.check_repeatable("a metric needs to see it twice")
+        engine.prepare(selection.items)
+    rows = _Rows(options, engine)
+    output = options.output if options.continues else None
+    lines = line_file(options.output, overwrite=options.overwrite)
+    bar = RunProgress(options.inputs, counted="values", quiet=options.quiet)
+    failure = run(
+        selection.items(bar.reader),
+        partial(engine.rows, progress=bar.done),
+        marks=engine.marks,
+        finished=None if output is None else finished_scores(output),
+        tally=rows,
+        progress=bar,
+        writer=partial(_writer, options, lines),
+        kept=lambda: kept_in(lines, "rows"),
+        worth=lambda: rows.means.scored,
+        check=lambda: _check_found(options, selection),
+    )
+    rows.show()
+    if failure is not None:
+        raise Incomplete from failure
+    return rows.means
+
+
+def _check_found(options: BaselineOptions, selection: Selection) -> None:
+    """Refuse names that no record has, once all were read, and a selection of nothing."""
+    selection.check()
+    selection.check_names("--references", options.references)
+    if not selection.left:
+        raise InputError(
+            "no summary is left to score: all are references (--leave-one-out scores them)"
+        )
+
+
+class _Rows(Tally["ScoreRow"]):
+    """What becomes of rows: the output, means, error lines and notes."""
+
+    def __init__(self, options: BaselineOptions, engine: BaselineRun) -> None:
+        from prevalence.report.baselines import SystemMeans
+
+        super().__init__(options.output, note)
+        self.means = SystemMeans([metric.name for metric in engine.metrics])
+        self._engine = engine
+        self._options = options
+
+    def count(self, row: ScoreRow) -> None:
+        """Add a row to the means."""
+        self.means.add(row)
+        if row.error is not None:
+            self.fail(row.error)
+
+    def show(self) -> None:
+        """Print the table and the notes."""
+        from prevalence.report.console import make_console, plain
+
+        if self._options.output is not None or self._options.format == "table":
+            console = make_console()
+            console.print(self.means.table())
+            console.print()
+            console.print(plain(self._engine.signature), style="dim", soft_wrap=True)
+        if self._options.quiet:
+            return
+        self.note_earlier()
+        note(f"{self.means.scored:,} summaries scored, {self.means.failed:,} failed")
+        self.note_hidden()
+        for metric in self._engine.metrics:
+            cut = getattr(metric, "truncated", 0)
+            if cut:
+                note(f"{metric.name}: {cut:,} texts were cut at the model's limit")
+            hits = getattr(metric, "hits", 0)
+            if hits:
+                note(f"{metric.name}: {hits:,} values were cached")
+
+
+def _writer(
+    options: BaselineOptions, lines: LineFile | None, stack: ExitStack
+) -> JsonLinesWriter | None:
+    if lines is not None:
+        stack.enter_context(lines).begin()
+        return JsonLinesWriter(lines)
+    return JsonLinesWriter(screen()) if options.format == "jsonl" else None
 
 
 def _show_list(as_json: bool) -> None:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
+from prevalence.report.text import inert
+from prevalence.writers import JsonLinesWriter
 
-__all__ = ["LineFile", "check_output", "keeping_pairs", "kept_in", "kept_parts", "line_file"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
+
+__all__ = [
+    "LineFile",
+    "check_output",
+    "keeping_pairs",
+    "kept_in",
+    "kept_parts",
+    "line_file",
+    "line_writer",
+    "screen",
+]
 
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record"})
@@ -94,12 +107,7 @@ class LineFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 
@@ -117,11 +125,6 @@ class LineFile:
     def flush(self) -> None:
         """Give what was written to the system, which keeps it when the process is killed."""
         self.begin().flush()
-
-    def line(self, text: str) -> None:
-        """Write one line, whole before the next is begun."""
-        self.write(text + "\n")
-        self.flush()
 
     def kept(self, what: str) -> str:
         """What an interrupted run leaves behind, in words.
@@ -149,6 +152,27 @@ def kept_in(lines: LineFile | None, what: str) -> str:
     return "nothing is kept (--output FILE.jsonl would)" if lines is None else lines.kept(what)
 
 
+class _InertScreen:
+    """A terminal that rows cannot drive."""
+
+    def write(self, text: str) -> int:
+        """Write rows."""
+        return sys.stdout.write(inert(text))
+
+    def flush(self) -> None:
+        """Flush the terminal."""
+        sys.stdout.flush()
+
+
+def screen() -> IO[str]:
+    """Standard output for rows; a file or pipe gets every character as it is."""
+    if sys.stdout.isatty():
+        return cast("IO[str]", _InertScreen())
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    return sys.stdout
+
+
 def kept_parts(folder: Path) -> str:
     """What an interrupted run leaves behind in a folder of Parquet parts, in words."""
     from prevalence.distributed import finished_count
@@ -172,6 +196,11 @@ def keeping_pairs(cache: Path | str | None) -> Iterator[None]:
             else "pairs scored so far are in the cache; the same command goes on from there"
         )
         raise KeyboardInterrupt(f"interrupted: {kept}") from None
+
+
+def line_writer(lines: LineFile | None) -> Callable[[ExitStack], JsonLinesWriter | None]:
+    """Opens the output for rows; the file itself is opened with the first of them."""
+    return lambda stack: None if lines is None else JsonLinesWriter(stack.enter_context(lines))
 
 
 def _lines(path: Path) -> int:

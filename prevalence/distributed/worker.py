@@ -11,7 +11,8 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -20,17 +21,18 @@ from prevalence import errors
 from prevalence.distributed.splits import Split
 from prevalence.errors import BackendError, ModelError, PrevalenceError
 from prevalence.nli.pairs import TextTable
-from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.records import BadRecord, Product, ScoredSummary, input_digest
+from prevalence.runs import Mark, summary_marks, systems_of
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.distributed.reading import Reading
     from prevalence.scoring.engine import Engine
 
-__all__ = ["Description", "Failure", "SplitScorer", "WorkerFault", "counted",
+__all__ = ["Description", "Failure", "Outline", "SplitScorer", "WorkerFault", "counted",
            "describe", "identities"]  # fmt: skip
 
 _EXIT = 70
@@ -96,6 +98,11 @@ class Description(NamedTuple):
             cached=engine.cached,
         )
 
+    def signature_of(self, item: Product | BadRecord) -> str:
+        """The signature of an item's rows; a bad record's is that of a named product."""
+        named = isinstance(item, BadRecord) or item.name is not None
+        return self.named if named else self.unnamed
+
 
 def describe(open_engine: Callable[[], Engine]) -> Description | Failure:
     """Open an engine where workers run, and describe it or say why there is none."""
@@ -105,34 +112,46 @@ def describe(open_engine: Callable[[], Engine]) -> Description | Failure:
         return Failure.of(error)
 
 
+class Outline(NamedTuple):
+    """An item without its texts.
+
+    Attributes:
+        place: its split's number.
+        number: its place among the items of the split.
+        systems: who wrote its summaries.
+        marks: what tells its rows from others, see :class:`prevalence.runs.Mark`.
+    """
+
+    place: int
+    number: int
+    systems: tuple[str, ...]
+    marks: tuple[Mark, ...]
+
+    def rest(self, left: Sequence[int]) -> Outline:
+        """The same with some of its rows, by their places."""
+        return self._replace(marks=tuple(self.marks[place] for place in left))
+
+
 def identities(
-    split: Split, place: int, reading: Reading, restricted: bool
-) -> list[Product | BadRecord] | Failure:
-    """What tells the rows of a split apart, without its texts.
+    split: Split, place: int, reading: Reading, known: Description
+) -> list[Outline] | Failure:
+    """What tells the rows of a split from others.
 
     Args:
         split: where the records are.
         place: the split's number.
         reading: how they are read.
-        restricted: see :class:`Description`.
+        known: of the engine.
 
     Returns:
-        The items with digests in place of summaries, no reviews, and ``split:item`` as source; or
-        why the split cannot be read.
+        An outline of each item; or why the split cannot be read.
     """
-    found: list[Product | BadRecord] = []
+    digest = partial(input_digest, fields=known.restricted)
+    found: list[Outline] = []
     try:
         for number, item in enumerate(reading.items(split)):
-            source = f"{place}:{number}"
-            if isinstance(item, BadRecord):
-                found.append(replace(item, source=source))
-                continue
-            digests = tuple(
-                Summary(summary.system, input_digest(item, summary, fields=restricted))
-                for summary in item.summaries
-            )
-            name = None if item.name is None else ""
-            found.append(Product(item.id, (), digests, name=name, source=source))
+            marks = tuple(summary_marks(item, known.signature_of(item), digest))
+            found.append(Outline(place, number, tuple(systems_of(item)), marks))
     except PrevalenceError as error:
         return Failure.of(error)
     return found

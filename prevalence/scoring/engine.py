@@ -25,7 +25,7 @@ from prevalence.nli.pairs import (
     checked_scorer,
 )
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
-from prevalence.runs import Guarded
+from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
 from prevalence.scoring.conditions import Restriction
 from prevalence.scoring.job import SummaryJob, scored_summary
@@ -243,6 +243,10 @@ class Engine:
         """The digest of the input that the row of a summary carries."""
         return input_digest(product, summary, fields=bool(self._restriction))
 
+    def marks(self, item: Product | BadRecord) -> list[Mark]:
+        """What tells the rows of an item from those of other input or other settings."""
+        return summary_marks(item, self.signature_of(item), self.digest_of)
+
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
         return self.signature(named=isinstance(item, BadRecord) or item.name is not None)
@@ -281,15 +285,14 @@ class Engine:
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
         limit = _CHUNK_UNITS * self.scorer.traits.work_unit
         chunk = _Chunk(self._new_table())
-        source = Guarded(items)
-        for item in source:
+
+        def fills(item: Product | BadRecord) -> bool:
             self._admit(chunk, item)
-            if chunk.is_full(limit):
-                yield chunk
-                chunk = _Chunk(self._new_table())
-        if chunk.entries:
+            return chunk.is_full(limit)
+
+        for _ in chunks(items, size=fills):
             yield chunk
-        source.finish()
+            chunk = _Chunk(self._new_table())
 
     def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
         if isinstance(item, BadRecord):

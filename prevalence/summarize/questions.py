@@ -56,6 +56,12 @@ class Calls:
         """All kinds together."""
         return self.trivial + self.between + self.reviews
 
+    def __add__(self, other: Calls) -> Calls:
+        """What both asked."""
+        return Calls(
+            self.trivial + other.trivial, self.between + other.between, self.reviews + other.reviews
+        )
+
 
 class Judge(Protocol):
     """Answers questions about numbered reviews and numbered candidate sentences.

@@ -30,7 +30,8 @@ import json, os, random, shutil, signal, sys, time
 from pathlib import Path
 
 import nltk.stem.porter, numpy, rich.progress
-import prevalence.cli.run, prevalence.cli.score, prevalence.scoring.engine, prevalence.nli.cache
+import prevalence.cli.progress, prevalence.cli.score, prevalence.report.console
+import prevalence.report.systems, prevalence.scoring.engine, prevalence.nli.cache
 from prevalence.cli import main
 from prevalence.scorers import rouge
 from prevalence.scorers.rouge import RougeScorer as Scorer

@@ -38,7 +38,8 @@ from prevalence.distributed import Cluster, DistributedEngine, PartsWriter
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
-from prevalence.writers import JsonLinesWriter, finished_rows, skip_finished
+from prevalence.runs import Finished, skip_finished
+from prevalence.writers import JsonLinesWriter, finished_rows
 
 folder, kill_after = Path(sys.argv[1]), int(sys.argv[2])
 output = folder / "rows.jsonl"
@@ -80,8 +81,8 @@ kept = []
 with Cluster(workers=2).open() as pool, output.open("a") as file:
     engine = DistributedEngine(pool, list(map(str, files)), open_engine, split_bytes=1_500)
     left = skip_finished(
-        engine.items(), finished_rows(output), path=output, signature=engine.signature_of,
-        keep=kept.append, digest=engine.digest_of,
+        engine.items(), Finished(path=output, rows=finished_rows(output)),
+        marks=engine.marks, rest=engine.rest, keep=kept.append,
     )
     writer, rows = JsonLinesWriter(file), []
     for place, row in enumerate(engine.run(left)):

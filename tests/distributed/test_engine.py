@@ -14,8 +14,9 @@ from prevalence.distributed.worker import Description, SplitScorer, WorkerFault
 from prevalence.errors import BackendError, InputError, ModelError
 from prevalence.nli.pairs import PairScorer
 from prevalence.readers import read_products
+from prevalence.runs import Finished, skip_finished
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.writers import finished_rows, skip_finished
+from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,15 +67,16 @@ def test_rows_counts_and_signatures_are_those_of_the_engine(
     here = open_engine()
     expected = lines(here.run(read_products(source)))
     told: list[int] = []
-    items = engine.items(progress=told.append)
+    items = engine.items(lambda: told.append)
     assert lines(engine.run(items)) == expected
     assert pool.identified <= max(1, 400 // size)  # a fresh run reads no more than its beginning
     assert told[-1] == engine.read == source.stat().st_size
     assert engine.counts.naive == here.counts.naive
     assert engine.counts.planned == here.counts.planned
     assert (engine.counts.scored, engine.counts.failed) == (here.counts.scored, here.counts.failed)
-    for product in list(read_products(source)):
-        assert engine.signature_of(product) == here.signature_of(product)
+    assert [mark for item in engine.items() for mark in item.marks] == [
+        mark for item in read_products(source) for mark in here.marks(item)
+    ]
     assert (engine.threshold, engine.calibrated) == (here.threshold, here.calibrated)
     assert engine.systems >= {"a", "b"}
 
@@ -83,11 +85,10 @@ def resumed(engine: DistributedEngine, output: Path) -> list[str]:
     kept: list[Any] = []
     left = skip_finished(
         engine.items(),
-        finished_rows(output),
-        path=output,
-        signature=engine.signature_of,
+        Finished(path=output, rows=finished_rows(output)),
+        marks=engine.marks,
         keep=kept.append,
-        digest=engine.digest_of,
+        rest=engine.rest,
     )
     new = lines(engine.run(left))
     return lines(kept) + new
