@@ -21,6 +21,7 @@ from prevalence.stats.coefficients import (
     mean_coefficient,
     settle,
 )
+from prevalence.stats.resampling import check_drawing, draw_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -171,14 +172,13 @@ def draw_resamples(
     """
     if over not in ("items", "systems", "both"):
         raise ConfigurationError(f"bootstrap over items, systems or both, not {over!r}")
-    if resamples < 1:
-        raise ConfigurationError(f"resamples must be at least 1, not {resamples}")
+    check_drawing(resamples)
     rng = np.random.default_rng(seed)
 
     def weights(size: int, drawn: bool) -> Ints:
         if not drawn:
             return np.ones((resamples, size), np.int64)
-        return rng.multinomial(size, np.full(size, 1.0 / size), size=resamples).astype(np.int64)
+        return draw_counts(rng, size, resamples)
 
     return Resamples(weights(items, over != "systems"), weights(systems, over != "items"))
 
