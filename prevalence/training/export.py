@@ -36,14 +36,14 @@ class Selection:
     """What held-out pairs say about a recipe.
 
     Attributes:
-        threshold: Maximises balanced accuracy over all held-out pairs.
-        auc: Pooled over all held-out pairs.
-        balanced_accuracy: At `threshold`, pooled: optimistic by the choice of one number.
-        calibration_error: Expected calibration error of the pooled probabilities, ten bins.
-        pairs: Number of pairs.
-        folds: Figures of each fold; empty for a plain validation source.
+        threshold: maximises balanced accuracy over all held-out pairs.
+        auc: pooled over all held-out pairs.
+        balanced_accuracy: at ``threshold``, pooled: optimistic by the choice of one number.
+        calibration_error: expected calibration error of the pooled probabilities, ten bins.
+        pairs: number of pairs.
+        folds: figures of each fold; empty for a plain validation source.
         scores: P(entailment) of each pair, given by a model that did not see its fold.
-        fold_of: Fold of each pair, from 0; empty like `folds`.
+        fold_of: fold of each pair, from 0; empty like ``folds``.
     """
 
     threshold: float
@@ -56,7 +56,7 @@ class Selection:
     fold_of: tuple[int, ...] = ()
 
     def mean(self, figure: str) -> tuple[float, float]:
-        """Mean and standard deviation (n − 1) over folds of `auc` or `balanced_accuracy`."""
+        """Mean and standard deviation (n − 1) over folds of ``auc`` or ``balanced_accuracy``."""
         values = [getattr(fold, figure) for fold in self.folds]
         return float(np.mean(values)), float(np.std(values, ddof=1))
 
@@ -75,14 +75,14 @@ def model_card(
     """Compose the card.
 
     Args:
-        recipe: Settings and sources.
+        recipe: settings and sources.
         digests: SHA-256 of each source file.
         weights_digest: SHA-256 of the weights file.
-        parameters: Number of parameters.
-        threshold: Decision threshold.
-        selection: Held-out figures, if any were measured.
-        seconds: Wall time by stage.
-        device: `cpu` or `cuda`.
+        parameters: number of parameters.
+        threshold: decision threshold.
+        selection: held-out figures, if any were measured.
+        seconds: wall time by stage.
+        device: ``cpu`` or ``cuda``.
 
     Returns:
         Markdown.
@@ -256,11 +256,11 @@ def write_checkpoint(
     """Write the present weights as a checkpoint folder.
 
     Args:
-        shop: Holds model, tokenizer and recipe.
-        folder: Target folder.
-        threshold: Decision threshold on P(entailment), stored in the config.
-        selection: Held-out figures for the card.
-        seconds: Wall time by stage, for the card.
+        shop: holds model, tokenizer and recipe.
+        folder: target folder.
+        threshold: decision threshold on P(entailment), stored in the config.
+        selection: held-out figures for the card.
+        seconds: wall time by stage, for the card.
 
     Returns:
         SHA-256 of the weights file.

@@ -36,7 +36,7 @@ def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: floa
         logits: float [n, 3] in the order entailment, neutral, contradiction.
         targets: float [n, 3], rows sum to 1; binary rows hold (q, 1 − q, 0).
         binary: bool [n].
-        smoothing: Share of each target spread evenly over its classes (3, or 2 when binary).
+        smoothing: share of each target spread evenly over its classes (3, or 2 when binary).
 
     Returns:
         Scalar loss in float32.
@@ -73,14 +73,14 @@ class RunPlan:
     """One run.
 
     Attributes:
-        name: Shown in progress.
-        learning_rate: Peak rate of the head.
-        batch_tokens: Padded tokens a batch.
-        epochs: Examples of each epoch, already drawn.
-        seed: Of batch order and dropout.
-        checkpoint: File of the resumable state; removed when the run is done.
-        validate: Gives the value to maximise after each epoch, or None.
-        patience: Epochs without a better value before stopping.
+        name: shown in progress.
+        learning_rate: peak rate of the head.
+        batch_tokens: padded tokens a batch.
+        epochs: examples of each epoch, already drawn.
+        seed: of batch order and dropout.
+        checkpoint: file of the resumable state; removed when the run is done.
+        validate: gives the value to maximise after each epoch, or None.
+        patience: epochs without a better value before stopping.
     """
 
     name: str
@@ -135,7 +135,7 @@ def autocast_dtype(precision: str, device: torch.device) -> torch.dtype | None:
 
 
 class _Run:
-    """State of a run; `train_run` is the way in."""
+    """State of a run; ``train_run`` is the way in."""
 
     def __init__(self, classifier: Classifier, plan: RunPlan, recipe: Recipe) -> None:
         self.classifier, self.plan, self.recipe = classifier, plan, recipe
@@ -169,7 +169,7 @@ class _Run:
         return batches
 
     def rate_factor(self, step: int) -> float:
-        """Linear warm-up, then linear decay; `step` counts from 0."""
+        """Linear warm-up, then linear decay; ``step`` counts from 0."""
         total = len(self.batches)
         warm = math.ceil(self.recipe.optimizer.warmup * total)
         if step < warm:
@@ -272,17 +272,17 @@ def train_run(
     """Train from the classifier's present weights, or from the plan's checkpoint if it exists.
 
     Args:
-        classifier: Model to train in place.
-        plan: Examples, rate, seed and checkpoint file.
-        recipe: Optimizer and run settings.
-        progress: Called every `progress_every` steps and after each epoch.
-        progress_every: Steps between calls.
+        classifier: model to train in place.
+        plan: examples, rate, seed and checkpoint file.
+        recipe: optimizer and run settings.
+        progress: called every ``progress_every`` steps and after each epoch.
+        progress_every: steps between calls.
 
     Returns:
         Final weights (the best epoch's under validation, the average where that is on).
 
     Raises:
-        ModelError: The loss is not finite.
+        ModelError: the loss is not finite.
     """
     torch.manual_seed(plan.seed)
     run = _Run(classifier, plan, recipe)

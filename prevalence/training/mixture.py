@@ -1,5 +1,7 @@
 """Views of labelled documents and their deterministic mixture, one draw an epoch."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -174,17 +176,17 @@ def draw_mixture(
     """Draw one epoch of a staged mixture.
 
     Args:
-        parts: What to mix.
-        seed: Seed of the stage.
-        epoch: Epoch number from 0; every epoch is a fresh draw.
-        whole_premises: Sample premises with all their examples until there are enough examples,
+        parts: what to mix.
+        seed: seed of the stage.
+        epoch: epoch number from 0; every epoch is a fresh draw.
+        whole_premises: sample premises with all their examples until there are enough examples,
             in place of single examples.
 
     Returns:
         Examples, part after part; equal for equal arguments.
 
     Raises:
-        ConfigurationError: A view finds nothing in its documents.
+        ConfigurationError: a view finds nothing in its documents.
     """
     examples: list[Example] = []
     for number, part in enumerate(parts):

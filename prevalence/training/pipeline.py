@@ -1,21 +1,27 @@
 """From a recipe to a checkpoint folder: stages, grouped cross-validation, final weights, card."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from prevalence import calibration
 from prevalence.errors import ConfigurationError
-from prevalence.labelled import JudgedPairs
 from prevalence.models.devices import open_device
 from prevalence.training.export import FoldFigures, Selection, write_checkpoint
-from prevalence.training.loop import ProgressCallback
-from prevalence.training.recipe import CrossValidation, Recipe, Teacher, read_recipe
+from prevalence.training.recipe import read_recipe
 from prevalence.training.stages import Outcome, Workshop
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from prevalence.labelled import JudgedPairs
+    from prevalence.training.loop import ProgressCallback
+    from prevalence.training.recipe import CrossValidation, Recipe, Teacher
 
 __all__ = ["FoldFigures", "Selection", "TrainingResult", "train"]
 
@@ -46,19 +52,19 @@ def train(
     """Run a recipe and write the checkpoint.
 
     Args:
-        recipe: What to train.
-        output: Folder of the new checkpoint.
-        data: Folder that `${PREVALENCE_DATA}` stands for.
-        work: Folder of finished stages and resumable state; by default inside `output`. Recipes
+        recipe: what to train.
+        output: folder of the new checkpoint.
+        data: folder that ``${PREVALENCE_DATA}`` stands for.
+        work: folder of finished stages and resumable state; by default inside ``output``. Recipes
             that share it share equal early stages.
-        device: `auto`, `cpu` or `cuda`.
-        progress: Called during training.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        progress: called during training.
 
     Returns:
         Where the checkpoint is, its threshold and its held-out figures.
 
     Raises:
-        PrevalenceError: The recipe, its data, the base checkpoint or the device cannot be used.
+        PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
     if recipe.run.threads:
         torch.set_num_threads(recipe.run.threads)
@@ -124,9 +130,9 @@ class _Trial:
     """The pairs of a cross-validation and their folds.
 
     Attributes:
-        cross: What the recipe asks for.
+        cross: what the recipe asks for.
         judged: P pairs.
-        folds: Groups that each fold holds out.
+        folds: groups that each fold holds out.
         members: bool [P] for each fold.
     """
 
@@ -136,11 +142,11 @@ class _Trial:
     members: Sequence[Mask]
 
     @classmethod
-    def of(cls, shop: Workshop, cross: CrossValidation) -> "_Trial":
+    def of(cls, shop: Workshop, cross: CrossValidation) -> _Trial:
         """Deal the folds, before anything is trained for them.
 
         Raises:
-            ConfigurationError: A fold, or what is left beside one, has one class only, so that
+            ConfigurationError: a fold, or what is left beside one, has one class only, so that
                 no figure could be computed in the end.
         """
         judged = shop.judged(cross.source)

@@ -52,10 +52,10 @@ def predict(
     """Probabilities of entailment, neutral and contradiction.
 
     Args:
-        classifier: Model and tokenizer; its training mode is restored afterwards.
-        pairs: Premise and hypothesis.
-        batch_tokens: Tokens a batch.
-        autocast: Reduced precision, or None for float32.
+        classifier: model and tokenizer; its training mode is restored afterwards.
+        pairs: premise and hypothesis.
+        batch_tokens: tokens a batch.
+        autocast: reduced precision, or None for float32.
 
     Returns:
         float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
@@ -90,7 +90,7 @@ def file_digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Weights after a stage; `key` names everything that went into them."""
+    """Weights after a stage; ``key`` names everything that went into them."""
 
     key: str
     weights: Mapping[str, Tensor]
@@ -164,8 +164,8 @@ class Workshop:
         The labels are kept in the work folder, and so are the teachers' answers on the way.
 
         Args:
-            models: The teachers' folders or registered names.
-            teacher: What they are asked, and how their answers are mixed with given labels.
+            models: the teachers' folders or registered names.
+            teacher: what they are asked, and how their answers are mixed with given labels.
         """
         cache = self.work / "teacher-pairs"
         scorers = [
@@ -236,11 +236,11 @@ class Workshop:
         """Train a stage from its parent's weights, or fetch it from the work folder.
 
         Args:
-            stage: What to train.
-            parent: Outcome to start from.
-            source: Source that groups are held out of.
-            without: Groups to leave out.
-            label: Shown in progress and part of the seed, to tell folds apart.
+            stage: what to train.
+            parent: outcome to start from.
+            source: source that groups are held out of.
+            without: groups to leave out.
+            label: shown in progress and part of the seed, to tell folds apart.
 
         Returns:
             The outcome.

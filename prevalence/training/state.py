@@ -29,8 +29,8 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
     """Write tensors and JSON facts to a file in one move, so that a crash leaves the old file.
 
     Args:
-        path: Target file.
-        tensors: Named tensors.
+        path: target file.
+        tensors: named tensors.
         facts: JSON-serialisable values, kept in the header.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,16 +41,16 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `save_tensors` wrote.
+    """Read what ``save_tensors`` wrote.
 
     Args:
-        path: File.
+        path: file.
 
     Returns:
         Tensors on the CPU, and the facts.
 
     Raises:
-        InputError: The file is not one of ours.
+        InputError: the file is not one of ours.
     """
     try:
         with safe_open(path, framework="pt") as reader:
@@ -69,11 +69,11 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Copy named weights into a model.
 
     Args:
-        model: Model whose trainable parameters have these names.
-        weights: Tensors by parameter name.
+        model: model whose trainable parameters have these names.
+        weights: tensors by parameter name.
 
     Raises:
-        InputError: A name or shape does not fit.
+        InputError: a name or shape does not fit.
     """
     parameters = dict(model.named_parameters())
     for name, tensor in weights.items():
@@ -90,7 +90,7 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Give an optimizer the moments that `optimizer_tensors` took."""
+    """Give an optimizer the moments that ``optimizer_tensors`` took."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         index, _, key = name.partition(".")
