@@ -11,14 +11,17 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from click.testing import CliRunner
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.common import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
 FOLDERS = ("prevalence", "baselines", "kernels")
 LEXICAL, NEURAL = "rouge1-precision", "embedded"
 

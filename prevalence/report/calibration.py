@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
-from prevalence.report.console import plain
+from prevalence.report.console import make_table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,14 +37,8 @@ def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
         rows: one a scorer.
         best: the row that the others are compared with; marked by a star.
     """
-    table = _table()
-    table.add_column("scorer", overflow="fold")
-    for header in ("threshold", "dev", *(_HEADERS.get(name, name) for name in _WITH_INTERVAL)):
-        table.add_column(header, justify="right", no_wrap=True)
-    for name in _PLAIN:
-        table.add_column(_HEADERS.get(name, name), justify="right", no_wrap=True)
-    if len(rows) > 1:
-        table.add_column("p", justify="right", no_wrap=True)
+    figures = (_HEADERS.get(name, name) for name in (*_WITH_INTERVAL, *_PLAIN))
+    lines = []
     for row in rows:
         unseen, versus = _unseen(row)
         cells = [
@@ -57,8 +50,9 @@ def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
         if len(rows) > 1:
             cells.append(_figure((versus or {}).get("balanced_accuracy", {}).get("p_value")))
         star = " *" if row is best and len(rows) > 1 else ""
-        table.add_row(plain(row.scored.name + star), *cells)
-    return Group(table, Text(_note(rows), "dim"))
+        lines.append((plain(row.scored.name + star), *cells))
+    headers = ("scorer", "threshold", "dev", *figures, *(["p"] if len(rows) > 1 else []))
+    return Group(make_table(headers, lines), Text(_note(rows), "dim"))
 
 
 def summary_table(rows: Sequence[Row]) -> RenderableType:
@@ -66,14 +60,11 @@ def summary_table(rows: Sequence[Row]) -> RenderableType:
 
     Source: Malon 2023, Table 2.
     """
-    table = _table()
-    table.add_column("Method", overflow="fold")
-    for header in ("Balanced Accuracy", "AUC"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        unseen, _ = _unseen(row)
-        figures = (unseen.get(name) for name in _WITH_INTERVAL)
-        table.add_row(plain(row.scored.name), *(_figure(figure, 4) for figure in figures))
+    lines = [
+        (plain(row.scored.name), *(_figure(_unseen(row)[0].get(n), 4) for n in _WITH_INTERVAL))
+        for row in rows
+    ]
+    table = make_table(("Method", "Balanced Accuracy", "AUC"), lines)
     return Group(table, Text(_where(rows), "dim"))
 
 
@@ -114,10 +105,6 @@ def _note(rows: Sequence[Row]) -> str:
     dev = "dev: balanced accuracy on the set that chose; the other figures are "
     tests = "; * is the best on dev, and p that of equal balanced accuracy with it"
     return dev + _where(rows) + (tests if len(rows) > 1 else "")
-
-
-def _table() -> Table:
-    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
 
 
 def _figure(value: float | None, places: int = 3) -> str:
