@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.calibration import Row
+    from prevalence.calibration import ScorerRow
 
 PAIRS = "reviewnli_dev.jsonl"
 ROUGE = ("rouge1-precision", "rouge1-f1", "rouge2-precision", "rougeL-precision")
@@ -147,7 +147,7 @@ def shown_rate(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:,.0f}"
 
 
-def show(rows: Sequence[Row], rates: Sequence[float | None]) -> None:
+def show(rows: Sequence[ScorerRow], rates: Sequence[float | None]) -> None:
     """Print one line a scorer."""
     best, lines = best_of(rows), []
     for row, rate in zip(rows, rates, strict=True):
@@ -170,7 +170,7 @@ def show(rows: Sequence[Row], rates: Sequence[float | None]) -> None:
 
 
 def record(
-    rows: Sequence[Row], rates: Sequence[float | None], settings: Settings
+    rows: Sequence[ScorerRow], rates: Sequence[float | None], settings: Settings
 ) -> dict[str, Any]:
     """What is kept of a measurement."""
     return {

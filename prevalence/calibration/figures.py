@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS",
-    "CANDIDATES",
     "RATES",
-    "Candidates",
+    "THRESHOLD_RULES",
     "Threshold",
+    "ThresholdRule",
     "auc",
     "balanced_accuracy",
     "best_threshold",
@@ -223,8 +223,8 @@ def _figure(name: str, probabilities: Floats, decided: Bools, labels: Bools) -> 
     return float(rates(tally(probabilities, decided, labels, everything, 1))[name][0])
 
 
-Candidates = Literal["scores", "midpoints"]
-CANDIDATES: tuple[Candidates, ...] = ("scores", "midpoints")
+ThresholdRule = Literal["scores", "midpoints"]
+THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("scores", "midpoints")
 
 _EQUAL = 1e-12
 """Balanced accuracies nearer than this differ by rounding only."""
@@ -238,7 +238,7 @@ class Threshold(NamedTuple):
 
 
 def best_threshold(
-    scores: Scores, labels: Labels, *, candidates: Candidates = "scores"
+    scores: Scores, labels: Labels, *, candidates: ThresholdRule = "scores"
 ) -> Threshold:
     """The threshold of highest balanced accuracy, by the rule of this module.
 

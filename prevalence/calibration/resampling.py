@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from prevalence.scorers.calibrated import Bools, Floats
 
-__all__ = ["Comparison", "Outcome", "Resampling", "compare", "figures_of", "intervals_of"]
+__all__ = ["Outcome", "Resampling", "ScorerComparison", "compare", "figures_of", "intervals_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Outcome:
         return bool(self.labels.any() and not self.labels.all())
 
 
-class Comparison(NamedTuple):
+class ScorerComparison(NamedTuple):
     """Paired tests of a scorer against another: its figure minus the other's."""
 
     balanced_accuracy: PairedTest
@@ -120,7 +120,7 @@ def intervals_of(outcome: Outcome, resampling: Resampling) -> dict[str, Interval
     }
 
 
-def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> Comparison:
+def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> ScorerComparison:
     """Test whether two scorers differ on the same pairs.
 
     Balanced accuracy is tested by randomization: under equality, exchanging the two scorers'
@@ -137,8 +137,10 @@ def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> Compari
     """
     if outcome.size < 2 or not outcome.has_both:
         nothing = PairedTest(float("nan"), float("nan"), outcome.size)
-        return Comparison(nothing, nothing)
-    return Comparison(_randomized(outcome, other, resampling), _shifted(outcome, other, resampling))
+        return ScorerComparison(nothing, nothing)
+    return ScorerComparison(
+        _randomized(outcome, other, resampling), _shifted(outcome, other, resampling)
+    )
 
 
 def _randomized(outcome: Outcome, other: Outcome, resampling: Resampling) -> PairedTest:

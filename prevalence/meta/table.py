@@ -13,7 +13,14 @@ from prevalence.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Entry", "RatingTable", "TableBuilder", "mean_present", "own_dimension", "snake"]
+__all__ = [
+    "RatingTable",
+    "SummaryRatings",
+    "TableBuilder",
+    "mean_present",
+    "own_dimension",
+    "snake",
+]
 
 _SAME_DIMENSION = (
     ("asp_rel", "aspect_relevance"),
@@ -28,7 +35,7 @@ Value = TypeVar("Value")
 _Places = list[tuple[tuple[int, ...], float | None]]
 
 
-class Entry(NamedTuple):
+class SummaryRatings(NamedTuple):
     """What one source says about one summary.
 
     Attributes:
@@ -200,7 +207,7 @@ class TableBuilder:
             "samples": {},
         }
 
-    def add(self, entry: Entry, *, source: str) -> None:
+    def add(self, entry: SummaryRatings, *, source: str) -> None:
         """Merge one entry; a value that is there already must be the same.
 
         Args:
@@ -222,7 +229,7 @@ class TableBuilder:
                         "the two sources, or name a file's metrics apart by LABEL=FILE"
                     )
 
-    def _values(self, entry: Entry) -> Iterator[tuple[str, str, _Places]]:
+    def _values(self, entry: SummaryRatings) -> Iterator[tuple[str, str, _Places]]:
         """Kind, name and values of all that an entry holds, placed behind item and system."""
         for name, value in entry.metrics.items():
             yield "metrics", name, [((), value)]

@@ -21,7 +21,7 @@ from prevalence.meta.raters import (
 )
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
 from prevalence.stats.agreement import (
-    LEVELS,
+    SCALES,
     agreement_by_cell,
     cohen_kappa,
     fleiss_kappa,
@@ -277,7 +277,7 @@ class _Sheets(NamedTuple):
 def _coefficients(options: AgreementOptions) -> Coefficients:
     rest = {"one_category": options.one_category}
     known: dict[str, Callable[[Floats], float]] = {
-        f"α {level}": partial(krippendorff_alpha, level=level, **rest) for level in LEVELS
+        f"α {level}": partial(krippendorff_alpha, level=level, **rest) for level in SCALES
     }
     return known | {
         "Cohen κ": partial(cohen_kappa, **rest),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from prevalence.calibration import Row
+    from prevalence.calibration import ScorerRow
 
 __all__ = ["agreement_lines", "calibration_table", "summary_table"]
 
@@ -30,7 +30,7 @@ _HEADERS = {
 }
 
 
-def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
+def calibration_table(rows: Sequence[ScorerRow], best: ScorerRow) -> RenderableType:
     """Scorers with threshold and figures on the pairs that no choice has seen.
 
     Args:
@@ -55,7 +55,7 @@ def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
     return Group(make_table(headers, lines), Text(_note(rows), "dim"))
 
 
-def summary_table(rows: Sequence[Row]) -> RenderableType:
+def summary_table(rows: Sequence[ScorerRow]) -> RenderableType:
     """Balanced accuracy and AUC to four places, as the table of scorers in the paper has them.
 
     Source: Malon 2023, Table 2.
@@ -80,7 +80,7 @@ def agreement_lines(name: str, workers: dict[str, Any]) -> RenderableType:
     return plain(text)
 
 
-def _unseen(row: Row) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def _unseen(row: ScorerRow) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Figures on pairs that no choice has seen, or else the first set's; and the tests there."""
     if row.test is not None:
         return row.test, row.test.get("versus_best")
@@ -90,7 +90,7 @@ def _unseen(row: Row) -> tuple[dict[str, Any], dict[str, Any] | None]:
     return crossed["pooled"], crossed.get("versus_best")
 
 
-def _where(rows: Sequence[Row]) -> str:
+def _where(rows: Sequence[ScorerRow]) -> str:
     if rows[0].test is not None:
         return f"on the second set, {rows[0].test['n']:,} pairs; thresholds from the first"
     crossed = rows[0].dev.get("cross_validation")
@@ -101,7 +101,7 @@ def _where(rows: Sequence[Row]) -> str:
     )
 
 
-def _note(rows: Sequence[Row]) -> str:
+def _note(rows: Sequence[ScorerRow]) -> str:
     dev = "dev: balanced accuracy on the set that chose; the other figures are "
     tests = "; * is the best on dev, and p that of equal balanced accuracy with it"
     return dev + _where(rows) + (tests if len(rows) > 1 else "")

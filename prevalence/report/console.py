@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from prevalence.api import StatementSupport
     from prevalence.records import Review, ScoredSentence, ScoredSummary
-    from prevalence.report.systems import Comparison, SystemStatistics
+    from prevalence.report.systems import SystemComparison, SystemStatistics
     from prevalence.stats.resampling import Interval
 
 __all__ = [
@@ -67,7 +67,7 @@ def plain(text: str, style: str = "") -> Text:
 
 def make_table(
     headers: Sequence[str | Text],
-    rows: Iterable[Sequence[str | Text]] = (),
+    rows: Iterable[Sequence[Any]] = (),
     *,
     title: str | None = None,
     left: Sequence[str] = (),
@@ -77,7 +77,7 @@ def make_table(
 
     Args:
         headers: of the columns.
-        rows: a cell a column.
+        rows: a cell a column, each a string or :class:`rich.text.Text`.
         title: above the headers.
         left: further columns of words, by header.
         whole: columns that are never wrapped; those of numbers where none are named.
@@ -114,7 +114,7 @@ def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) 
     )
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> RenderableType:
+def comparison_table(comparisons: Sequence[SystemComparison]) -> RenderableType:
     """Paired tests between systems, with a line that says what the numbers are."""
     tests = list(comparisons[0].p_values) if comparisons else []
     rows = (

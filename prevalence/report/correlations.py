@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prevalence.meta.correlate import Correlation
     from prevalence.meta.table import RatingTable
 
-__all__ = ["Comparison", "comparison_sheet", "correlation_report", "means_report"]
+__all__ = ["MetricTest", "comparison_sheet", "correlation_report", "means_report"]
 
 
 def means_report(
@@ -76,7 +76,7 @@ class _Column(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MetricTest:
     """A test between two metrics in one cell of the result.
 
     Attributes:
@@ -110,7 +110,7 @@ def correlation_report(
     marked: int = MARKED,
     average: bool = False,
     parts: bool = False,
-    comparisons: Sequence[Comparison] = (),
+    comparisons: Sequence[MetricTest] = (),
 ) -> Report:
     """Lay correlations out as papers do: a line a metric, a column a dimension.
 
@@ -134,7 +134,7 @@ def correlation_report(
     return Report("correlate", settings, tuple(sheets), tuple(records))
 
 
-def comparison_sheet(comparisons: Sequence[Comparison], convention: Convention) -> Sheet:
+def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) -> Sheet:
     """Tests between metrics, a line a test."""
     figure = Printer(convention).figure
     corrected = any(not np.isnan(entry.p_holm) for entry in comparisons)

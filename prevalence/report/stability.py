@@ -146,7 +146,7 @@ class _Sheets(NamedTuple):
         self, stable: Sequence[_Stable], agreed: Sequence[_Agreed]
     ) -> list[Sheet]:
         sheets = []
-        for kind in self.convention.kinds:
+        for kind in self.printer.convention.kinds:
             rows = [
                 self._row(f"P {entry.pair.row} · {entry.pair.dimension}", entry.found.performance)
                 for entry in stable

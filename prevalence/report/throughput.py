@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from prevalence.bench.measure import ModelResult, Row
+    from prevalence.bench.measure import Measurement, ModelResult
 
 __all__ = ["plot_throughput", "throughput_csv", "throughput_json", "throughput_table"]
 
@@ -91,14 +91,14 @@ def plot_throughput(path: Path, results: Sequence[ModelResult], *, title: str) -
     return True
 
 
-def _whole(row: Row) -> dict[str, Any]:
+def _whole(row: Measurement) -> dict[str, Any]:
     return asdict(row) | {
         "pairs_per_second": row.pairs_per_second,
         "tokens_per_second": row.tokens_per_second,
     }
 
 
-def _cells(row: Row, base: float | None) -> list[str]:
+def _cells(row: Measurement, base: float | None) -> list[str]:
     rate, tokens = row.pairs_per_second, row.tokens_per_second
     if rate is None or tokens is None:
         return ["–"] * 6

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from prevalence.labelled import Document
     from prevalence.nli.pairs import PairScorer, Progress
 
-__all__ = ["Pairing", "ask_about", "teach", "write_documents"]
+__all__ = ["QuestionCounts", "ask_about", "teach", "write_documents"]
 
 _FEWEST_WORDS, _MOST_WORDS = 4, 40
 """Sentences that could stand in a summary."""
 
 
 @dataclass(frozen=True)
-class Pairing:
+class QuestionCounts:
     """What each review is asked about beside its own hypotheses.
 
     Attributes:
@@ -43,7 +43,9 @@ class Pairing:
     own: int = 1
 
 
-def ask_about(documents: Sequence[Document], pairing: Pairing, *, seed: int) -> list[Document]:
+def ask_about(
+    documents: Sequence[Document], pairing: QuestionCounts, *, seed: int
+) -> list[Document]:
     """Add unlabelled hypotheses to reviews.
 
     Args:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prevalence.training.recipe import ModelSettings, Recipe
 
-__all__ = ["HELD_OUT", "FoldFigures", "Selection", "model_card", "write_checkpoint"]
+__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "model_card", "write_checkpoint"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class FoldFigures:
 
 
 @dataclass(frozen=True)
-class Selection:
+class HeldOutResult:
     """What held-out pairs say about a recipe.
 
     Attributes:
@@ -68,7 +68,7 @@ def model_card(
     weights_digest: str,
     parameters: int,
     threshold: float,
-    selection: Selection | None,
+    selection: HeldOutResult | None,
     seconds: Mapping[str, float],
     device: str,
 ) -> str:
@@ -140,7 +140,7 @@ def _reading(recipe: Recipe) -> tuple[str, ...]:
     )
 
 
-def _figures(recipe: Recipe, selection: Selection | None) -> str:
+def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
     if selection is None:
         return "## Figures\n\nNothing was held out; the threshold is not calibrated."
     lines = ["## Figures", ""]
@@ -250,7 +250,7 @@ def write_checkpoint(
     folder: Path,
     *,
     threshold: float,
-    selection: Selection | None,
+    selection: HeldOutResult | None,
     seconds: Mapping[str, float],
 ) -> str:
     """Write the present weights as a checkpoint folder.
@@ -299,7 +299,7 @@ def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def _write_held_out(shop: Workshop, path: Path, selection: Selection) -> None:
+def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
     """Keep the out-of-fold predictions, so that figures can be recomputed without training."""
     cross = shop.recipe.cross_validation
     source = cross.source if cross is not None else ""

@@ -17,7 +17,7 @@ from prevalence.nli.tokens import block_layout
 from prevalence.nli.tokens import encode as encode_texts
 
 if TYPE_CHECKING:
-    from prevalence.training.mixture import Example
+    from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import ModelSettings
 
 __all__ = [
@@ -133,7 +133,7 @@ def collate(encoded: Encoded, rows: Sequence[int], *, pad_id: int) -> dict[str, 
     return batch
 
 
-def target_tensors(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
+def target_tensors(examples: Sequence[TrainingPair]) -> tuple[torch.Tensor, torch.Tensor]:
     """Stack targets: float32 [n, 3] and bool [n] that marks the binary ones."""
     targets = torch.tensor([example.target[:3] for example in examples], dtype=torch.float32)
     return targets, torch.tensor([example.target.binary for example in examples])

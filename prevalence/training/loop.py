@@ -20,10 +20,10 @@ from prevalence.training.model import Classifier, parameter_groups
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prevalence.training.mixture import Example
+    from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import Recipe
 
-__all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "nli_loss", "train_run"]
+__all__ = ["RunPlan", "RunResult", "TrainingProgress", "autocast_dtype", "nli_loss", "train_run"]
 
 
 def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: float = 0.0) -> Tensor:
@@ -50,7 +50,7 @@ def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: floa
     return torch.where(binary, binary_loss, threeway_loss).mean()
 
 
-class Progress(NamedTuple):
+class TrainingProgress(NamedTuple):
     """What a progress callback learns, once every few steps and at the end of an epoch.
 
     While a teacher judges pairs, steps are pairs and there is no loss.
@@ -65,7 +65,7 @@ class Progress(NamedTuple):
     metric: float | None = None
 
 
-ProgressCallback = Callable[[Progress], None]
+ProgressCallback = Callable[[TrainingProgress], None]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class RunPlan:
     name: str
     learning_rate: float
     batch_tokens: int
-    epochs: Sequence[Sequence[Example]]
+    epochs: Sequence[Sequence[TrainingPair]]
     seed: int
     checkpoint: Path
     validate: Callable[[], float] | None = None
@@ -153,7 +153,7 @@ class _Run:
         self.epochs = [self._prepare(examples) for examples in plan.epochs]
         self.batches = self._plan()
 
-    def _prepare(self, examples: Sequence[Example]) -> _Epoch:
+    def _prepare(self, examples: Sequence[TrainingPair]) -> _Epoch:
         pairs = [(example.premise, example.hypothesis) for example in examples]
         return _Epoch(self.classifier.inputs(pairs), *target_tensors(examples))
 
@@ -306,8 +306,8 @@ def train_run(
     return run.result()
 
 
-def _report(run: _Run, speed: float, window: int) -> Progress:
+def _report(run: _Run, speed: float, window: int) -> TrainingProgress:
     where, rate = run.position, run.optimizer.param_groups[0]["lr"]
     loss = float(np.mean(where.losses[-window:]))
     metric = where.metrics[-1] if where.metrics else None
-    return Progress(run.plan.name, where.step, len(run.batches), loss, rate, speed, metric)
+    return TrainingProgress(run.plan.name, where.step, len(run.batches), loss, rate, speed, metric)

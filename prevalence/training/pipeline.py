@@ -11,9 +11,9 @@ import torch
 from prevalence import calibration
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import open_device
-from prevalence.training.export import FoldFigures, Selection, write_checkpoint
+from prevalence.training.export import FoldFigures, HeldOutResult, write_checkpoint
 from prevalence.training.recipe import read_recipe
-from prevalence.training.stages import Outcome, Workshop
+from prevalence.training.stages import StageResult, Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prevalence.training.loop import ProgressCallback
     from prevalence.training.recipe import CrossValidation, Recipe, Teacher
 
-__all__ = ["FoldFigures", "Selection", "TrainingResult", "train"]
+__all__ = ["FoldFigures", "HeldOutResult", "TrainingResult", "train"]
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -35,7 +35,7 @@ class TrainingResult:
 
     folder: Path
     threshold: float
-    selection: Selection | None
+    selection: HeldOutResult | None
     seconds: Mapping[str, float] = field(default_factory=dict)
     digest: str = ""
 
@@ -87,7 +87,7 @@ def train(
     for stage in early:
         outcome = shop.run_stage(stage, outcome)
         seconds[stage.name] = outcome.seconds
-    selection: Selection | None = None
+    selection: HeldOutResult | None = None
     if trial is not None:
         selection, outcome, spent = _cross_validate(shop, trial, outcome)
         seconds.update(spent)
@@ -179,12 +179,12 @@ def _check_both(judged: JudgedPairs, place: str) -> None:
 
 
 def _cross_validate(
-    shop: Workshop, trial: _Trial, parent: Outcome
-) -> tuple[Selection, Outcome, dict[str, float]]:
+    shop: Workshop, trial: _Trial, parent: StageResult
+) -> tuple[HeldOutResult, StageResult, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights."""
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
     scores = np.zeros(len(judged.pairs))
-    outcomes: list[Outcome] = []
+    outcomes: list[StageResult] = []
     for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
         outcome = shop.run_stage(
             stage, parent, source=cross.source, without=held, label=f" fold {number}"
@@ -203,16 +203,16 @@ def _cross_validate(
     return _select(scores, judged, trial.members), final, spent
 
 
-def _average(outcomes: Sequence[Outcome]) -> Outcome:
+def _average(outcomes: Sequence[StageResult]) -> StageResult:
     """Average the weights of the folds' models."""
     names = outcomes[0].weights
     weights = {
         n: torch.stack([o.weights[n].float().cpu() for o in outcomes]).mean(0) for n in names
     }
-    return Outcome("average", weights)
+    return StageResult("average", weights)
 
 
-def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Selection:
+def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
     best = calibration.best_threshold(scores, labels, candidates="midpoints")
     folds = []
@@ -225,7 +225,7 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Sel
         balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
-    return Selection(
+    return HeldOutResult(
         threshold=best.value,
         auc=calibration.auc(scores, labels),
         balanced_accuracy=best.balanced_accuracy,
@@ -237,6 +237,6 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Sel
     )
 
 
-def _validate(shop: Workshop, source: str) -> Selection:
+def _validate(shop: Workshop, source: str) -> HeldOutResult:
     judged = shop.judged(source)
     return _select(shop.entailment(judged.pairs), judged, ())

@@ -18,13 +18,13 @@ from prevalence.training.mixture import VIEWS
 
 __all__ = [
     "CrossValidation",
+    "DataSource",
     "MixItem",
     "ModelSettings",
     "OptimizerSettings",
     "OutputSettings",
     "Recipe",
     "RunSettings",
-    "Source",
     "Stage",
     "Teacher",
     "Validation",
@@ -107,7 +107,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """A data file, with the licence that the model card repeats.
 
     Attributes:
@@ -233,7 +233,7 @@ class Recipe:
 
     model: ModelSettings
     output: OutputSettings
-    sources: tuple[Source, ...]
+    sources: tuple[DataSource, ...]
     stages: tuple[Stage, ...]
     optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
     run: RunSettings = field(default_factory=RunSettings)
@@ -242,7 +242,7 @@ class Recipe:
     teacher: Teacher | None = None
     folder: Path = Path()
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> DataSource:
         """Return the source of that name; the reader has checked that it exists."""
         return next(source for source in self.sources if source.name == name)
 
@@ -311,12 +311,12 @@ def read_recipe(path: Path) -> Recipe:
     return recipe
 
 
-def _source(table: Mapping[str, Any], path: Path) -> Source:
+def _source(table: Mapping[str, Any], path: Path) -> DataSource:
     where = f"{path}: [[source]]"
     summaries = table.get("summaries", [])
     if not isinstance(summaries, list) or not all(isinstance(s, str) for s in summaries):
         raise ConfigurationError(f"{where}: summaries must be a list of system names")
-    return _build(Source, {**table, "summaries": tuple(summaries)}, where)
+    return _build(DataSource, {**table, "summaries": tuple(summaries)}, where)
 
 
 def _stage(table: Mapping[str, Any], path: Path) -> Stage:
