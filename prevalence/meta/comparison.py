@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.levels import correlate_many, system_means
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.meta.levels import Level
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind, Undefined
 
 __all__ = ["MetricComparison", "holm", "permutation_test", "williams_test"]
@@ -25,8 +25,6 @@ DEFAULT_TRIALS = 1000
 
 _BLOCK = 64
 """Permutations held in memory at a time."""
-
-Floats = NDArray[np.float64]
 
 
 class MetricComparison(NamedTuple):

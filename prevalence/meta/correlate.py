@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import InputError
 from prevalence.meta.conventions import CONVENTIONS, Convention, Missing
@@ -29,11 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind
 
 __all__ = ["Bootstrap", "Correlation", "Pairing", "correlate", "pairings", "score_grids"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.kernels.correlation import resampled_correlations, row_correlations
@@ -25,6 +24,8 @@ from prevalence.stats.resampling import check_drawing, draw_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from prevalence.stats.arrays import Floats, Ints
 
 __all__ = [
     "LEVELS",
@@ -44,8 +45,6 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 """Coefficient of system means; mean over items of the coefficient across systems; all summaries at
 once; mean over systems of the coefficient across items."""
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _KEPT_BITS = 40
 _BLOCK = 1 << 24

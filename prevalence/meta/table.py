@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from prevalence.stats.arrays import Floats
 
 __all__ = [
     "RatingTable",
@@ -30,7 +31,6 @@ _SAME_DIMENSION = (
 )
 """OpinSummEval's released ratings abbreviate what its paper, and judges, write out."""
 
-Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 _Places = list[tuple[tuple[int, ...], float | None]]
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from prevalence.meta.preferences import Duels
     from prevalence.meta.table import RatingTable
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["preference_report"]
 

@@ -263,6 +263,10 @@ class Printer(NamedTuple):
         text = printed(value, self.convention.decimals, self.convention.rounding)
         return Cell(text, len(stars(p, self.convention.thresholds)), place, float(value))
 
+    def row(self, name: str, values: Iterable[float]) -> tuple[Cell, ...]:
+        """A name, and rounded figures behind it."""
+        return (Cell(name), *map(self.figure, values))
+
     def p_value(self, p: float) -> Cell:
         """A p-value, to four decimals at least; small ones in powers of ten."""
         small = 0.0 < p < 10.0**-4

@@ -11,15 +11,12 @@ from prevalence.report.sheets import Cell, Printer, Report, Sheet
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Coefficient, Coefficients, Kind
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["stability_report"]
 
@@ -136,10 +133,7 @@ class _Sheets(NamedTuple):
 
     def quality_sheet(self, stable: Sequence[_Stable]) -> Sheet:
         quality = {entry.pair.dimension: entry.found.quality for entry in stable}
-        rows = [
-            (Cell(dimension), *(self.printer.figure(float(value)) for value in values))
-            for dimension, values in quality.items()
-        ]
+        rows = [self.printer.row(dimension, values) for dimension, values in quality.items()]
         return Sheet("Quality Q: mean human score", ("dimension", *self.systems), tuple(rows))
 
     def performance_sheets(
@@ -165,8 +159,7 @@ class _Sheets(NamedTuple):
         return sheets
 
     def _row(self, name: str, found: Coefficients) -> tuple[Cell, ...]:
-        figures = zip(found.value.tolist(), found.p.tolist(), strict=True)
-        return (Cell(name), *(self.printer.figure(value, p) for value, p in figures))
+        return (Cell(name), *map(self.printer.figure, found.value.tolist(), found.p.tolist()))
 
     def record(self, entry: _Stable) -> dict[str, object]:
         found = entry.found

@@ -12,12 +12,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from prevalence.stats.arrays import Floats
 
 __all__ = [
     "COEFFICIENTS",
@@ -34,7 +37,6 @@ Scale = Literal["nominal", "ordinal", "interval"]
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
 """Levels of measurement that alpha knows."""
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from prevalence.stats.arrays import Floats
 
 __all__ = [
     "DEFAULT_RESAMPLES",
@@ -45,8 +48,6 @@ DEFAULT_SEED = 12345
 
 _BLOCK = 1 << 22
 """Random numbers drawn at a time: bounds memory at 32 MiB for any number of products."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

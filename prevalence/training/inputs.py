@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from prevalence.models.checkpoint import PREMISE_FIRST
@@ -17,6 +16,7 @@ from prevalence.nli.tokens import block_layout
 from prevalence.nli.tokens import encode as encode_texts
 
 if TYPE_CHECKING:
+    from prevalence.stats.arrays import Ints
     from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import ModelSettings
 
@@ -139,7 +139,6 @@ def target_tensors(examples: Sequence[TrainingPair]) -> tuple[torch.Tensor, torc
     return targets, torch.tensor([example.target.binary for example in examples])
 
 
-Ints = NDArray[np.int64]
 Pairs = Sequence[tuple[str, str]]
 
 _UNIT_TOKENS = 640

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.labelled import JudgedPairs
+    from prevalence.stats.arrays import Floats
     from prevalence.training.loop import ProgressCallback
     from prevalence.training.recipe import CrossValidation, Recipe, Teacher
 
 __all__ = ["FoldFigures", "HeldOutResult", "TrainingResult", "train"]
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from prevalence.stats.arrays import Floats
     from prevalence.training.recipe import DataSource, Recipe, Stage, Teacher
 
 __all__ = ["StageResult", "Workshop", "file_digest", "predict"]
@@ -79,7 +80,6 @@ def predict(
 
 
 _FORMAT = 2
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def file_digest(path: Path) -> str:
