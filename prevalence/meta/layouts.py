@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, reply_reader
-from prevalence.meta.table import SummaryRatings, snake
+from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
 from prevalence.readers.jsonfiles import decode_line, decode_utf8
 from prevalence.readers.streams import display, open_source
-from prevalence.readers.summeval_op import DIMENSIONS
+from prevalence.readers.summeval_op import DIMENSIONS, snake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

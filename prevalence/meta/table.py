@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.readers.summeval_op import snake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,6 @@ __all__ = [
     "TableBuilder",
     "mean_present",
     "own_dimension",
-    "snake",
 ]
 
 _SAME_DIMENSION = (
@@ -176,15 +176,6 @@ def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | No
         if snake(metric).endswith(ending) and len(metric) > len(ending):
             return metric[: -len(ending)], named[spelling]
     return metric, None
-
-
-def snake(name: str) -> str:
-    """A name in lower case with underscores.
-
-    >>> snake("Aspect Coverage")
-    'aspect_coverage'
-    """
-    return "_".join(name.casefold().replace("-", " ").split())
 
 
 def _get(values: Mapping[str, Value], name: str, what: str) -> Value:

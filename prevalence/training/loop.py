@@ -239,20 +239,15 @@ class _Run:
             "best": self.best,
             "random": state.random_tensors(self.device),
         }
-        tensors = {f"{part}/{k}": v for part, named in parts.items() for k, v in named.items()}
-        state.save_tensors(self.plan.checkpoint, tensors, vars(self.position))
+        state.save_parts(self.plan.checkpoint, parts, vars(self.position))
 
     def resume(self) -> None:
-        tensors, facts = state.load_tensors(self.plan.checkpoint)
-        parts: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            part, _, key = name.partition("/")
-            parts.setdefault(part, {})[key] = tensor
+        parts, facts = state.load_parts(self.plan.checkpoint)
         state.load_weights(self.classifier.model, parts["model"])
-        state.restore_optimizer(self.optimizer, parts.get("optimizer", {}))
+        state.restore_optimizer(self.optimizer, parts["optimizer"])
         state.restore_random(parts["random"], self.device)
-        self.average = {k: v.to(self.device) for k, v in parts.get("average", {}).items()}
-        self.best = parts.get("best", {})
+        self.average = {k: v.to(self.device) for k, v in parts["average"].items()}
+        self.best = parts["best"]
         self.position = _Position(**facts)
 
     def result(self) -> RunResult:

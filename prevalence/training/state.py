@@ -1,10 +1,11 @@
 """Resumable training state in one safetensors file: no pickle anywhere."""
 
+from __future__ import annotations
+
 import json
 import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,13 +14,19 @@ from torch import Tensor, nn
 
 from prevalence.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
 __all__ = [
+    "load_parts",
     "load_tensors",
     "load_weights",
     "optimizer_tensors",
     "random_tensors",
     "restore_optimizer",
     "restore_random",
+    "save_parts",
     "save_tensors",
     "trainable_weights",
 ]
@@ -58,6 +65,24 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             return {name: reader.get_tensor(name) for name in reader.keys()}, facts  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
         raise InputError(f"{path}: not a training state; delete it to start again") from error
+
+
+def save_parts(
+    path: Path, parts: Mapping[str, Mapping[str, Tensor]], facts: Mapping[str, Any]
+) -> None:
+    """Write named tensors by part (model, optimizer, ...), see :func:`save_tensors`."""
+    named = {f"{part}/{k}": tensor for part, some in parts.items() for k, tensor in some.items()}
+    save_tensors(path, named, facts)
+
+
+def load_parts(path: Path) -> tuple[defaultdict[str, dict[str, Tensor]], dict[str, Any]]:
+    """Read what :func:`save_parts` wrote; a part that is not there is empty."""
+    tensors, facts = load_tensors(path)
+    parts: defaultdict[str, dict[str, Tensor]] = defaultdict(dict)
+    for name, tensor in tensors.items():
+        part, _, key = name.partition("/")
+        parts[part][key] = tensor
+    return parts, facts
 
 
 def trainable_weights(model: nn.Module) -> dict[str, Tensor]:
