@@ -1,10 +1,10 @@
-"""The threshold rule: which cuts are tried, what is maximised, and which of equals is taken.
+"""Figures of scored pairs, and the threshold rule: which cut is best, and which of equals is taken.
 
 A score counts as positive when it is strictly greater than the threshold. The candidates are the
 distinct scores themselves, the largest left out (nothing would be positive), and the one of highest
 balanced accuracy wins, the lowest of equally good ones. So the threshold is the largest score
 that still counts as negative, which is how the published 0.4194 of ROUGE-1 came about, and it is
-exact in the scorer's own precision. With `midpoints`, the same cut is placed halfway to the next
+exact in the scorer's own precision. With ``midpoints``, the same cut is placed halfway to the next
 score: better for few pairs, whose scores lie far apart.
 """
 

@@ -1,4 +1,4 @@
-"""Numbers → cells, as a convention prints them."""
+"""Sheets of figures, printed as a convention has it, as text, Markdown, LaTeX, JSON or CSV."""
 
 from __future__ import annotations
 

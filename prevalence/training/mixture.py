@@ -37,30 +37,18 @@ class MixPart(NamedTuple):
     samples: int
 
 
-def _pairs(documents: Sequence[Document], relation: str) -> list[TrainingPair]:
+def _pairs(documents: Sequence[Document], *relations: str) -> list[TrainingPair]:
     return [
         TrainingPair(document.premise, hypothesis, target)
+        for relation in relations
         for document in documents
         if document.relation == relation
         for hypothesis, target in zip(document.hypotheses, document.targets, strict=True)
     ]
 
 
-def _labelled(documents: Sequence[Document], _: np.random.Generator) -> list[TrainingPair]:
-    return _pairs(documents, "review")
-
-
-def _product(documents: Sequence[Document], _: np.random.Generator) -> list[TrainingPair]:
-    return _pairs(documents, "product")
-
-
-def _sentence(documents: Sequence[Document], _: np.random.Generator) -> list[TrainingPair]:
-    return _pairs(documents, "sentence")
-
-
-def _everything(documents: Sequence[Document], _: np.random.Generator) -> list[TrainingPair]:
-    pairs = (_pairs(documents, relation) for relation in ("review", "product", "sentence"))
-    return [example for part in pairs for example in part]
+def _all_of(*relations: str) -> View:
+    return lambda documents, _: _pairs(documents, *relations)
 
 
 def _own_sentences(document: Document) -> list[str]:
@@ -151,21 +139,20 @@ def _padded(documents: Sequence[Document], rng: np.random.Generator) -> list[Tra
         ]
         place = int(rng.integers(len(others) + 1))
         premise = " ".join([*others[:place], document.premise, *others[place:]])
-        pairs = zip(document.hypotheses, document.targets, strict=True)
-        examples.extend(TrainingPair(premise, text, target) for text, target in pairs)
+        examples.extend(pair._replace(premise=premise) for pair in _pairs([document], "review"))
     return examples
 
 
 View = Callable[[Sequence[Document], np.random.Generator], list[TrainingPair]]
 
 VIEWS: Mapping[str, View] = {
-    "all": _everything,
+    "all": _all_of("review", "product", "sentence"),
     "easy": _easy,
     "enriched": _enriched,
-    "labelled": _labelled,
+    "labelled": _all_of("review"),
     "padded": _padded,
-    "product": _product,
-    "sentence": _sentence,
+    "product": _all_of("product"),
+    "sentence": _all_of("sentence"),
     "siblings": _siblings,
 }
 
