@@ -20,10 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import append_row, environment, quantiles
+from benchmarks.common import append_row, environment, quantiles, show_table
 from prevalence.bench.architectures import architecture, write_checkpoint
 from prevalence.bench.machine import synchronize
 from prevalence.bench.workload import Workload
@@ -79,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     seconds = measure(ways, options.device, options.repeats)
     told = {"ran_on": options.device, "pairs": len(work.pairs), "seconds": seconds}
     append_row("packing_kernels", {**environment(), **told})
-    Console().print(_table(seconds, len(work.pairs)))
+    show(seconds, len(work.pairs))
 
 
 def prepare(work: Workload, folder: Path) -> Given:
@@ -173,13 +171,16 @@ def _tokenised(tokenizer: Any, work: Workload) -> Made:
     return [np.concatenate(tokenizer(texts, add_special_tokens=False)["input_ids"])]
 
 
-def _table(seconds: dict[str, list[float]], pairs: int) -> Table:
-    usual = quantiles(seconds[TOKENISER])[1]
-    table = Table("way", "pairs/s", "ratio")
-    for name, found in seconds.items():
-        middle = quantiles(found)[1]
-        table.add_row(name, f"{pairs / middle:,.0f}", f"{usual / middle:.1f}×")
-    return table
+def show(seconds: dict[str, list[float]], pairs: int) -> None:
+    """Print a line a way."""
+    middle = {name: quantiles(found)[1] for name, found in seconds.items()}
+    show_table(
+        ("way", "pairs/s", "ratio"),
+        (
+            (name, f"{pairs / found:,.0f}", f"{middle[TOKENISER] / found:.1f}×")
+            for name, found in middle.items()
+        ),
+    )
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

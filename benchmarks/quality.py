@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import RESULTS, ROOT, environment
+from benchmarks.common import RESULTS, ROOT, environment, show_table
 from prevalence import calibration
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -85,16 +83,12 @@ def _part_figures(entailment: Floats, contradiction: Floats, truth: Any, thresho
     }
 
 
-def show(title: str, rows: Sequence[Row], console: Console) -> None:
+def show(title: str, rows: Sequence[Row]) -> None:
     """Print rows as a table."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = Table(title=title, header_style="bold")
-    for column in columns:
-        numeric = column not in ("relation", "phenomenon")
-        table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
-    console.print(table)
+    lines = ([_cell(row.get(column)) for column in columns] for row in rows)
+    headers = [column.replace("_", " ") for column in columns]
+    show_table(headers, lines, title=title, left=("phenomenon",))
 
 
 def _cell(value: object) -> str:
@@ -113,7 +107,7 @@ def main() -> None:
     model = Embedded(options.model)
     name = f"{options.model} @ {model.scorer.traits.threshold:.3f}"
     rows = robustness_rows(ROOT / "benchmarks" / "data" / "robustness.jsonl", model)
-    show(f"Robustness set, {name}", rows, Console(width=160))
+    show(f"Robustness set, {name}", rows)
     result: Row = {
         "environment": environment(), "threshold": model.scorer.traits.threshold,
         "robustness": rows,

@@ -18,10 +18,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from benchmarks.common import ROOT, append_row, environment
+from benchmarks.common import ROOT, append_row, environment, show_table
 from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
 from prevalence.report.systems import SystemTable
@@ -127,19 +124,14 @@ def measured_apart(count: int, *, statistics: bool) -> dict[str, Any]:
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print measurements."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("records", "input MiB", "output MiB", "records/s", "peak MiB", "statistics"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            f"{row['records']:,}",
-            f"{row['input_mib']:.1f}",
-            f"{row['output_mib']:.1f}",
-            f"{row['records'] / row['seconds']:,.0f}",
-            f"{row['peak_mib']:.1f}",
-            "kept" if row["statistics"] else "no",
-        )
-    Console(width=100, highlight=False).print(table)
+    lines = (
+        (f"{row['records']:,}", f"{row['input_mib']:.1f}", f"{row['output_mib']:.1f}",
+         f"{row['records'] / row['seconds']:,.0f}", f"{row['peak_mib']:.1f}",
+         "kept" if row["statistics"] else "no")
+        for row in rows
+    )  # fmt: skip
+    headers = ("records", "input MiB", "output MiB", "records/s", "peak MiB", "statistics")
+    show_table(headers, lines)
 
 
 def main() -> None:
@@ -169,8 +161,7 @@ def main() -> None:
     per_summary = (kept["peak_mib"] - large["peak_mib"]) * 2**20 / kept["records"]
     print(f"statistics for intervals and tests: {max(per_summary, 0):.0f} bytes a summary")
     if not options.no_save:
-        row = {**environment(), "sizes": [small, large, kept]}
-        print(f"row appended to {append_row('streaming', row).relative_to(ROOT)}")
+        append_row("streaming", {**environment(), "sizes": [small, large, kept]})
 
 
 def _peak_mib() -> float:

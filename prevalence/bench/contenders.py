@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CONTENDERS", "Given", "Opened"]
 
 Answers = NDArray[np.float32]
-Pairs = list[tuple[str, str]]
+TextPairs = list[tuple[str, str]]
 
 _NAIVE_BATCH = 64
 _PLAIN_ALONE = "premise-first attention: a plain cross-encoder does not read this model's way"
@@ -79,7 +79,7 @@ class _Plain:
         self.premise_first = self._checkpoint.attention == PREMISE_FIRST
         self._checkpoint.model.to(given.device)
 
-    def answers(self, pairs: Pairs) -> Answers:
+    def answers(self, pairs: TextPairs) -> Answers:
         """Probabilities of one batch, padded to its longest pair."""
         import torch
 

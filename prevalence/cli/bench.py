@@ -14,7 +14,7 @@ from prevalence.cli.options import GroupedCommand, option, split_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.bench.measure import ModelResult, Settings
+    from prevalence.bench.measure import BenchSettings, ModelResult
 
 __all__ = ["bench"]
 
@@ -124,16 +124,16 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
 
 
-def _settings(parameters: dict[str, Any]) -> Settings:
+def _settings(parameters: dict[str, Any]) -> BenchSettings:
     """The settings with device and precision resolved."""
-    from prevalence.bench.measure import Settings
+    from prevalence.bench.measure import BenchSettings
     from prevalence.models.devices import open_device
 
     device, dtype = str(open_device(parameters.pop("device"))), parameters.pop("dtype")
     if dtype == "auto":
         dtype = "float16" if device.startswith("cuda") else "float32"
     names = split_names(parameters.pop("contenders"))
-    return Settings(
+    return BenchSettings(
         device=device, dtype=dtype, contenders=None if names is None else tuple(names), **parameters
     )
 
@@ -148,7 +148,7 @@ def _known(names: Sequence[str], models: Sequence[str]) -> Sequence[str]:
 
 
 def _write(
-    folder: Path, about: dict[str, Any], settings: Settings, results: Sequence[ModelResult]
+    folder: Path, about: dict[str, Any], settings: BenchSettings, results: Sequence[ModelResult]
 ) -> None:
     """Write what there is so far; each model replaces the files of the one before."""
     from prevalence.cli.errors import note

@@ -21,7 +21,7 @@ from prevalence.cli.outputs import check_output, keeping_pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.calibration import Row, ScoredPairs, Settings
+    from prevalence.calibration import ScoredPairs, ScorerRow, Settings
     from prevalence.labelled import Document, JudgedPairs
 
 __all__ = ["calibrate"]
@@ -245,7 +245,7 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
 
 def _rows(
     options: _Options, scoring: dict[str, Any], documents: dict[str, list[Document]]
-) -> list[Row]:
+) -> list[ScorerRow]:
     from prevalence.calibration import study
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import JudgedPairs
@@ -276,7 +276,7 @@ def _scored(
     return ScoredPairs(name, traits.digest, traits.signature, scores["dev"], scores.get("test"))
 
 
-def _write(options: _Options, rows: Sequence[Row]) -> None:
+def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
     if options.output is None:
         return
     from prevalence.calibration import Calibration, best_of
@@ -306,7 +306,7 @@ def _write(options: _Options, rows: Sequence[Row]) -> None:
         file.write(json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n")
 
 
-def _show(options: _Options, rows: Sequence[Row], workers: dict[str, Any]) -> None:
+def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any]) -> None:
     from prevalence.calibration import best_of
     from prevalence.cli.errors import note
     from prevalence.report.calibration import calibration_table, summary_table

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prevalence.meta.correlate import Bootstrap, Pairing
-    from prevalence.report.correlations import Comparison
+    from prevalence.report.correlations import MetricTest
 
 __all__ = ["correlate"]
 
@@ -42,7 +42,7 @@ Examples:
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @input_options
 @option(
-    "Comparison", "--level", "levels", multiple=True, metavar="NAME",
+    "MetricTest", "--level", "levels", multiple=True, metavar="NAME",
     type=click.Choice(["system", "summary", "pooled", "candidate"]),
     help="system (of means), summary (mean over items), pooled or candidate (by system, and "
     "their mean); repeat it for several [default: the convention's, or system and summary].",
@@ -142,7 +142,7 @@ def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> d
 
 def _comparisons(
     choices: Choices, own: Mapping[str, str], parameters: Mapping[str, Any]
-) -> list[Comparison]:
+) -> list[MetricTest]:
     from dataclasses import replace
 
     from prevalence.meta.comparison import holm
@@ -170,10 +170,10 @@ def _tested(  # noqa: PLR0917
     level: Any,
     kind: Any,
     parameters: Mapping[str, Any],
-) -> Comparison:
+) -> MetricTest:
     from prevalence.meta.comparison import permutation_test, williams_test
     from prevalence.meta.correlate import score_grids
-    from prevalence.report.correlations import Comparison
+    from prevalence.report.correlations import MetricTest
 
     missing = choices.convention.missing
     one, human = score_grids(choices.table, first, missing=missing)
@@ -192,7 +192,7 @@ def _tested(  # noqa: PLR0917
             seed=parameters["seed"],
             undefined=choices.convention.undefined,
         )
-    return Comparison(
+    return MetricTest(
         first.row, second.row, first.dimension, level, kind, parameters["test"], *found,
         p_holm=float("nan"),
     )  # fmt: skip

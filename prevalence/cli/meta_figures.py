@@ -70,7 +70,7 @@ def figures(**parameters: Any) -> None:
     Needs the extra: pip install 'prevalence[figures]'.
     """
     from prevalence.meta.correlate import Bootstrap
-    from prevalence.report.figures import FIGURES, Subject, draw, save
+    from prevalence.report.figures import FIGURES, FigureSource, draw, save
 
     own = paired_names(parameters.pop("own"), "--own")
     wanted = names(parameters["wanted"]) or list(FIGURES)
@@ -82,7 +82,9 @@ def figures(**parameters: Any) -> None:
     bootstrap = None
     if over != "none":
         bootstrap = Bootstrap(over=over, resamples=resamples, seed=seed)
-    subject = Subject(choices.table, choices.convention, bootstrap, own, parameters["all_pairs"])
+    subject = FigureSource(
+        choices.table, choices.convention, bootstrap, own, parameters["all_pairs"]
+    )
     drawn = {name: draw(name, subject) for name in wanted if _has_data(name, subject)}
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)

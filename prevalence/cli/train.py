@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from prevalence.training.loop import Progress, ProgressCallback
+    from prevalence.training.loop import ProgressCallback, TrainingProgress
 
 __all__ = ["train"]
 
@@ -74,7 +74,7 @@ def _default_data() -> Path | None:
 def _printer() -> "ProgressCallback":
     """Print one line a report; whole lines survive logs, which a moving bar does not."""
 
-    def show(event: "Progress") -> None:
+    def show(event: "TrainingProgress") -> None:
         if event.loss is None:
             click.echo(f"{event.run}: {event.step:,} of {event.steps:,} pairs", err=True)
             return

@@ -14,7 +14,7 @@ import pytest
 from prevalence.bench import contenders, measure
 from prevalence.bench.architectures import ARCHITECTURES, architecture, write_checkpoint
 from prevalence.bench.contenders import CONTENDERS, Opened
-from prevalence.bench.measure import Row, Settings, measure_model
+from prevalence.bench.measure import BenchSettings, Measurement, measure_model
 from prevalence.bench.workload import REVIEWS, SENTENCES, WORDS, Workload
 from prevalence.errors import ConfigurationError
 from prevalence.models.checkpoint import load_checkpoint
@@ -103,7 +103,7 @@ def test_rows_agree_in_float32_and_say_why_they_are_missing(
 ) -> None:
     told: list[str] = []
     monkeypatch.setitem(CONTENDERS, "liar", lambda given: Opened(lambda work: 1 - _half(work)))
-    settings = Settings(
+    settings = BenchSettings(
         size="tiny", repeats=2,
         contenders=("one pair a call", "padded batches", "ours padded", "ours packed",
                     "ours compiled", "ours rechecked", "liar"),
@@ -132,7 +132,9 @@ def _half(work: Workload) -> Any:
 
 
 def test_half_precision_is_rechecked_to_no_change() -> None:
-    settings = Settings(size="tiny", repeats=1, dtype="bfloat16", contenders=("ours rechecked",))
+    settings = BenchSettings(
+        size="tiny", repeats=1, dtype="bfloat16", contenders=("ours rechecked",)
+    )
     (row,) = measure_model("embedded", settings).rows
     assert (row.reason, row.changed) == (None, 0)
 
@@ -147,7 +149,7 @@ def test_the_arithmetic_of_a_token_by_hand(tiny: Callable[[str], Path]) -> None:
 
 
 def test_the_embedded_model_takes_no_plain_cross_encoder() -> None:
-    settings = Settings(
+    settings = BenchSettings(
         size="tiny", repeats=1,
         contenders=("one pair a call", "padded batches", "ours padded", "ours packed"),
     )  # fmt: skip
@@ -196,22 +198,23 @@ def test_cross_encoder_gives_the_same_probabilities(tiny: Callable[[str], Path])
 )
 def test_settings_out_of_range(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
-        Settings(**options)
+        BenchSettings(**options)
 
 
 def test_an_unknown_model() -> None:
     with pytest.raises(ConfigurationError, match="choose from embedded, roberta-large"):
-        measure_model("gpt", Settings(size="tiny"))
+        measure_model("gpt", BenchSettings(size="tiny"))
 
 
 def test_table_csv_and_picture(tmp_path: Path) -> None:
     from rich.console import Console
 
     rows = [
-        Row(contender="one pair a call", pairs=10, tokens=700, seconds=[2.0, 1.0, 9.0], changed=0),
-        Row(contender="ours padded", settings="s", pairs=40, tokens=2800, seconds=[1.0],
+        Measurement(
+            contender="one pair a call", pairs=10, tokens=700, seconds=[2.0, 1.0, 9.0], changed=0),
+        Measurement(contender="ours padded", settings="s", pairs=40, tokens=2800, seconds=[1.0],
             share=0.25, memory=3 << 20, changed=1),
-        Row(contender="ours packed", reason="=not here"),
+        Measurement(contender="ours packed", reason="=not here"),
     ]  # fmt: skip
     result = measure.ModelResult("m", "tiny", 0.5, 2e12, rows)
     console = Console(width=120, record=True, file=io.StringIO())
@@ -245,7 +248,7 @@ def test_a_contender_that_fails_in_any_way_keeps_its_row_and_costs_no_other(
     monkeypatch.setitem(CONTENDERS, "later", lambda given: Opened(later, "held"))
     monkeypatch.setitem(CONTENDERS, "never", never)
     monkeypatch.setitem(CONTENDERS, "steady", lambda given: Opened(_half))
-    settings = Settings(size="tiny", repeats=3, contenders=("never", "later", "steady"))
+    settings = BenchSettings(size="tiny", repeats=3, contenders=("never", "later", "steady"))
     work = Workload.draw(1)
     given = contenders.Given(folder="", device="cpu", dtype="float32", threshold=0.5, sample=work)
     (first, none), (second, dropped), (third, found) = measure._timed_rows(

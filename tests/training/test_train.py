@@ -18,7 +18,7 @@ from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
 from prevalence.training import state
-from prevalence.training.loop import Progress
+from prevalence.training.loop import TrainingProgress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
@@ -39,7 +39,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def run(recipe: Recipe, folder: Path, *, stop_at: int = 0) -> None:
-    def progress(event: Progress) -> None:
+    def progress(event: TrainingProgress) -> None:
         if stop_at and event.step >= stop_at:
             raise StopError
 
@@ -183,7 +183,7 @@ def test_folds_of_one_class_are_refused_before_training(
 ) -> None:
     # Each of the 16 groups has one colour, and so one class.
     recipe = read_recipe(recipe_file(cross_validation="source = 'pairs'\nfolds = 16\n"))
-    events: list[Progress] = []
+    events: list[TrainingProgress] = []
     with pytest.raises(ConfigurationError, match=r"fold 1 of 'pairs' has . positive pairs of 8"):
         train(recipe, tmp_path / "out", device="cpu", progress=events.append)
     assert events == []
@@ -196,7 +196,7 @@ def test_a_validation_of_one_class_is_refused_before_training(
     kept = "".join(line for line in lines if '"label": 0' in line)
     pairs_file.write_text(kept, encoding="utf-8")
     recipe = read_recipe(recipe_file(validation="source = 'pairs'\nmetric = 'loss'\n"))
-    events: list[Progress] = []
+    events: list[TrainingProgress] = []
     with pytest.raises(ConfigurationError, match="validation 'pairs' has 0 positive pairs of 64"):
         train(recipe, tmp_path / "out", device="cpu", progress=events.append)
     assert events == []
