@@ -92,6 +92,7 @@ def resumed(engine: DistributedEngine, output: Path) -> list[str]:
     return lines(kept) + new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 300, 10**6])
 def test_a_run_goes_on_from_any_row(
     pool: Any, source: Path, open_engine: Callable[[], Engine], tmp_path: Path, size: int
