@@ -64,7 +64,7 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
     if encoder is not None:
         for mode in ("document", "sentence-max"):
             found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
-    if (stored := _held_out(model, data / PAIRS)) is not None:
+    if (stored := held_out(model, data / PAIRS)) is not None:
         found.append(Provider(f"{model}, held out", stored, timed=False))
     zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
     found.append(_named(model, title=model + SEEN))
@@ -73,7 +73,7 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
         for options in zero_shot
     ]
     title = f"SummaC-Conv trained here, on {model}" + SEEN
-    return [*found, Provider(title, _conv(model, settings), warms_up=False)]
+    return [*found, Provider(title, cross_validated_conv(model, settings), warms_up=False)]
 
 
 def _named(name: str, *, title: str = "") -> Provider:
@@ -93,7 +93,7 @@ def _encoder() -> Path | None:
         return None
 
 
-def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
+def held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
     """Stored answers of the folds' models, when they are about these very pairs."""
     from prevalence.models.registry import lookup
     from prevalence.training.stages import file_digest
@@ -108,7 +108,9 @@ def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.floa
     return lambda _: np.asarray(record["entailment"], np.float64)
 
 
-def _conv(model: str, settings: Settings) -> Callable[[JudgedPairs], NDArray[np.float64]]:
+def cross_validated_conv(
+    model: str, settings: Settings
+) -> Callable[[JudgedPairs], NDArray[np.float64]]:
     """SummaC-Conv whose head never saw the fold that it scores; the folds are the study's."""
     from prevalence.scorers.conv import ConvSettings
     from prevalence.scorers.conv_training import fit_head, read_histograms

@@ -60,12 +60,12 @@ def robustness_rows(path: Path, model: Embedded) -> list[Row]:
             for r in records
         ])  # fmt: skip
         truth = np.array([r["label"] for r in records])[chosen]
-        part = _part_figures(entailment[chosen], contradiction[chosen], truth, threshold)
+        part = part_figures(entailment[chosen], contradiction[chosen], truth, threshold)
         rows.append({"relation": relation, "phenomenon": phenomenon, **part})
     return rows
 
 
-def _part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
+def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
     entailed = truth == "entailment"
     opposed = truth == "contradiction"
     decided = entailment > threshold

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import TextTable
 
 
+# Processes that share the cores take one thread each, and what they start does likewise.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"
+
 # How long an example takes says more of the machine's other work than of the code.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")

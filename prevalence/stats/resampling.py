@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
 
 __all__ = [
+    "BLOCK",
     "DEFAULT_RESAMPLES",
     "DEFAULT_SEED",
     "DEFAULT_TRIALS",
@@ -46,7 +47,7 @@ DEFAULT_TRIALS = 10_000
 DEFAULT_SEED = 12345
 """sacreBLEU's default seed, kept for comparability of habits, not of numbers."""
 
-_BLOCK = 1 << 22
+BLOCK = 1 << 22
 """Random numbers drawn at a time: bounds memory at 32 MiB for any number of products."""
 
 
@@ -246,7 +247,7 @@ def _common(first: ProductScores, second: ProductScores) -> tuple[ProductScores,
 
 
 def _blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int]:
-    step = block or max(1, _BLOCK // max(size, 1))
+    step = block or max(1, BLOCK // max(size, 1))
     for start in range(0, resamples, step):
         yield min(step, resamples - start)
 

@@ -7,6 +7,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
+import pytest
+
 from prevalence.cli.bench import _EPILOG
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def test_a_table_and_files(run: Run, tmp_path: Path) -> None:
     assert float(rows[0]["pairs_per_second"]) == whole["models"][0]["rows"][0]["pairs_per_second"]
 
 
+@pytest.mark.slow
 def test_json_and_bad_names(run: Run) -> None:
     (example,) = (line for line in _EPILOG.splitlines() if "--contenders" in line)
     result = run(*shlex.split(example)[1:], "--repeats", 1, "--device", "cpu", "--json")

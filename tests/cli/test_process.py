@@ -177,6 +177,7 @@ def products(count: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_interrupt_keeps_finished_rows_and_the_same_command_goes_on(
     write: Write, tmp_path: Path, shell: Shell
 ) -> None:

@@ -275,6 +275,7 @@ def test_limit_and_quiet(
     assert [record["id"] for record in records(tmp_path / "out.jsonl")] == ["p1"]
 
 
+@pytest.mark.slow
 def test_examples_of_the_help_work(shell: Shell, repository: Path, tmp_path: Path) -> None:
     epilog = summarize_command.epilog or ""
     text = epilog.partition("Examples:")[2].partition("\b")[0].replace("\\\n", " ")

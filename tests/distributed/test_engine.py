@@ -94,6 +94,7 @@ def resumed(engine: DistributedEngine, output: Path) -> list[str]:
     return lines(kept) + new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 300, 10**6])
 def test_a_run_goes_on_from_any_row(
     pool: Any, source: Path, open_engine: Callable[[], Engine], tmp_path: Path, size: int
@@ -265,12 +266,3 @@ def test_what_the_workers_scorers_count_and_warn_of_is_told(
     told = [(found.category, str(found.message)) for found in caught]
     assert told.count((RuntimeWarning, "rounding moved the log-odds of a pair")) == 1
     assert (UserWarning, "some library is old") in told
-
-
-def test_workers_are_warned_of_once(pool: Any, source: Path, fake_scorer: Any) -> None:
-    engine = DistributedEngine(pool, [str(source)], lambda: Engine(fake_scorer(), OPTIONS))
-    with pytest.warns(RuntimeWarning, match="rounding moved"):
-        engine._warn(["rounding moved", "rounding moved"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        engine._warn(["rounding moved"])

@@ -77,6 +77,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_value_of_one(examples, lexical_batches, tmp_path):
     alone = PrevalenceMetric(lexical_batches)
     alone.update(*examples)

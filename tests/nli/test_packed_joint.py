@@ -345,7 +345,7 @@ def test_a_kernel_that_cannot_be_built_changes_no_answer(
 
     expected = opened().score(*number(pairs[:6]))
     monkeypatch.setattr(packing, "packing_path", lambda _tokens: "triton")
-    monkeypatch.setitem(packing._PATHS, "triton", broken)
+    monkeypatch.setitem(packing.PATHS, "triton", broken)
     with pytest.warns(RuntimeWarning, match="KernelBuildError: no compiler"):
         scorer = opened()
     _check_equal(scorer.score(*number(pairs[:6])), expected)

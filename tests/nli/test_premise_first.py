@@ -17,9 +17,8 @@ from safetensors.torch import load_file
 from prevalence.errors import BackendError, ModelError
 from prevalence.kernels.packing import sent
 from prevalence.models.checkpoint import load_checkpoint
-from prevalence.nli import packed as packed_module
 from prevalence.nli import premise_first as module
-from prevalence.nli.packed import PackedClassifier
+from prevalence.nli.packed import Packed, PackedClassifier, hypothesis_means
 from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.premise_first import PremiseFirstReader, group, pack
 from prevalence.nli.scorer import NLIScorer
@@ -132,6 +131,11 @@ def naive(folder: Path) -> Naive:
 @pytest.fixture(scope="module")
 def scorer(folder: Path) -> NLIScorer:
     return NLIScorer(str(folder), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def reader(folder: Path) -> PremiseFirstReader:
+    return PremiseFirstReader(load_checkpoint(str(folder)), torch.device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -456,9 +460,9 @@ def test_packing_says_where_every_token_is(spans: np.ndarray, seed: int) -> None
 
 @UNHURRIED
 @given(spans=span_rows(), budget=st.integers(1, 80))
-def test_batches_hold_each_row_once_within_the_budget(spans: np.ndarray, budget: int) -> None:
-    reader = object.__new__(PremiseFirstReader)
-    reader._layout = LAYOUT
+def test_batches_hold_each_row_once_within_the_budget(
+    reader: PremiseFirstReader, spans: np.ndarray, budget: int
+) -> None:
     found = list(reader.batches(spans, budget))
     assert sorted(row for batch in found for row in batch.tolist()) == list(range(len(spans)))
     for batch in found:
@@ -490,9 +494,9 @@ def _means_of(hidden: torch.Tensor, lengths: list[int]) -> torch.Tensor:
     masks = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     places = torch.where(masks, torch.arange(max(lengths)), 0)[:, None]
     rows = torch.arange(len(lengths))
-    filled = dict.fromkeys(packed_module.Packed._fields, rows)
+    filled = dict.fromkeys(Packed._fields, rows)
     filled |= {"hypotheses": places, "hypothesis_mask": masks[:, None], "slots": rows}
-    return packed_module._means(hidden, packed_module.Packed(**filled))
+    return hypothesis_means(hidden, Packed(**filled))
 
 
 def test_a_mean_in_half_precision_is_rounded_once() -> None:

@@ -137,6 +137,7 @@ def tiny(folder):
     return parity.open_models(folder, ["tiny", "tiny-b"], folder / "cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parity
 def test_equals_the_original_on_a_tiny_model(recorded, tiny):
     pairs = parity.parity_pairs()

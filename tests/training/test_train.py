@@ -2,7 +2,7 @@
 
 import itertools
 import json
-import sys
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -275,15 +275,23 @@ def test_a_recipe_may_withhold_the_contradiction_class(
     assert config["prevalence_contradiction"] is False
 
 
-def test_no_folder_is_guessed_for_the_data(tmp_path, monkeypatch):
-    module = sys.modules[command.callback.__module__]
+@pytest.mark.parametrize("named", [None, ""])
+def test_no_folder_is_guessed_for_the_data(named, recipe_file, tmp_path, monkeypatch):
+    recipe = recipe_file()
+    text = re.sub(r"path = '[^']*'", "path = '${PREVALENCE_DATA}/x.jsonl'", recipe.read_text())
+    recipe.write_text(text)
+
+    def told():
+        words = [str(recipe), "--output", str(tmp_path / "model"), "--device", "cpu"]
+        result = CliRunner().invoke(command, words)
+        assert result.exit_code != 0
+        return f"{result.exception} {result.stderr}"
+
     (tmp_path / "shared" / "data").mkdir(parents=True)
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "repo" / "prevalence" / "cli" / "x.py"))
-    for named in (None, ""):
-        if named is None:
-            monkeypatch.delenv("PREVALENCE_DATA", raising=False)
-        else:
-            monkeypatch.setenv("PREVALENCE_DATA", named)
-        assert module._default_data() is None
-    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path))
-    assert module._default_data() == tmp_path
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREVALENCE_DATA", raising=False)
+    if named is not None:
+        monkeypatch.setenv("PREVALENCE_DATA", named)
+    assert "set PREVALENCE_DATA or pass --data FOLDER" in told()
+    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path / "named"))
+    assert str(tmp_path / "named" / "x.jsonl") in told()
