@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from prevalence.cli.options import (
+    ONE_DEVICE,
     GroupedCommand,
+    NamingFiles,
+    field_options,
     input_options,
     open_cache_folder,
     option,
@@ -19,8 +22,11 @@ from prevalence.cli.options import (
     several_names,
 )
 from prevalence.cli.outputs import check_output
+from prevalence.scorers.registry import ScorerOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prevalence.baselines.protocol import Metric, Runtime
 
 __all__ = ["BaselineOptions", "baselines"]
@@ -66,9 +72,16 @@ class BaselineOptions:
 
 
 def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
-    from prevalence.baselines.naming import split_specs
+    from prevalence.baselines.registry import split_specs
 
     return tuple(spec for part in parts for spec in split_specs(part))
+
+
+def _metric_files(specs: str) -> Iterator[str]:
+    from prevalence.baselines.registry import files_read, split_specs
+
+    for spec in split_specs(specs):
+        yield from files_read(spec)
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
@@ -78,6 +91,7 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     "--metrics",
     "-m",
     multiple=True,
+    type=NamingFiles(_metric_files),
     callback=_specs,
     metavar="NAMES",
     help="What to compute (repeat it, or use commas); see --list.",
@@ -107,35 +121,15 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     help="Score the --references too, each against the others.",
 )
 @input_options("systems", "limit")
-@option(
-    "Models",
-    "--device",
-    metavar="DEVICE",
-    default="auto",
-    show_default=True,
-    help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
-)
-@option(
-    "Models",
-    "--dtype",
-    metavar="TYPE",
-    default="auto",
-    show_default=True,
-    type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
-    help="auto (float32), float32, float16 or bfloat16.",
-)
-@option(
-    "Models", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens in a batch."
-)
-@option(
-    "Cache",
-    "--cache",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or the "
-    "user's cache folder].",
-)
-@option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored values.")
+@field_options(
+    ScorerOptions, "device", "dtype", "batch_tokens", "cache",
+    helps={
+        "device": ONE_DEVICE,
+        "cache": "Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or "
+        "the user's cache folder].",
+        "no_cache": "Neither read nor write stored values.",
+    },
+)  # fmt: skip
 @option(
     "Output",
     "--output",

@@ -192,7 +192,7 @@ class ReadingProgress:
 
 
 @contextmanager
-def pair_bar(pairs: int) -> Iterator[Callable[[int], None]]:
+def pair_bar(pairs: int, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """A bar over a known number of pairs; gives the callback that takes pairs just scored."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), BarColumn(bar_width=20), MofNCompleteColumn(),
@@ -202,7 +202,7 @@ def pair_bar(pairs: int) -> Iterator[Callable[[int], None]]:
         console=console,
         transient=True,
         redirect_stdout=False,
-        disable=not _watched(console),
+        disable=quiet or not _watched(console),
     ) as bar:
         task = bar.add_task("", total=pairs)
         yield lambda scored: bar.update(task, advance=scored)

@@ -17,7 +17,7 @@ __all__ = ["DTYPES", "MAX_LENGTH_KEY", "PREFIX_KEY", "SeqToSeq", "load_seq_to_se
 PREFIX_KEY = "prevalence_prefix"
 MAX_LENGTH_KEY = "prevalence_max_length"
 
-DTYPES = ("float32", "bfloat16")
+DTYPES = ("auto", "float32", "bfloat16")
 """Types of the weights. T5's activations leave the range of float16, so it is not offered."""
 
 _KEPT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id",
@@ -50,9 +50,7 @@ class SeqToSeq:
     digest: str
 
 
-def load_seq_to_seq(
-    folder: str | Path, *, device: str = "auto", dtype: str = "float32"
-) -> SeqToSeq:
+def load_seq_to_seq(folder: str | Path, *, device: str = "auto", dtype: str = "auto") -> SeqToSeq:
     """Load a sequence-to-sequence checkpoint: T5, BART, Pegasus, ...
 
     Only safetensors are read, and no code from the checkpoint is run.
@@ -60,7 +58,7 @@ def load_seq_to_seq(
     Args:
         folder: checkpoint folder.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
-        dtype: one of :data:`DTYPES`.
+        dtype: one of :data:`DTYPES`; ``auto`` is float32.
 
     Raises:
         ModelError: no such folder, not an encoder-decoder, or not loadable.
@@ -80,7 +78,7 @@ def load_seq_to_seq(
     if dtype not in DTYPES:
         raise ConfigurationError(f"unknown dtype {dtype!r}: choose from {', '.join(DTYPES)}")
     where = open_device(device)
-    tokenizer, model = _loaded(path, getattr(torch, dtype))
+    tokenizer, model = _loaded(path, torch.bfloat16 if dtype == "bfloat16" else torch.float32)
     model.generation_config = _plain_generation(model.generation_config)
     settings = model.config.to_dict()
     prefix, limit = settings.get(PREFIX_KEY), settings.get(MAX_LENGTH_KEY)
