@@ -44,8 +44,8 @@ def test_what_is_missing_is_named():
 
 def test_equal_comparisons_are_asked_once():
     entry = get("rouge-1").entry
-    from prevalence.scorers.grammar import Spec
     from prevalence.baselines.rules import comparing
+    from prevalence.scorers.grammar import Spec
 
     asked = []
 

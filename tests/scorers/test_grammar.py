@@ -68,7 +68,7 @@ def test_an_unknown_option_is_refused_with_what_there_is(case, key):
     head, known, _, _ = case
     if key in {each.key for each in known}:
         return
-    with pytest.raises(ConfigurationError, match="has no option .*it has: "):
+    with pytest.raises(ConfigurationError, match=r"has no option .*it has: "):
         Name(head, head, ((key, "x"),)).options(known)
 
 
