@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from click.testing import CliRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("prevalence", "baselines", "kernels")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
+    "LONE_SURROGATE",
     "SCHEMA",
     "BadRecord",
     "Product",
@@ -25,10 +27,23 @@ __all__ = [
     "ScoredSummary",
     "Summary",
     "input_digest",
+    "well_formed",
 ]
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a pair: what broken escapes and wrong bytes leave behind."""
 
 SCHEMA = 1
 """Version of the scored-summary object; raised only when a field changes its meaning."""
+
+
+def well_formed(text: str) -> str:
+    r"""The text with each lone surrogate replaced by U+FFFD, so that offsets stay as they are.
+
+    >>> well_formed("caf\udce9") == "caf\ufffd"
+    True
+    """
+    return text if text.isascii() else LONE_SURROGATE.sub("\ufffd", text)
 
 
 @dataclass(frozen=True, slots=True)

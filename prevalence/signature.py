@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
-from prevalence.nli.pairs import well_formed
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

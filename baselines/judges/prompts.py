@@ -24,7 +24,7 @@ from prevalence.baselines.judges.packs import (
 )
 from prevalence.errors import ConfigurationError
 from prevalence.llm.protocol import Message
-from prevalence.nli.pairs import well_formed
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -21,7 +21,7 @@ from prevalence.models.checkpoint import (
 )
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import well_formed
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit, urlunsplit
 from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
 from prevalence.llm.protocol import Response
 from prevalence.llm.spending import Ledger, Prices, most_tokens
-from prevalence.nli.pairs import well_formed
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 __all__ = [
     "FLAG_TOO_LONG",
     "FLAG_TRUNCATED",
-    "LONE_SURROGATE",
     "PairPlan",
     "PairScorer",
     "PairScores",
@@ -21,21 +19,7 @@ __all__ = [
     "Progress",
     "TextTable",
     "decided_at",
-    "well_formed",
 ]
-
-
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a pair: what broken escapes and wrong bytes leave behind."""
-
-
-def well_formed(text: str) -> str:
-    r"""The text with each lone surrogate replaced by U+FFFD, so that offsets stay as they are.
-
-    >>> well_formed("caf\udce9") == "caf\ufffd"
-    True
-    """
-    return text if text.isascii() else LONE_SURROGATE.sub("\ufffd", text)
 
 
 DIGEST_SIZE = 16

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import PairLayout, assemble
-from prevalence.nli.pairs import well_formed
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

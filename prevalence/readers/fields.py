@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.nli.pairs import well_formed
-from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.nli.pairs import well_formed
 from prevalence.readers.fields import (
     FieldError,
     Item,
@@ -28,7 +27,7 @@ from prevalence.readers.jsonfiles import (
 from prevalence.readers.products import detect_container, first_text, iterate
 from prevalence.readers.streams import STDIN, Line, Source, check_readable, display, open_source
 from prevalence.readers.tables import copycat_items, table_items
-from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.nli.pairs import LONE_SURROGATE, well_formed
 from prevalence.readers.fields import (
     ID_KEYS,
     Draft,
@@ -25,6 +24,7 @@ from prevalence.readers.fields import (
 from prevalence.readers.jsonfiles import decode_line
 from prevalence.readers.native import DEFAULT_SYSTEM, listed_reviews
 from prevalence.readers.streams import MAX_LINE_BYTES, Source
+from prevalence.records import LONE_SURROGATE, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

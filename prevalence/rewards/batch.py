@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.api import checked_name, checked_reviews
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
-from prevalence.nli.pairs import TextTable, well_formed
-from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.nli.pairs import TextTable
+from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions

@@ -17,8 +17,9 @@ from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import first_line
 from prevalence.models.network import Network
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress, well_formed
+from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
 from prevalence.nli.scorer import rounding_doubt
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

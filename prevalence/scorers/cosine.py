@@ -17,7 +17,8 @@ from prevalence.models.checkpoint import first_line
 from prevalence.models.network import Network
 from prevalence.models.registry import lookup
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import FLAG_TRUNCATED, PairScores, Progress, well_formed
+from prevalence.nli.pairs import FLAG_TRUNCATED, PairScores, Progress
+from prevalence.records import well_formed
 from prevalence.scorers.units import UnitCutter, in_proportion, sentences_of
 
 if TYPE_CHECKING:

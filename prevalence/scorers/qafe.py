@@ -23,7 +23,8 @@ from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import first_line
 from prevalence.models.network import Network
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import PairScores, Progress, well_formed
+from prevalence.nli.pairs import PairScores, Progress
+from prevalence.records import well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

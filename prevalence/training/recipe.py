@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import LABEL_MODES
@@ -331,6 +331,7 @@ def _optional(cls: type[T], table: Mapping[str, Any], key: str, path: Path) -> T
 def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
     """Make a settings object, refusing unknown, missing and wrongly typed keys."""
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    kinds = get_type_hints(cls)
     _refuse_unknown(table, tuple(fields), where)
     for name, spec in fields.items():
         required = (
@@ -338,9 +339,7 @@ def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
         )
         if required and name not in table:
             raise ConfigurationError(f"{where}: key {name!r} is missing")
-    values = {
-        key: _typed(value, fields[key].type, f"{where}: {key}") for key, value in table.items()
-    }
+    values = {key: _typed(value, kinds[key], f"{where}: {key}") for key, value in table.items()}
     return cls(**values)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prevalence.nli.pairs import well_formed
+from prevalence.records import well_formed
 
 
 @given(st.text(st.characters(codec=None)))
