@@ -76,7 +76,7 @@ def nearest(name: str, known: Collection[str]) -> str:
     >>> nearest("treshold", ["threshold", "device"])
     'did you mean threshold? '
     """
-    near = difflib.get_close_matches(name, known, n=2)
+    near = difflib.get_close_matches(name, known)
     return f"did you mean {' or '.join(near)}? " if near else ""
 
 

@@ -125,6 +125,7 @@ def _metric_files(specs: str) -> Iterator[str]:
     ScorerOptions, "device", "dtype", "batch_tokens", "cache",
     helps={
         "device": ONE_DEVICE,
+        "batch_tokens": "Most tokens in a batch.",
         "cache": "Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or "
         "the user's cache folder].",
         "no_cache": "Neither read nor write stored values.",

@@ -16,7 +16,7 @@ from prevalence.cli.meta_options import (
     read_choices,
     rule_options,
 )
-from prevalence.cli.options import GroupedCommand, option, seed_option
+from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option
 
 __all__ = ["figures"]
 
@@ -61,6 +61,7 @@ Examples:
     "Output", "--format", "form", metavar="FORMAT", type=click.Choice(["png", "svg", "pdf"]),
     default="png", show_default=True, help="png, svg or pdf.",
 )  # fmt: skip
+@quiet_option
 def figures(**parameters: Any) -> None:
     """Draw correlations, box plots, quality, ratings or averages.
 

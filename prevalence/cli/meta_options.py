@@ -127,7 +127,7 @@ class Choices:
 
 
 def input_options(command: Command) -> Command:
-    """Add INPUT and the options that choose among what was read, and --quiet."""
+    """Add INPUT and the options that choose among what was read."""
     argument = click.argument(
         "inputs", metavar="INPUT...", nargs=-1, required=True, type=LABELLED_FILE
     )
@@ -135,13 +135,13 @@ def input_options(command: Command) -> Command:
 
 
 def selection_options(command: Command) -> Command:
-    """Add the options that choose among what was read, and --quiet, without INPUT."""
-    return _added(quiet_option(command), _INPUT)
+    """Add the options that choose among what was read, without INPUT."""
+    return _added(command, _INPUT)
 
 
 def output_options(command: Command) -> Command:
-    """Add format, file, decimals and rounding."""
-    return _added(command, _OUTPUT)
+    """Add format, file, decimals, rounding and --quiet."""
+    return _added(command, (*_OUTPUT, quiet_option))
 
 
 def pairing_options(command: Command) -> Command:

@@ -221,8 +221,8 @@ def seed_option(
         least: lower bound, or None.
     """
     return option(
-        group, "--seed", metavar="N", type=click.IntRange(least), default=default,
-        show_default=True, help=help,
+        group, "--seed", metavar="N", default=default, show_default=True, help=help,
+        type=click.INT if least is None else click.IntRange(least),
     )  # fmt: skip
 
 
@@ -279,7 +279,7 @@ def _spelt(
             "metavar": said.metavar,
             "type": _type(said),
             "default": each.default,
-            "show_default": each.default is not None,
+            "show_default": bool(each.default),
             "help": about,
         },
     )
@@ -305,8 +305,10 @@ def _type(said: Description) -> Any:
         return click.STRING
     if isinstance(lowest, int):
         return click.IntRange(lowest)
+    # Whole bounds are shown as whole numbers.
+    highest = None if said.below is None else int(said.below)
     return click.FloatRange(
-        lowest, said.below, min_open=said.above is not None, max_open=said.below is not None
+        int(lowest), highest, min_open=said.above is not None, max_open=highest is not None
     )
 
 

@@ -21,6 +21,7 @@ from prevalence.cli.options import (
     seed_option,
 )
 from prevalence.scoring.options import ScoringOptions
+from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,7 +118,10 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
 )
 @field_options(
     ScoringOptions, "splitter", group="Sampling",
-    helps={"splitter": "How reviews are cut into sentences, and candidates counted."},
+    helps={
+        "splitter": "How reviews are cut into sentences, and candidates counted: "
+        f"{', '.join(SPLITTERS)}."
+    },
 )  # fmt: skip
 @option(
     "Output",
