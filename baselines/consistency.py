@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Metric, Runtime
     from prevalence.nli.pairs import PairScorer
+    from prevalence.scorers.grammar import Spec
     from prevalence.scorers.registry import ScorerOptions
 
 __all__ = ["ENTRIES", "open_conv", "open_zero_shot"]

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.baselines.generative.cloze import Pieces
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.neural.runner import Runner
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_blanc_help", "open_blanc_tune"]
 

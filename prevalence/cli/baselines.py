@@ -12,7 +12,10 @@ import click
 
 from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.options import (
+    ONE_DEVICE,
     GroupedCommand,
+    NamingFiles,
+    field_options,
     input_options,
     open_cache_folder,
     option,
@@ -22,10 +25,11 @@ from prevalence.cli.options import (
 from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, screen
 from prevalence.errors import InputError
 from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.scorers.registry import ScorerOptions
 from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from contextlib import ExitStack
 
     from prevalence.baselines.protocol import Metric, Runtime
@@ -76,9 +80,16 @@ class BaselineOptions:
 
 
 def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
-    from prevalence.baselines.naming import split_specs
+    from prevalence.baselines.registry import split_specs
 
     return tuple(spec for part in parts for spec in split_specs(part))
+
+
+def _metric_files(specs: str) -> Iterator[str]:
+    from prevalence.baselines.registry import files_read, split_specs
+
+    for spec in split_specs(specs):
+        yield from files_read(spec)
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
@@ -88,6 +99,7 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     "--metrics",
     "-m",
     multiple=True,
+    type=NamingFiles(_metric_files),
     callback=_specs,
     metavar="NAMES",
     help="What to compute (repeat it, or use commas); see --list.",
@@ -117,35 +129,16 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     help="Score the --references too, each against the others.",
 )
 @input_options("systems", "limit")
-@option(
-    "Models",
-    "--device",
-    metavar="DEVICE",
-    default="auto",
-    show_default=True,
-    help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
-)
-@option(
-    "Models",
-    "--dtype",
-    metavar="TYPE",
-    default="auto",
-    show_default=True,
-    type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
-    help="auto (float32), float32, float16 or bfloat16.",
-)
-@option(
-    "Models", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens in a batch."
-)
-@option(
-    "Cache",
-    "--cache",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or the "
-    "user's cache folder].",
-)
-@option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored values.")
+@field_options(
+    ScorerOptions, "device", "dtype", "batch_tokens", "cache",
+    helps={
+        "device": ONE_DEVICE,
+        "batch_tokens": "Most tokens in a batch.",
+        "cache": "Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or "
+        "the user's cache folder].",
+        "no_cache": "Neither read nor write stored values.",
+    },
+)  # fmt: skip
 @option(
     "Output",
     "--output",

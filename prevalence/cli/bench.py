@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option, split_names
+from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,7 @@ GPU; tiny and small are small likenesses that a CPU can run.
 )
 @option("Work", "--repeats", type=click.IntRange(1), metavar="N", default=3, show_default=True,
         help="Timed runs of each; the median counts.")  # fmt: skip
-@option("Work", "--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True,
-        help="Of weights and texts.")  # fmt: skip
+@seed_option("Work", "Of weights and texts.")
 @option("Machine", "--device", metavar="DEVICE", default="auto", show_default=True,
         help="auto (a CUDA device if there is one), cpu, cuda, cuda:1.")  # fmt: skip
 @option(
@@ -85,7 +84,10 @@ GPU; tiny and small are small likenesses that a CPU can run.
     help="Write a JSON file, a CSV file and, with matplotlib, a picture there.",
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
-def bench(*, models: str | None, output: Path | None, as_json: bool, **parameters: Any) -> None:
+@quiet_option
+def bench(
+    *, models: str | None, output: Path | None, as_json: bool, quiet: bool, **parameters: Any
+) -> None:
     """How many pairs a second does this machine score, and how many without prevalence?
 
     Every row scores the same pairs, from strings to probabilities, with the same weights in the
@@ -105,7 +107,7 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
     console = make_console()
     if not as_json:
         console.print(f"{about['device']}, {settings.dtype}, {about['torch_threads']} threads\n")
-    with Console(stderr=True).status("") as status:
+    with Console(stderr=True, quiet=quiet).status("") as status:
         for name in chosen:
             try:
                 results.append(measure_model(name, settings, progress=status.update))
@@ -118,7 +120,7 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
                 console.print(throughput_table(results[-1]))
                 console.print()
             if output is not None:
-                _write(output, about, settings, results)
+                _write(output, about, settings, results, quiet=quiet)
     if as_json:
         whole = throughput_json(about, asdict(settings), results)
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
@@ -148,7 +150,12 @@ def _known(names: Sequence[str], models: Sequence[str]) -> Sequence[str]:
 
 
 def _write(
-    folder: Path, about: dict[str, Any], settings: BenchSettings, results: Sequence[ModelResult]
+    folder: Path,
+    about: dict[str, Any],
+    settings: BenchSettings,
+    results: Sequence[ModelResult],
+    *,
+    quiet: bool,
 ) -> None:
     """Write what there is so far; each model replaces the files of the one before."""
     from prevalence.cli.errors import note
@@ -163,4 +170,5 @@ def _write(
     with atomic_file(folder / f"{stem}.csv") as file:
         file.write(throughput_csv(about, results))
     plot_throughput(folder / f"{stem}.png", results, title=f"{about['device']}, {settings.dtype}")
-    note(f"{folder / stem}.json, .csv")
+    if not quiet:
+        note(f"{folder / stem}.json, .csv")

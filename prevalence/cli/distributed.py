@@ -128,65 +128,15 @@ def worker_parameters(options: ClusterOptions, parameters: dict[str, Any]) -> di
     if changed["calibration"] is not None:
         changed["calibration"] = changed["calibration"].absolute()
     if changed["model"] is not None:
-        changed["model"] = _scorer_from_root(changed["model"])
+        from prevalence.scorers.registry import with_files
+
+        changed["model"] = with_files(changed["model"], _file_from_root)
     return changed
-
-
-def _scorer_from_root(name: str) -> str:
-    """A scorer's name with the files and folders in it named from the root.
-
-    A word is taken for a file only where one process would open it as a file: a folder may have
-    the name of a family, of a registered model or of a family's option.
-    """
-    from prevalence.models.registry import lookup
-    from prevalence.scorers.registry import FAMILIES
-
-    kind, colon, rest = name.partition(":")
-    if kind == "nli" and colon:
-        return f"nli:{rest if lookup(rest) else _file_from_root(rest)}"
-    if kind not in FAMILIES:
-        return name if lookup(name) else _file_from_root(name)
-    parts = rest.split(",")
-    word = next((place for place, part in enumerate(parts) if "=" not in part), None)
-    if word is not None and kind in _FIRST_WORDS:
-        parts[word] = _unless_cut(",", parts[word].strip(), _FIRST_WORDS[kind])
-    return kind + colon + ",".join(map(_setting_from_root, parts))
-
-
-def _setting_from_root(part: str) -> str:
-    key, equals, value = part.partition("=")
-    if key.strip() not in _MODEL_SETTINGS:
-        return part
-    models = value.strip().split("+")
-    return key + equals + "+".join(_unless_cut(",+", m, _unit_model_from_root) for m in models)
-
-
-def _unless_cut(marks: str, word: str, renamed: Callable[[str], str]) -> str:
-    """An argument under its new name, or as it is where that holds a mark which would end it."""
-    found = renamed(word)
-    return word if set(marks) & set(found) else found
-
-
-def _unit_model_from_root(name: str) -> str:
-    from prevalence.scorers.summac import SUMMAC_MODELS
-
-    return name if name.removeprefix("nli:") in SUMMAC_MODELS else _scorer_from_root(name)
 
 
 def _file_from_root(name: str) -> str:
     path = Path(name).expanduser()
     return str(path.absolute()) if name and path.exists() else name
-
-
-_FIRST_WORDS: dict[str, Callable[[str], str]] = {
-    "adapter": _file_from_root,
-    "cosine": _scorer_from_root,
-    "summac-conv": _file_from_root,
-    "superpal": _unit_model_from_root,
-}
-"""Families whose first word names a file or a model."""
-_MODEL_SETTINGS = ("model", "qa", "qg")
-"""Settings of families that name one."""
 
 
 @contextmanager

@@ -19,10 +19,12 @@ from prevalence.cli.judge_backends import (
     check_backend_options,
 )
 from prevalence.cli.options import (
+    FILE,
     GroupedCommand,
     input_options,
     option,
     quiet_option,
+    seed_option,
     several_names,
 )
 from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer
@@ -102,13 +104,14 @@ class JudgeOptions:
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
-@option("Method", "--method", "-m", metavar="METHOD", help="How to ask; see --list.")
+@option("Method", "--method", "-m", metavar="METHOD", type=FILE, help="How to ask; see --list.")
 @option(
     "Method",
     "--dimensions",
     "-d",
     multiple=True,
     callback=several_names,
+    type=FILE,
     metavar="NAMES",
     help="What to rate (repeat it, or use commas) [default: all of the method's first set].",
 )
@@ -116,6 +119,7 @@ class JudgeOptions:
     "Method",
     "--pairs",
     metavar="CHOICE",
+    type=FILE,
     help="h2h: neighbours (by human rating), all, or a JSON Lines file of {a, b} [default: all].",
 )
 @option("Method", "--list", "show_list", is_flag=True, help="Show the methods and dimensions.")
@@ -146,7 +150,7 @@ class JudgeOptions:
 @option("Replies", "--top-p", metavar="P", type=float, default=1.0, help="Nucleus.")
 @option("Replies", "--top-k", metavar="K", type=click.IntRange(1), help="Most tokens to draw from.")
 @option("Replies", "--max-tokens", metavar="N", type=click.IntRange(1), help="Longest reply.")
-@option("Replies", "--seed", metavar="N", type=int, default=0, help="Of the first sample.")
+@seed_option("Replies", "Of the first sample.", default=0, least=None)
 @option(
     "Replies",
     "--parser",

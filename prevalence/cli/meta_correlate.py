@@ -19,7 +19,7 @@ from prevalence.cli.meta_options import (
     rule_options,
     write_report,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, option, seed_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,10 +63,7 @@ Examples:
     "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals.",
 )  # fmt: skip
-@option(
-    "Statistics", "--seed", metavar="N", type=click.IntRange(0), default=12345,
-    show_default=True, help="Of resampling and permutations.",
-)  # fmt: skip
+@seed_option("Statistics", "Of resampling and permutations.")
 @option(
     "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND",
     help="Test two metrics (or families) against each other; repeat it for several pairs.",

@@ -16,7 +16,7 @@ from prevalence.cli.meta_options import (
     read_choices,
     rule_options,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option
 
 __all__ = ["figures"]
 
@@ -46,10 +46,7 @@ Examples:
     "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
     show_default=True, help="Of the bootstrap.",
 )  # fmt: skip
-@option(
-    "Statistics", "--seed", metavar="N", type=click.IntRange(0), default=12345,
-    show_default=True, help="Of the resampling.",
-)  # fmt: skip
+@seed_option("Statistics", "Of the resampling.")
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
     type=click.Path(path_type=Path, file_okay=False), help="Folder of the figures.",
@@ -64,6 +61,7 @@ Examples:
     "Output", "--format", "form", metavar="FORMAT", type=click.Choice(["png", "svg", "pdf"]),
     default="png", show_default=True, help="png, svg or pdf.",
 )  # fmt: skip
+@quiet_option
 def figures(**parameters: Any) -> None:
     """Draw correlations, box plots, quality, ratings or averages.
 

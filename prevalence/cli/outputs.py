@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import click
 
+from prevalence.cli.options import NamingFiles
 from prevalence.report.text import inert
 from prevalence.writers import JsonLinesWriter
 
@@ -32,8 +32,6 @@ __all__ = [
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record"})
 """Options that name what a command writes; whatever other parameters name is read."""
-_AFTER_A_MARK = re.compile(r"[:=,|]")
-"""What stands before the file in ``adapter:FILE``, ``LABEL=FILE`` and lists of such."""
 
 
 def check_output(output: Path, *, option: str = "--output") -> None:
@@ -53,27 +51,22 @@ def check_output(output: Path, *, option: str = "--output") -> None:
     for parameter in context.command.params:
         if _WRITTEN.isdisjoint(parameter.opts):
             given = context.params.get(str(parameter.name))
-            is_input = isinstance(parameter, click.Argument)
-            if any(_same_file(path, output) for path in _paths(given, bare=is_input)):
-                read = "an input" if is_input else parameter.opts[0]
+            if any(_same_file(path, output) for path in _paths(parameter, given)):
+                read = "an input" if isinstance(parameter, click.Argument) else parameter.opts[0]
                 raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
 
 
-def _paths(given: Any, *, bare: bool) -> Iterator[str]:
-    """What a parameter's value may name as a file.
-
-    Args:
-        given: the value.
-        bare: whether a bare word may, which among options is more often the name of a system.
-    """
+def _paths(parameter: click.Parameter, given: Any) -> Iterator[str]:
+    """What a parameter's value names as files."""
     if isinstance(given, tuple | list):
         for one in given:
-            yield from _paths(one, bare=bare)
+            yield from _paths(parameter, one)
     elif isinstance(given, Path):
         yield str(given)
-    elif isinstance(given, str):
-        parts = [given, *_AFTER_A_MARK.split(given)[1:]]
-        yield from (part for part in parts if bare or "." in part or os.sep in part)
+    elif isinstance(given, str) and isinstance(parameter.type, NamingFiles):
+        yield from parameter.type.files(given)
+    elif isinstance(given, str) and isinstance(parameter, click.Argument):
+        yield given
 
 
 def _same_file(first: str, second: Path) -> bool:

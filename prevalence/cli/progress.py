@@ -128,9 +128,9 @@ class RunProgress:
 
 
 @contextmanager
-def pair_bar(pairs: int) -> Iterator[Callable[[int], None]]:
+def pair_bar(pairs: int, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """A bar over a known number of pairs; gives the callback that takes pairs just scored."""
-    with _bar(MofNCompleteColumn(), TextColumn("pairs"), quiet=False) as bar:
+    with _bar(MofNCompleteColumn(), TextColumn("pairs"), quiet=quiet) as bar:
         task = bar.add_task("", total=pairs)
         yield lambda scored: bar.update(task, advance=scored)
 

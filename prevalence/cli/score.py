@@ -20,16 +20,18 @@ from prevalence.cli.distributed import (
 from prevalence.cli.errors import EXIT_NOTHING, note, tell_failures
 from prevalence.cli.options import (
     GroupedCommand,
+    field_options,
     input_options,
     model_options,
     option,
     quiet_option,
     refuse_given,
     scorer_settings,
+    seed_option,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
+from prevalence.scoring.options import ScoringOptions
 from prevalence.writers import (
     CsvWriter,
     JsonLinesWriter,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from prevalence.distributed import DistributedEngine
     from prevalence.records import ScoredSummary
     from prevalence.report.systems import SystemTable
-    from prevalence.scoring.engine import Engine, ScoringOptions
+    from prevalence.scoring.engine import Engine
 
     Scoring = Engine | DistributedEngine
     Records = Selection | DistributedEngine
@@ -163,65 +165,7 @@ class ScoreOptions(ClusterOptions):
     type=click.IntRange(1),
     help="Only the first N records that are left.",
 )
-@option("Scoring", "--no-trivial", is_flag=True, help="No trivial mask.")
-@option(
-    "Scoring",
-    "--trivial-template",
-    metavar="TEXT",
-    default="name",
-    show_default=True,
-    help='name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
-)
-@option(
-    "Scoring",
-    "--splitter",
-    metavar="NAME",
-    type=click.Choice(SPLITTERS),
-    default=SPLITTERS[0],
-    show_default=True,
-    help=f"How summaries are cut into sentences: {', '.join(SPLITTERS)}.",
-)
-@option(
-    "Scoring",
-    "--soft",
-    is_flag=True,
-    help="Also score with probabilities in place of decisions (asks every pair).",
-)
-@option(
-    "Scoring",
-    "--full-matrix",
-    is_flag=True,
-    help="Also ask the reviews about masked sentences; scores stay the same.",
-)
-@option(
-    "Scoring",
-    "--max-sentences",
-    metavar="N",
-    type=click.IntRange(1),
-    default=DEFAULT_MAX_SENTENCES,
-    show_default=True,
-    help="Refuse longer summaries: redundancy is quadratic.",
-)
-@option(
-    "Scoring",
-    "--statements-where",
-    metavar="CONDITION",
-    help="Score only the statements that satisfy it: 'text has battery, charger', or "
-    "'aspect = battery' where the record labels them.",
-)
-@option(
-    "Scoring",
-    "--reviews-where",
-    metavar="CONDITION",
-    help="Score against only the reviews that satisfy it: 'rating <= 2 and text has refund'.",
-)
-@option(
-    "Scoring",
-    "--ceiling",
-    is_flag=True,
-    help="Also give each score as a share of what greedy construction reaches on the same reviews "
-    "at the same length; quadratic in reviews, and cached.",
-)
+@field_options(ScoringOptions)
 @model_options
 @engine_options
 @option(
@@ -262,15 +206,7 @@ class ScoreOptions(ClusterOptions):
     type=click.IntRange(1),
     help="Of intervals and tests [default: 1,000; 10,000 for randomization].",
 )
-@option(
-    "Statistics",
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    default=12345,
-    show_default=True,
-    help="Of the resampling.",
-)
+@seed_option("Statistics", "Of the resampling.")
 def score(**parameters: Any) -> None:
     """Score summaries: how prevalent are their opinions among the reviews?
 
@@ -305,8 +241,6 @@ def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
 
 
 def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOptions:
-    from prevalence.scoring.engine import ScoringOptions
-
     return ScoringOptions(
         threshold=parameters["threshold"],
         trivial=None if options.no_trivial else options.trivial_template,

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.errors import note, tell_failures
-from prevalence.cli.options import GroupedCommand, input_options, option, quiet_option
+from prevalence.cli.options import (
+    GroupedCommand,
+    field_options,
+    input_options,
+    option,
+    quiet_option,
+    seed_option,
+)
 from prevalence.cli.outputs import LineFile, check_output, line_writer
 from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
@@ -63,10 +71,11 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
 @option(
     "Model",
     "--dtype",
-    type=click.Choice(["float32", "bfloat16"]),
-    default="float32",
+    metavar="TYPE",
+    type=click.Choice(["auto", "float32", "bfloat16"]),
+    default="auto",
     show_default=True,
-    help="Of the weights.",
+    help="Of the weights: auto (float32), float32 or bfloat16.",
 )
 @option(
     "Model",
@@ -96,16 +105,19 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     show_default=True,
     help="Probability of the nucleus.",
 )
-@option("Sampling", "--seed", metavar="N", type=int, default=0, show_default=True,
-        help="Of the samples; a sentence's samples depend on nothing else.")  # fmt: skip
-@option(
+@seed_option(
     "Sampling",
-    "--splitter",
-    type=click.Choice(SPLITTERS),
-    default=SPLITTERS[0],
-    show_default=True,
-    help="How reviews are cut into sentences, and candidates counted.",
+    "Of the samples; a sentence's samples depend on nothing else.",
+    default=0,
+    least=None,
 )
+@field_options(
+    ScoringOptions, "splitter", group="Sampling",
+    helps={
+        "splitter": "How reviews are cut into sentences, and candidates counted: "
+        f"{', '.join(SPLITTERS)}."
+    },
+)  # fmt: skip
 @option(
     "Output",
     "--output",

@@ -11,6 +11,7 @@ import click
 from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.options import (
     GroupedCommand,
+    field_options,
     input_options,
     model_option_names,
     model_options,
@@ -18,6 +19,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
     scorer_settings,
+    seed_option,
 )
 from prevalence.cli.outputs import LineFile, check_output, line_writer
 from prevalence.cli.writing_options import (
@@ -30,6 +32,7 @@ from prevalence.cli.writing_options import (
 from prevalence.errors import InputError
 from prevalence.models.registry import EMBEDDED
 from prevalence.runs import Incomplete, Selection, Tally, chunks, run
+from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule
 from prevalence.summarize.extract import METHODS, SEARCHES, SummaryOptions
@@ -62,7 +65,7 @@ _READ: Mapping[str, frozenset[str]] = {
     "lead": frozenset({"no_cache"}),
     "lexrank": frozenset({"no_cache"}),
     "centroid": frozenset({"no_cache", "model", "device"}),
-    LANGUAGE_MODEL: frozenset({"no_cache", "cache", "device", "dtype", "batch_tokens"}),
+    LANGUAGE_MODEL: frozenset({"no_cache", "cache", "device", "dtype", "batch_tokens", "model"}),
 }
 """What other methods than greedy read of the options that open a scorer."""
 
@@ -195,21 +198,19 @@ class SummarizeOptions:
 )
 @option(
     "Choice",
-    "--confidence",
+    "--racing-confidence",
+    "confidence",
+    formerly="--confidence",
     metavar="P",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.95,
     show_default=True,
     help="Probability with which racing finds the summary that exact search makes.",
 )
-@option(
+@seed_option(
     "Choice",
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
+    "Of random, of the order in which racing asks the reviews, and of llm.",
     default=0,
-    show_default=True,
-    help="Of random, of the order in which racing asks the reviews, and of llm.",
 )
 @option(
     "Choice",
@@ -223,24 +224,15 @@ class SummarizeOptions:
     is_flag=True,
     help="Give no full stop to a sentence that lacks one; joined ones may then be read as one.",
 )
-@option("Choice", "--no-trivial", is_flag=True, help="Greedy: keep trivial sentences.")
-@option(
-    "Choice",
-    "--trivial-template",
-    metavar="TEXT",
-    default="name",
-    show_default=True,
-    help='Greedy: name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
-)
-@option(
-    "Choice",
-    "--splitter",
-    metavar="NAME",
-    type=click.Choice(SPLITTERS),
-    default=SPLITTERS[0],
-    show_default=True,
-    help=f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
-)
+@field_options(
+    ScoringOptions, "trivial", "splitter", group="Choice",
+    helps={
+        "trivial_template": 'Greedy: name is "I bought a {name}."; script is "I bought {name}."; '
+        "or your own text.",
+        "no_trivial": "Greedy: keep trivial sentences.",
+        "splitter": f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
+    },
+)  # fmt: skip
 @writing_options
 @model_options
 @option(
@@ -398,7 +390,7 @@ def _extract(options: SummarizeOptions, parameters: dict[str, Any], selection: S
 
 def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
     from prevalence.scorers.registry import open_scorer
-    from prevalence.scoring.engine import Engine, ScoringOptions
+    from prevalence.scoring.engine import Engine
 
     scoring = ScoringOptions(
         threshold=parameters["threshold"],

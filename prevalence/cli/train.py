@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.options import quiet_option
+
 if TYPE_CHECKING:
     from prevalence.training.loop import ProgressCallback, TrainingProgress
 
@@ -34,7 +36,7 @@ Example:
     "again with the same folder goes on where the last run stopped.",
 )  # fmt: skip
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@click.option("--quiet", is_flag=True, help="Print no progress.")
+@quiet_option
 def train(
     *, recipe: Path, output: Path, data: Path | None, work: Path | None, device: str, quiet: bool
 ) -> None:

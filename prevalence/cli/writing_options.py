@@ -126,6 +126,7 @@ def take_writing(parameters: dict[str, Any]) -> WritingOptions:
     """Take the options of :func:`writing_options` out of a command's parameters."""
     own = {name: parameters.pop(name) for name in _OWN}
     backend, told = backend_choice(dict(parameters))
+    backend = backend or parameters["model"]
     drop_language_model_options(parameters)
     return WritingOptions(**own, backend=backend, told=told)
 

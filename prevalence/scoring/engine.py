@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
-from prevalence.metric import check_threshold, near
+from prevalence.metric import near
 from prevalence.nli.pairs import (
     FLAG_TRUNCATED,
     PairPlan,
@@ -27,8 +27,8 @@ from prevalence.nli.pairs import (
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
-from prevalence.scoring.conditions import Restriction
 from prevalence.scoring.job import SummaryJob, scored_summary
+from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
 
@@ -40,57 +40,6 @@ __all__ = ["Engine", "ScoringOptions", "WorkCounts"]
 _CHUNK_UNITS = 4
 _CHUNK_CHARACTERS = 32_000_000
 _CHUNK_RECORDS = 4_096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringOptions:
-    """How to score; every field that can change a score is named in the signature.
-
-    Attributes:
-        threshold: decision threshold in [0, 1); None takes the scorer's.
-        trivial: template name or text for the product statement; None for no trivial mask.
-        splitter: sentence splitter name.
-        full_matrix: score every review pair, masked sentences included.
-        soft: also compute soft prevalence (implies the full matrix).
-        max_sentences: limit on the sentences of a summary.
-        statements_where: condition on the statements that count, see
-            :mod:`prevalence.scoring.conditions`; None for all of them.
-        reviews_where: likewise on reviews.
-        ceiling: also find what greedy construction reaches on the same reviews.
-
-    Raises:
-        ConfigurationError: a value out of range.
-    """
-
-    threshold: float | None = None
-    trivial: str | None = "name"
-    splitter: str = "punkt-en"
-    full_matrix: bool = False
-    soft: bool = False
-    max_sentences: int = DEFAULT_MAX_SENTENCES
-    statements_where: str | None = None
-    reviews_where: str | None = None
-    ceiling: bool = False
-
-    @property
-    def restriction(self) -> Restriction:
-        """Both conditions, read."""
-        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
-
-    def __post_init__(self) -> None:
-        if self.threshold is not None:
-            check_threshold(self.threshold)
-        if self.max_sentences < 1:
-            raise ConfigurationError(
-                f"the sentence limit must be positive, not {self.max_sentences}"
-            )
-        trivial_template(self.trivial)
-        statements = self.restriction.statements
-        if self.ceiling and statements is not None and statements.fields != {"text"}:
-            raise ConfigurationError(
-                "a ceiling needs statements that the reviews' own sentences can be, which have no "
-                "labels: restrict statements by words of text, or leave the ceiling out"
-            )
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ PREFIX_KEY = "prevalence_prefix"
 MAX_LENGTH_KEY = "prevalence_max_length"
 
 # T5's activations leave the range of float16, so it is not offered.
-_DTYPES = ("float32", "bfloat16")
+_DTYPES = ("auto", "float32", "bfloat16")
 
 _KEPT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id",
          "forced_bos_token_id")  # fmt: skip
@@ -59,9 +59,7 @@ class SeqToSeq:
     digest: str
 
 
-def load_seq_to_seq(
-    folder: str | Path, *, device: str = "auto", dtype: str = "float32"
-) -> SeqToSeq:
+def load_seq_to_seq(folder: str | Path, *, device: str = "auto", dtype: str = "auto") -> SeqToSeq:
     """Load a sequence-to-sequence checkpoint: T5, BART, Pegasus, ...
 
     Only safetensors are read, and no code from the checkpoint is run.
@@ -69,7 +67,7 @@ def load_seq_to_seq(
     Args:
         folder: checkpoint folder.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
-        dtype: ``float32`` or ``bfloat16``.
+        dtype: ``auto`` (float32), ``float32`` or ``bfloat16``.
 
     Raises:
         ModelError: no such folder, not an encoder-decoder, or not loadable.
