@@ -12,8 +12,8 @@ from prevalence.baselines.lexical import catalogue as lexical
 from prevalence.baselines.neural import catalogue as neural
 from prevalence.baselines.protocol import Entry, Metric, Runtime
 from prevalence.errors import ConfigurationError, MissingDependencyError
-from prevalence.options import nearest
 from prevalence.scorers.grammar import FLAG, Name, Setting, Spec, split_names
+from prevalence.scorers.options import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.common import DATA, ROOT, append_row, environment, show_table
+from prevalence.metric import ReviewMatrix
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, Review, Summary
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.scoring.matrix import ReviewMatrix
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
 from prevalence.summarize.candidates import Candidates, LengthRule, Place

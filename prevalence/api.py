@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
-from prevalence.options import shared_out, takes
 from prevalence.readers import parse_record
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
+from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer
 from prevalence.scoring.engine import Engine, WorkCounts
-from prevalence.scoring.matrix import ReviewMatrix
 from prevalence.scoring.options import ScoringOptions
 from prevalence.summarize.extract import Extract, SummaryOptions
 from prevalence.summarize.summarizer import Summarizer

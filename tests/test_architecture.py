@@ -22,10 +22,10 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 # From the bottom to the top. A part imports its own modules, those of its line and of lower lines,
 # at any depth; no two files import each other.
 LAYERS = (
-    {"kernels", "errors", "sentences", "metric", "options", "stats"},
-    {"records", "nli", "models", "signature"},
-    {"readers", "writers", "llm"},
-    {"labelled", "scorers", "runs"},
+    {"kernels", "errors", "sentences", "stats"},
+    {"records", "nli", "models", "metric", "signature"},
+    {"readers", "writers"},
+    {"labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},
     {
         "api",

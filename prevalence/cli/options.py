@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from prevalence.options import described_fields
+from prevalence.scorers.options import described_fields
 from prevalence.scorers.registry import ScorerOptions
 
 if TYPE_CHECKING:
     from dataclasses import Field
 
-    from prevalence.options import Description
+    from prevalence.scorers.options import Description
 
 __all__ = [
     "FILE",

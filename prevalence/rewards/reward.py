@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError
-from prevalence.options import shared_out, takes
 from prevalence.records import BadRecord
 from prevalence.rewards.batch import BatchScorer, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
+from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.options import ScoringOptions
 from prevalence.signature import with_parts

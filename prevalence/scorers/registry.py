@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import DTYPES
 from prevalence.models.registry import EMBEDDED, lookup
-from prevalence.options import described, documented, shared_out, takes
 from prevalence.scorers.grammar import Name, Setting, usage
+from prevalence.scorers.options import described, documented, shared_out, takes
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer

@@ -1,21 +1,366 @@
-"""How to score: the options of the engine, for the command line, Python, rewards and workers.
+"""How to score: the options of the engine, and conditions on what counts.
 
-Importing them loads no array library, so that help texts come at once.
+The options serve the command line, Python, rewards and workers; importing them loads no array
+library, so that help texts come at once.
+
+A restricted score is the score of what is left: the summary without its other statements, against
+the product without its other reviews. So m and n shrink, and a statement that is left out masks
+nothing: what is asked is how prevalent the statements on, say, the battery are, and a statement on
+something else does not take one of them away. Source: Malon 2023, section 7.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
-from prevalence.errors import ConfigurationError
-from prevalence.options import described, documented
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.records import well_formed
+from prevalence.scorers.options import described, documented
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
-    from prevalence.scoring.conditions import Restriction
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-__all__ = ["ScoringOptions"]
+    from prevalence.records import Product, Review, Summary
+    from prevalence.sentences import Sentence
+
+__all__ = ["STATEMENTS", "Clause", "Left", "Restriction", "ScoringOptions", "Where", "parse_where"]
+
+
+_TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|=|<|>|,)|(?P<word>[^\s"<>=!,]+))')
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_PLAIN = re.compile(r"[\w.+-]+")
+
+_ORDERINGS: dict[str, Callable[[float, float], bool]] = {
+    "<": lambda found, wanted: found < wanted,
+    "<=": lambda found, wanted: found <= wanted,
+    ">": lambda found, wanted: found > wanted,
+    ">=": lambda found, wanted: found >= wanted,
+}
+_OPERATORS = {*_ORDERINGS, "=", "!=", "has"}
+_EXAMPLE = 'write for example: rating >= 4 and text has battery, "power supply"'
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One test of one field.
+
+    Attributes:
+        field: a key; dots lead into nested objects where no key has the whole name.
+        operator: ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` or ``has``.
+        values: one or more; one for an ordering.
+    """
+
+    field: str
+    operator: str
+    values: tuple[str, ...]
+
+    def holds(self, fields: Mapping[str, Any]) -> bool:
+        """Whether the clause is true; one about a missing, null or empty field never is.
+
+        A list satisfies a clause when one of its elements does, and ``!=`` when none equals.
+        """
+        found = _lookup(fields, self.field)
+        if found is None or found == "":
+            return False
+        elements = found if isinstance(found, list | tuple) else [found]
+        if self.operator == "!=":
+            return not any(_equal(item, value) for item in elements for value in self.values)
+        test = self._test()
+        return any(test(item, value) for item in elements for value in self.values)
+
+    def _test(self) -> Callable[[object, str], bool]:
+        if self.operator == "=":
+            return _equal
+        if self.operator == "has":
+            return _has
+        compare = _ORDERINGS[self.operator]
+
+        def ordered(found: object, wanted: str) -> bool:
+            number, limit = _number(found), _number(wanted)
+            return number is not None and limit is not None and compare(number, limit)
+
+        return ordered
+
+    def __str__(self) -> str:
+        values = ",".join(map(_quoted, self.values))
+        sign = " has " if self.operator == "has" else self.operator
+        return f"{_quoted(self.field)}{sign}{values}"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A condition: clauses that must all hold.
+
+    >>> where = parse_where('rating>=4 and text has battery, "power supply"')
+    >>> where.holds({"rating": 5, "text": "The Power-Supply hums."})
+    True
+    >>> str(where)
+    'rating>=4 and text has battery,"power supply"'
+    """
+
+    clauses: tuple[Clause, ...]
+
+    def holds(self, fields: Mapping[str, Any]) -> bool:
+        """Whether all clauses are true of an object's fields."""
+        return all(clause.holds(fields) for clause in self.clauses)
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Fields that the clauses test."""
+        return frozenset(clause.field for clause in self.clauses)
+
+    def missing(self, objects: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Fields that none of the objects has, sorted."""
+        return sorted(
+            field
+            for field in self.fields
+            if all(_lookup(fields, field) is None for fields in objects)
+        )
+
+    def __str__(self) -> str:
+        """One spelling for all that mean the same clauses; :func:`parse_where` reads it back."""
+        return " and ".join(map(str, self.clauses))
+
+
+def parse_where(text: str) -> Where:
+    """Read a condition.
+
+    Args:
+        text: clauses joined by ``and``. Field names and values with spaces, commas or signs stand
+            in double quotes. Several values after ``=``, ``!=`` and ``has`` are separated by
+            commas.
+
+    Raises:
+        ConfigurationError: the text is no condition; the message says where it goes wrong.
+    """
+    if not isinstance(text, str):
+        raise ConfigurationError(f"a condition is {type(text).__name__}, not text; {_EXAMPLE}")
+    text = well_formed(text)
+    tokens = list(_tokens(text))
+    clauses: list[Clause] = []
+    while True:
+        clause, tokens = _clause(tokens, text)
+        clauses.append(clause)
+        if not tokens:
+            return Where(tuple(clauses))
+        if tokens[0] != ("word", "and"):
+            raise _fault(text, f"{tokens[0][1]!r} stands where 'and' or the end should be")
+        tokens = tokens[1:]
+
+
+_Token = tuple[str, str]
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    place, end = 0, len(text.rstrip())
+    while place < end:
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise _fault(text, f"cannot be read at {text[place:].strip()[:20]!r}")
+        kind = str(match.lastgroup)
+        yield kind, match[kind]
+        place = match.end()
+
+
+def _clause(tokens: list[_Token], text: str) -> tuple[Clause, list[_Token]]:
+    if len(tokens) < 3:
+        raise _fault(text, "a clause needs a field, an operator and a value")
+    (kind, field), (_, operator) = tokens[:2]
+    if kind == "sign" or not field.strip():
+        raise _fault(text, f"{field!r} stands where a field should be")
+    if operator not in _OPERATORS or tokens[1][0] == "quoted":
+        raise _fault(text, f"{operator!r} is no operator (=, !=, <, <=, >, >=, has)")
+    values, rest = _values(tokens[2:], text)
+    if operator in _ORDERINGS and (len(values) > 1 or _number(values[0]) is None):
+        raise _fault(text, f"{operator} needs one number, not {', '.join(values)!r}")
+    if operator == "has":
+        for value in values:
+            if not _words(value):
+                raise _fault(text, f"has needs words, not {value!r}")
+    return Clause(field, operator, values), rest
+
+
+def _values(tokens: list[_Token], text: str) -> tuple[tuple[str, ...], list[_Token]]:
+    values = []
+    while True:
+        if not tokens or tokens[0][0] == "sign":
+            raise _fault(text, "a value is missing")
+        values.append(tokens[0][1])
+        if len(tokens) < 2 or tokens[1] != ("sign", ","):
+            return tuple(values), tokens[1:]
+        tokens = tokens[2:]
+
+
+def _fault(text: str, problem: str) -> ConfigurationError:
+    return ConfigurationError(f"condition {text!r}: {problem}; {_EXAMPLE}")
+
+
+def _lookup(fields: Mapping[str, Any], name: str) -> Any:
+    if name in fields:
+        return fields[name]
+    head, dot, rest = name.partition(".")
+    inner = fields.get(head)
+    return _lookup(inner, rest) if dot and isinstance(inner, dict) else None
+
+
+def _number(value: object) -> float | None:
+    """The number that a value is, or that a text spells; tables hold numbers as texts."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return float(value)
+    return None
+
+
+def _equal(found: object, wanted: str) -> bool:
+    if isinstance(found, bool):
+        return str(found).casefold() == wanted.strip().casefold()
+    number, limit = _number(found), _number(wanted)
+    if number is not None and limit is not None:
+        return number == limit
+    return isinstance(found, str) and found.strip().casefold() == wanted.strip().casefold()
+
+
+def _has(found: object, phrase: str) -> bool:
+    if not isinstance(found, str):
+        return False
+    words, wanted = _words(found), _words(phrase)
+    size = len(wanted)
+    return any(words[k : k + size] == wanted for k in range(len(words) - size + 1))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+def _quoted(text: str) -> str:
+    """A name or value as it must be written; "and" and "has" would be read as what they are."""
+    if _PLAIN.fullmatch(text) and text not in ("and", "has"):
+        return text
+    return f'"{text}"'
+
+
+_SHOWN = 40
+"""Characters of a sentence that a message shows."""
+
+STATEMENTS = "statements"
+"""Key of a summary that holds labels, one object a sentence, in order."""
+
+
+class Left(NamedTuple):
+    """What a condition leaves.
+
+    Attributes:
+        places: 0-based places of what is left, increasing.
+        reason: why nothing is, or None.
+    """
+
+    places: tuple[int, ...]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """Which statements and which reviews count; None for all of them.
+
+    Attributes:
+        statements: of ``text`` and of labels that the record gives.
+        reviews: of ``text``, ``id`` and all other keys of a review.
+    """
+
+    statements: Where | None = None
+    reviews: Where | None = None
+
+    @classmethod
+    def parse(cls, *, statements: str | None, reviews: str | None) -> Restriction:
+        """Read both conditions.
+
+        Raises:
+            ConfigurationError: one cannot be read.
+        """
+        return cls(
+            None if statements is None else parse_where(statements),
+            None if reviews is None else parse_where(reviews),
+        )
+
+    def __bool__(self) -> bool:
+        return self.statements is not None or self.reviews is not None
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """Parts of the signature, on one line and without the sign that separates them."""
+        parts = {"statements": self.statements, "reviews": self.reviews}
+        return {name: _safe(str(where)) for name, where in parts.items() if where is not None}
+
+    def reviews_left(self, product: Product) -> Left:
+        """The reviews that count; the reason is set when there are none of those given."""
+        fields = [_review_fields(review) for review in product.reviews]
+        return _left(self.reviews, fields, "review")
+
+    def sentences_left(self, summary: Summary, sentences: Sequence[Sentence]) -> Left:
+        """The statements that count.
+
+        Raises:
+            InputError: the condition asks for labels, and the summary has none, another number
+                of them than sentences, or labels that name another text.
+        """
+        labels = self._labels(summary, len(sentences))
+        for place, (label, sentence) in enumerate(zip(labels, sentences, strict=True)):
+            if label.get("text", sentence.text) != sentence.text:
+                raise InputError(
+                    f'"{STATEMENTS}"[{place}] is about another text than sentence {place} '
+                    f"({sentence.text[:_SHOWN]!r}); bring both into one order"
+                )
+        fields = [
+            {**label, "text": sentence.text}
+            for label, sentence in zip(labels, sentences, strict=True)
+        ]
+        return _left(self.statements, fields, "statement")
+
+    def _labels(self, summary: Summary, count: int) -> Sequence[Mapping[str, Any]]:
+        if self.statements is None or self.statements.fields == {"text"} or not count:
+            return [{}] * count
+        labels = summary.extra.get(STATEMENTS)
+        named = ", ".join(sorted(self.statements.fields - {"text"}))
+        advice = f'give "{STATEMENTS}", a list of objects, one a sentence, or ask for words of text'
+        if not isinstance(labels, list) or not all(isinstance(label, dict) for label in labels):
+            raise InputError(f"no labels to read {named} from; {advice}")
+        if len(labels) != count:
+            raise InputError(
+                f'"{STATEMENTS}" has {len(labels)} entries and the summary {count} sentences; '
+                f"{advice} (--splitter says what a sentence is)"
+            )
+        return labels
+
+
+def _safe(text: str) -> str:
+    return "".join(c if c.isprintable() and c != "|" else quote(c) for c in text)
+
+
+def _review_fields(review: Review) -> dict[str, Any]:
+    return {**review.extra, "id": review.id, "text": review.text}
+
+
+def _left(where: Where | None, objects: Sequence[Mapping[str, Any]], what: str) -> Left:
+    if where is None:
+        return Left(tuple(range(len(objects))), None)
+    places = tuple(place for place, fields in enumerate(objects) if where.holds(fields))
+    if places:
+        return Left(places, None)
+    missing = where.missing(objects) if objects else []
+    because = f" (none has {', '.join(missing)})" if missing else ""
+    return Left((), f"no {what} satisfies {where}{because}")
 
 
 @documented
@@ -85,8 +430,6 @@ class ScoringOptions:
     @property
     def restriction(self) -> Restriction:
         """Both conditions, read."""
-        from prevalence.scoring.conditions import Restriction
-
         return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
 
     def __post_init__(self) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence import metric
+from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScores, TextTable
-from prevalence.scoring.matrix import ReviewMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from prevalence.cli import main
 from prevalence.cli.options import FILE, field_options, option
 from prevalence.errors import ConfigurationError
 from prevalence.llm.backends import BackendOptions
-from prevalence.options import described_fields, shared_out
+from prevalence.scorers.options import described_fields, shared_out
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.options import ScoringOptions
 

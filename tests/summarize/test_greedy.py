@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
-from prevalence.scoring.matrix import ReviewMatrix
+from prevalence.metric import ReviewMatrix
 from prevalence.sentences import get_splitter
 from prevalence.summarize import greedy as module
 from prevalence.summarize.candidates import Candidates, LengthRule
