@@ -214,8 +214,10 @@ def chunks(
     >>> def reader():
     ...     yield from (1, 2, 3)
     ...     raise OSError("the disk is gone")
-    >>> for chunk in chunks(reader(), size=int, full=3):
-    ...     print(chunk)
+    >>> stream = chunks(reader(), size=int, full=3)
+    >>> next(stream), next(stream)
+    ([1, 2], [3])
+    >>> next(stream)
     Traceback (most recent call last):
     OSError: the disk is gone
     """
