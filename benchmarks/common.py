@@ -62,7 +62,7 @@ def environment() -> dict[str, Any]:
     """Date, commit, device and versions of a measurement."""
     import torch
 
-    from prevalence.bench.machine import environment as found
+    from benchmarks.throughput.machine import environment as found
 
     return found("cuda" if torch.cuda.is_available() else "cpu")
 

@@ -3,10 +3,10 @@
     python -m benchmarks.packing_kernels
     python -m benchmarks.packing_kernels --device cuda
 
-The work is what `prevalence bench` scores: each of 8 reviews of a product with each of 6 sentences,
-in batches of 65,536 tokens, longest pairs first. Packed and padded rows start from the tokens of
-the texts, which are made once; that is timed by itself. All are held against the tokenizer's own
-pairs before they are timed.
+The work is what `python -m benchmarks.throughput` scores: each of 8 reviews of a product with each
+of 6 sentences, in batches of 65,536 tokens, longest pairs first. Packed and padded rows start from
+the tokens of the texts, which are made once; that is timed by itself. All are held against the
+tokenizer's own pairs before they are timed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import append_row, environment, quantiles, show_table
-from prevalence.bench.architectures import architecture, write_checkpoint
-from prevalence.bench.machine import synchronize
-from prevalence.bench.workload import Workload
+from benchmarks.throughput.architectures import architecture, write_checkpoint
+from benchmarks.throughput.machine import synchronize
+from benchmarks.throughput.workload import Workload
 from prevalence.kernels.assembly import Assembled, PairLayout, assemble, assemble_reference
 from prevalence.kernels.packing import PackedPairs, PackingPath, assemble_packed
 from prevalence.nli.packing import fit, packs

@@ -37,7 +37,7 @@ LAYERS = (
         "training",
         "simplify",
     },
-    {"bench", "report"},
+    {"report"},
     {"cli", "__main__"},
 )
 # Baselines stand beside the layers: they may use the core, which may load them lazily.
@@ -306,7 +306,7 @@ def test_no_assertion_validates_input(module):
 # constant with a name of its own.
 REACHED = {
     "cli/test_baselines.py": {"_EPILOG"},
-    "cli/test_bench.py": {"_EPILOG"},
+    "benchmarks/throughput/test_command.py": {"_EPILOG"},
     "cli/test_calibrate.py": {"_EPILOG"},
     "cli/test_commands.py": {"_COMMANDS"},
     "cli/test_meta.py": {"_COMMANDS", "_EPILOG"},

@@ -42,7 +42,7 @@ Examples:
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @input_options
 @option(
-    "MetricTest", "--level", "levels", multiple=True, metavar="NAME",
+    "Comparison", "--level", "levels", multiple=True, metavar="NAME",
     type=click.Choice(["system", "summary", "pooled", "candidate"]),
     help="system (of means), summary (mean over items), pooled or candidate (by system, and "
     "their mean); repeat it for several [default: the convention's, or system and summary].",

@@ -20,7 +20,7 @@ from prevalence.nli.scorer import NLIScorer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from prevalence.bench.workload import Workload
+    from benchmarks.throughput.workload import Workload
     from prevalence.nli.pairs import PairScorer
 
 __all__ = ["CONTENDERS", "Given", "Opened"]

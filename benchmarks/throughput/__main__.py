@@ -1,4 +1,4 @@
-"""`prevalence bench`: pairs a second of this machine, beside the common ways to score them."""
+"""The command: pairs a second of this machine, beside the common ways to score them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from prevalence.cli.errors import note, reported
 from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.bench.measure import BenchSettings, ModelResult
+    from benchmarks.throughput.measure import BenchSettings, ModelResult
 
 __all__ = ["bench"]
 
 _EPILOG = """\b
 Examples:
-  prevalence bench --size tiny --repeats 1
-  prevalence bench --models embedded --size tiny --contenders 'one pair a call,ours packed'
-  prevalence bench --models roberta-large --size full --device cuda --output results
+  python -m benchmarks.throughput --size tiny --repeats 1
+  python -m benchmarks.throughput --models embedded --size tiny \\
+      --contenders 'one pair a call,ours packed'
+  python -m benchmarks.throughput --models roberta-large --size full --device cuda \\
+      --output results
 
 \b
 Weights are random, in the shape of the models named: speed depends on the shape
@@ -95,10 +98,10 @@ def bench(
     """
     from rich.console import Console
 
-    from prevalence.bench.machine import environment
-    from prevalence.bench.measure import MODELS, measure_model
+    from benchmarks.throughput.machine import environment
+    from benchmarks.throughput.measure import MODELS, measure_model
+    from benchmarks.throughput.tables import throughput_json, throughput_table
     from prevalence.report.console import make_console
-    from prevalence.report.throughput import throughput_json, throughput_table
 
     settings = _settings(parameters)
     chosen = _known(split_names(models) or list(MODELS), MODELS)
@@ -128,7 +131,7 @@ def bench(
 
 def _settings(parameters: dict[str, Any]) -> BenchSettings:
     """The settings with device and precision resolved."""
-    from prevalence.bench.measure import BenchSettings
+    from benchmarks.throughput.measure import BenchSettings
     from prevalence.models.devices import open_device
 
     device, dtype = str(open_device(parameters.pop("device"))), parameters.pop("dtype")
@@ -158,8 +161,7 @@ def _write(
     quiet: bool,
 ) -> None:
     """Write what there is so far; each model replaces the files of the one before."""
-    from prevalence.cli.errors import note
-    from prevalence.report.throughput import plot_throughput, throughput_csv, throughput_json
+    from benchmarks.throughput.tables import plot_throughput, throughput_csv, throughput_json
     from prevalence.writers import atomic_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -172,3 +174,8 @@ def _write(
     plot_throughput(folder / f"{stem}.png", results, title=f"{about['device']}, {settings.dtype}")
     if not quiet:
         note(f"{folder / stem}.json, .csv")
+
+
+if __name__ == "__main__":
+    with reported(lambda: False):
+        bench.main(prog_name="python -m benchmarks.throughput", standalone_mode=False)

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from prevalence.bench.architectures import architecture, write_checkpoint
-from prevalence.bench.contenders import CONTENDERS, Given, Opened
-from prevalence.bench.machine import (
+from benchmarks.throughput.architectures import architecture, write_checkpoint
+from benchmarks.throughput.contenders import CONTENDERS, Given, Opened
+from benchmarks.throughput.machine import (
     allocated,
     matmul_rate,
     peak_memory,
     release,
     synchronize,
 )
-from prevalence.bench.workload import Workload
+from benchmarks.throughput.workload import Workload
 from prevalence.errors import ConfigurationError, PrevalenceError
 from prevalence.models.checkpoint import first_line
 from prevalence.models.registry import EMBEDDED

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from prevalence.bench import contenders, measure
-from prevalence.bench.architectures import ARCHITECTURES, architecture, write_checkpoint
-from prevalence.bench.contenders import CONTENDERS, Opened
-from prevalence.bench.measure import BenchSettings, Measurement, measure_model
-from prevalence.bench.workload import REVIEWS, SENTENCES, WORDS, Workload
+from benchmarks.throughput import contenders, measure
+from benchmarks.throughput.architectures import ARCHITECTURES, architecture, write_checkpoint
+from benchmarks.throughput.contenders import CONTENDERS, Opened
+from benchmarks.throughput.measure import BenchSettings, Measurement, measure_model
+from benchmarks.throughput.tables import plot_throughput, throughput_csv, throughput_table
+from benchmarks.throughput.workload import REVIEWS, SENTENCES, WORDS, Workload
 from prevalence.errors import ConfigurationError
 from prevalence.models.checkpoint import load_checkpoint
-from prevalence.report.throughput import plot_throughput, throughput_csv, throughput_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ def test_pairs_are_every_review_of_a_product_with_every_sentence() -> None:
 
 
 def test_lengths_follow_the_histogram() -> None:
-    source = files("prevalence.bench").joinpath("data/lengths.json")
+    source = files("benchmarks.throughput").joinpath("data/lengths.json")
     stored = json.loads(source.read_text(encoding="utf-8"))["review"]
     lows, counts = np.array(stored["bins"]).T
     lengths = [len(text.split()) for text in Workload.draw(300).reviews]

@@ -111,9 +111,7 @@ def _commit() -> str | None:
         return None
     command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
     try:
-        described = subprocess.run(  # noqa: S603
-            command, capture_output=True, text=True, check=False, cwd=_ROOT
-        )
+        described = subprocess.run(command, capture_output=True, text=True, check=False, cwd=_ROOT)
     except OSError:
         return None
     return described.stdout.strip() or None

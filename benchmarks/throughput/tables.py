@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from prevalence.bench.measure import Measurement, ModelResult
+    from benchmarks.throughput.measure import Measurement, ModelResult
 
 __all__ = ["plot_throughput", "throughput_csv", "throughput_json", "throughput_table"]
 
