@@ -139,23 +139,80 @@ def _parse_review(record: Record, field: str, where: str, mode: LabelMode) -> Do
 
 
 def _parse_grouped(record: Record, where: str) -> list[Document]:
+    """Reviews; then what buying the product implies, and what its sentences say of one another."""
     reviews, sentences = items_of(record, "reviews", where), _texts(record, "sentences", where)
     rows = items_of(record, "labels", where)
     if len(rows) != len(reviews):
         raise InputError(f"{where}: expected {len(reviews)} rows of labels, found {len(rows)}")
-    group, domain = _group_of(record, where, where), str(record.get("domain", ""))
+    group = _group_of(record, where, where)
+    domain = str(record.get("domain", record.get("category", "")))
     documents = []
     for review, row in zip(reviews, rows, strict=True):
         targets = _row_targets(row, len(sentences), where)
         documents.append(Document(_review(review, where), sentences, targets, group, domain))
-    if "trivial" in record:
-        premise = TRIVIAL_TEMPLATES["name"].format(name=text_of(record, "name", where))
-        # Having bought a thing contradicts nothing that a review says of it.
-        labels = ["entailment"] + ["neutral"] * len(sentences)
-        statements = (text_of(record, "trivial", where), *sentences)
-        targets = _row_targets(labels, len(statements), where)
-        documents.append(Document(premise, statements, targets, group, domain, "product"))
+    if "trivial" in record or "follows_from_name" in record:
+        documents.append(_bought(record, sentences, group, domain, where))
+    if "implies" in record or "contradicts" in record:
+        documents += _related(record, sentences, group, domain, where)
     return documents
+
+
+def _bought(
+    record: Record, sentences: Sequence[str], group: str, domain: str, where: str
+) -> Document:
+    """What follows from having bought the product, which contradicts nothing that is said of it."""
+    premise = TRIVIAL_TEMPLATES["name"].format(name=text_of(record, "name", where))
+    follow = {
+        place
+        for (place,) in _places(record, "follows_from_name", len(sentences), where, single=True)
+    }
+    labels = ["entailment" if place in follow else "neutral" for place in range(len(sentences))]
+    statements = tuple(sentences)
+    if "trivial" in record:
+        statements = (text_of(record, "trivial", where), *statements)
+        labels = ["entailment", *labels]
+    targets = _row_targets(labels, len(statements), where)
+    return Document(premise, statements, targets, group, domain, "product")
+
+
+def _related(
+    record: Record, sentences: Sequence[str], group: str, domain: str, where: str
+) -> list[Document]:
+    """Every sentence as a premise of the others, which it implies, contradicts, or neither.
+
+    Contradiction has no direction; a pair that is said to be both is implied.
+    """
+    size = len(sentences)
+    labels = dict.fromkeys(_places(record, "implies", size, where), "entailment")
+    for first, second in _places(record, "contradicts", size, where):
+        labels.setdefault((first, second), "contradiction")
+        labels.setdefault((second, first), "contradiction")
+    documents = []
+    for place, premise in enumerate(sentences):
+        others = [other for other in range(size) if other != place]
+        targets = _row_targets(
+            [labels.get((place, other), "neutral") for other in others], len(others), where
+        )
+        texts = tuple(sentences[other] for other in others)
+        documents.append(Document(premise, texts, targets, group, domain, "sentence"))
+    return documents
+
+
+def _places(
+    record: Record, field: str, size: int, where: str, *, single: bool = False
+) -> list[tuple[int, ...]]:
+    """Places of sentences in a field, one by one or in pairs of different ones; none without it."""
+    entries = items_of(record, field, where) if field in record else ()
+    wanted = 1 if single else 2
+    found = []
+    for entry in entries:
+        places = [entry] if single else entry
+        whole = isinstance(places, list) and len(places) == len(set(map(str, places))) == wanted
+        if not whole or not all(type(at) is int and 0 <= at < size for at in places):
+            what = "a place of a sentence" if single else "two places of sentences"
+            raise InputError(f"{where}: field {field!r}: {entry!r} is not {what}, from 0")
+        found.append(tuple(places))
+    return found
 
 
 def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> list[Document]:

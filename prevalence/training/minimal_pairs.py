@@ -100,11 +100,11 @@ def with_negation(sentence: str, rng: np.random.Generator) -> str | None:
 
     >>> import numpy as np
     >>> with_negation("The mic is great.", np.random.default_rng(0))
-    "The mic isn't great."
+    'The mic is not great.'
     >>> with_negation("The mic isn't great.", np.random.default_rng(0))
     'The mic is great.'
     >>> with_negation("I love this mic.", np.random.default_rng(0))
-    "I don't love this mic."
+    'I do not love this mic.'
     """
     negations = _NEGATED.findall(sentence)
     if len(negations) == 1:
@@ -140,7 +140,7 @@ def _affirmed(sentence: str) -> str | None:
 
 
 def _without_support(sentence: str, found: re.Match[str], support: str) -> str | None:
-    """ "does not fit" → "fits": the verb takes the form that its auxiliary had."""
+    """The verb takes the form that its auxiliary had: "does not fit" becomes "fits"."""
     after = re.match(r"\s+(?:really\s+)?([a-z]+)\b", sentence[found.end() :])
     if after is None or after[1] not in THIRD:
         return None
@@ -149,9 +149,7 @@ def _without_support(sentence: str, found: re.Match[str], support: str) -> str |
     return f"{sentence[: found.start()]}{forms[after[1]]}{rest}"
 
 
-def _negated_auxiliary(
-    sentence: str, found: re.Match[str], rng: np.random.Generator
-) -> str | None:
+def _negated_auxiliary(sentence: str, found: re.Match[str], rng: np.random.Generator) -> str | None:
     before, after = sentence[: found.start()], sentence[found.end() :]
     if not before.strip() or "," in before or not after.strip(" .!"):
         return None
@@ -161,14 +159,16 @@ def _negated_auxiliary(
             return None
         return f"{before} {_LONG[long]}{_calmed(after)}"
     word = found[1].lower()
-    if word in ("has", "have", "had") and not re.match(r"\s+(?:\w+ed|gone|made|held|kept)\b", after):
+    if word in ("has", "have", "had") and not re.match(
+        r"\s+(?:\w+ed|gone|made|held|kept)\b", after
+    ):
         return _negated_have(before, word, after)
     forms = _SHORT if word in _SHORT and rng.random() < 0.6 else _LONG
     return f"{before}{forms[word]}{_calmed(after)}"
 
 
 def _negated_have(before: str, word: str, after: str) -> str:
-    """ "has a strap" → "does not have a strap"."""
+    """Negate a possession: "has a strap" becomes "doesn't have a strap"."""
     support = {"has": "doesn't", "have": "don't", "had": "didn't"}[word]
     return f"{before}{support} have{after}"
 
@@ -210,7 +210,7 @@ def with_antonym(sentence: str, rng: np.random.Generator) -> str | None:
 
     >>> import numpy as np
     >>> with_antonym("The room was clean.", np.random.default_rng(0))
-    'The room was dirty.'
+    'The room was filthy.'
     """
     if len(sentence.split()) > _LONGEST or _NEGATED.search(sentence):
         return None
@@ -238,7 +238,7 @@ def other_number(sentence: str, rng: np.random.Generator) -> str | None:
 
     >>> import numpy as np
     >>> other_number("It lasted three months.", np.random.default_rng(1))
-    'It lasted five months.'
+    'It lasted seven months.'
     """
     found = [m for m in _NUMBER.finditer(sentence) if not (m[1] and int(m[1]) in _YEAR)]
     if not found or len(sentence.split()) > _MOST_COUNTED:

@@ -11,12 +11,22 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target
+from prevalence.training.minimal_pairs import Turned, turned
 
 __all__ = ["VIEWS", "MixPart", "TrainingPair", "draw_mixture"]
 
 _ENTAILED = Target(1.0, 0.0, 0.0, False)
 _NOT_ENTAILED = Target(0.0, 1.0, 0.0, True)
 _UNRELATED = Target(0.0, 1.0, 0.0, False)
+_SAID = Target(0.98, 0.015, 0.005, False)
+_TURNED = {
+    "negation": Target(0.02, 0.08, 0.9, False),
+    "antonym": Target(0.02, 0.13, 0.85, False),
+    # Another number may be true as well: of another thing, or of another time.
+    "number": Target(0.03, 0.27, 0.7, False),
+}
+_CLEARLY = 0.85
+_OWN_TURNED, _STATED_TURNED = 3, 2
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _MIN_WORDS = 4
 
@@ -143,6 +153,42 @@ def _padded(documents: Sequence[Document], rng: np.random.Generator) -> list[Tra
     return examples
 
 
+def _turned(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
+    """Ask reviews about what they say and about the same with one thing turned.
+
+    A review is asked about up to three of its own sentences and two of the statements that it
+    plainly supports; each of these and its turned twin are also asked of each other and of
+    themselves, so that no word tells the label by itself. See
+    :mod:`prevalence.training.minimal_pairs`.
+    """
+    examples: list[TrainingPair] = []
+    for document in documents:
+        if document.relation != "review":
+            continue
+        clear = zip(document.hypotheses, document.targets, strict=True)
+        stated = [text for text, target in clear if target.entailment > _CLEARLY]
+        for texts, most in ((_own_sentences(document), _OWN_TURNED), (stated, _STATED_TURNED)):
+            found = 0
+            for place in rng.permutation(len(texts)).tolist():
+                twins = [*turned(texts[place], rng)] if found < most else []
+                found += bool(twins)
+                for twin in twins:
+                    examples += _twins(document.premise, texts[place], twin)
+    return examples
+
+
+def _twins(review: str, text: str, twin: Turned) -> list[TrainingPair]:
+    against = _TURNED[twin.kind]
+    return [
+        TrainingPair(review, text, _SAID),
+        TrainingPair(review, twin.text, against),
+        TrainingPair(text, text, _SAID),
+        TrainingPair(text, twin.text, against),
+        TrainingPair(twin.text, twin.text, _SAID),
+        TrainingPair(twin.text, text, against),
+    ]
+
+
 View = Callable[[Sequence[Document], np.random.Generator], list[TrainingPair]]
 
 VIEWS: Mapping[str, View] = {
@@ -154,6 +200,7 @@ VIEWS: Mapping[str, View] = {
     "product": _all_of("product"),
     "sentence": _all_of("sentence"),
     "siblings": _siblings,
+    "turned": _turned,
 }
 
 

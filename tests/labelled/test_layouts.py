@@ -202,3 +202,54 @@ def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text('{"premise": "one\u2028two", "hypothesis": "h", "label": 1}\n', "utf-8")
     assert read_documents(path)[0].premise == "one\u2028two"
+
+
+RELATED = {
+    "product_id": "x", "category": "home", "name": "red mug", "reviews": ["r"],
+    "sentences": ["a", "b", "c"], "labels": [[1, 0, 0]],
+}  # fmt: skip
+
+
+def test_grouped_sentences_are_related_to_one_another(tmp_path: Path) -> None:
+    record = {**RELATED, "implies": [[0, 1]], "contradicts": [[2, 0]], "follows_from_name": [1]}
+    review, product, *sentences = read_documents(write(tmp_path / "g.jsonl", record))
+    assert (review.relation, review.domain) == ("review", "home")
+    assert (product.premise, product.hypotheses) == ("I bought a red mug.", ("a", "b", "c"))
+    assert [t.entailment for t in product.targets] == [0, 1, 0]
+    assert [(d.premise, d.hypotheses) for d in sentences] == [
+        ("a", ("b", "c")), ("b", ("a", "c")), ("c", ("a", "b")),
+    ]  # fmt: skip
+    assert {d.relation for d in sentences} == {"sentence"}
+    found = [[tuple(t[:3]) for t in d.targets] for d in sentences]
+    yes, neither, no = (1, 0, 0), (0, 1, 0), (0, 0, 1)
+    # Implication has a direction, contradiction has none.
+    assert found == [[yes, no], [neither, neither], [no, neither]]
+    assert not any(target.binary for d in sentences for target in d.targets)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"implies": [[0, 3]]}, r"'implies': \[0, 3\] is not two places of sentences"),
+        ({"implies": [[1, 1]]}, "is not two places"),
+        ({"implies": [[True, 1]]}, "is not two places"),
+        ({"contradicts": [0, 1]}, "'contradicts': 0 is not two places"),
+        ({"follows_from_name": ["0"]}, "'follows_from_name': '0' is not a place of a sentence"),
+    ],
+)
+def test_relations_of_no_sentences_are_refused(
+    tmp_path: Path, fields: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_documents(write(tmp_path / "g.jsonl", {**RELATED, **fields}))
+
+
+@pytest.mark.parametrize("name", ["review_pairs_real.jsonl", "review_pairs_hard.jsonl"])
+def test_labelled_pairs_of_both_files_and_their_relations(shared_data: Path, name: str) -> None:
+    documents = read_documents(shared_data / name)
+    pairs = {r: sum(len(d.targets) for d in documents if d.relation == r)
+             for r in ("review", "product", "sentence")}  # fmt: skip
+    real = name == "review_pairs_real.jsonl"
+    assert pairs["review"] == (34_048 if real else 14_448)
+    implied = sum(t.entailment for d in documents if d.relation == "sentence" for t in d.targets)
+    assert implied == (2_731 if real else 419)

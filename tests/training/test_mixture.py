@@ -101,3 +101,18 @@ def test_enriched_pairs_keep_the_labels_and_add_easy_ones() -> None:
         group = next(d.group for d in DOCUMENTS if d.premise == example.premise)
         assert (group in example.hypothesis) == (example.target.entailment == 1.0)
     assert {e.target.entailment for e in drawn if not e.target.binary} == {0.0, 1.0}
+
+
+def test_turned_pairs_hold_each_sentence_with_its_twin() -> None:
+    text = "The lid is tight. It lasted three weeks. Wow!"
+    document = Document(text, ("The lid fits well.", "It leaks."), (YES, NO), "g")
+    drawn = draw_mixture([MixPart([document], "turned", 0)], seed=2, epoch=0)
+    kept = {e.hypothesis for e in drawn if e.premise == text and e.target.entailment > 0.5}
+    assert kept == {"The lid is tight.", "It lasted three weeks.", "The lid fits well."}
+    against = {e.hypothesis for e in drawn if e.premise == text} - kept
+    assert against
+    assert against.isdisjoint({"It leaks.", "Wow!"})
+    # Every hypothesis stands with both labels, so that none can be told from it alone.
+    said = {(e.hypothesis, e.target.entailment > 0.5) for e in drawn}
+    assert {text for text, yes in said if yes} == {text for text, yes in said if not yes}
+    assert all(e.target.contradiction > 0.5 for e in drawn if e.target.entailment < 0.5)
