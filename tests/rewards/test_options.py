@@ -40,9 +40,7 @@ def test_a_reward_takes_the_options_of_scorers(opened):
 @pytest.mark.parametrize("recheck", [True, False])
 def test_a_reward_may_leave_the_recheck_out(opened, fake_scorer, recheck, monkeypatch):
     def doubtful(model, **options):
-        scorer = fake_scorer()
-        scorer.doubt = 0.1
-        return scorer
+        return fake_scorer(doubt=0.1)
 
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", doubtful)
     found = ScorerOptions(model="m", device="cpu", dtype="float16", recheck=recheck).open()
@@ -65,8 +63,8 @@ def calibration(scorer):
 
     return Calibration(
         scorer="rouge1-precision",
-        scorer_digest=scorer.digest.hex(),
-        scorer_signature=scorer.signature,
+        scorer_digest=scorer.traits.digest.hex(),
+        scorer_signature=scorer.traits.signature,
         threshold=0.8,
         score_map=None,
         source={},
