@@ -1,10 +1,12 @@
-"""Decisions of a model on the robustness set, by relation and phenomenon, in one command.
+"""Decisions of a model on hard pairs that no training has seen, by phenomenon, in one command.
 
     python -m benchmarks.quality
     python -m benchmarks.quality --model embedded
 
-Rows are written to `benchmarks/results/quality.json`. How scorers compare on ReviewNLI is in
-`benchmarks/consistency.py`.
+Three sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
+two that differ from it in one thing; and, where the released data is, sentences of OpinSummEval's
+reviews with their negations, antonyms and other numbers, made by rule. Rows are written to
+`benchmarks/results/quality.json`. How scorers compare on ReviewNLI: `benchmarks/consistency.py`.
 """
 
 import argparse
@@ -15,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import RESULTS, ROOT, environment, show_table
+from benchmarks.common import DATA, RESULTS, ROOT, environment, show_table
 from prevalence import calibration
+from prevalence.sentences import get_splitter
+from prevalence.training.minimal_pairs import KINDS
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Pairs = Sequence[tuple[str, str]]
@@ -44,17 +48,22 @@ class Embedded:
         )
 
 
-def robustness_rows(path: Path, model: Embedded) -> list[Row]:
-    """Decisions on the robustness set, by relation and phenomenon."""
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def read_pairs(path: Path) -> list[Row]:
+    """The pairs of a set, with their labels."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rows_of(records: Sequence[Row], model: Embedded) -> list[Row]:
+    """Decisions on a set, by relation and phenomenon."""
     pairs = [(record["premise"], record["hypothesis"]) for record in records]
     entailment, contradiction = model.probabilities(pairs)
     threshold = model.scorer.traits.threshold
     keys = [("all", "all")]
     keys += sorted({(r["relation"], "all") for r in records})
+    keys += sorted({("all", r["phenomenon"]) for r in records})
     keys += sorted({(r["relation"], r["phenomenon"]) for r in records})
     rows = []
-    for relation, phenomenon in keys:
+    for relation, phenomenon in dict.fromkeys(keys):
         chosen = np.array([
             relation in ("all", r["relation"]) and phenomenon in ("all", r["phenomenon"])
             for r in records
@@ -62,6 +71,50 @@ def robustness_rows(path: Path, model: Embedded) -> list[Row]:
         truth = np.array([r["label"] for r in records])[chosen]
         part = part_figures(entailment[chosen], contradiction[chosen], truth, threshold)
         rows.append({"relation": relation, "phenomenon": phenomenon, **part})
+        if "set" in records[0]:
+            sets = np.array([r["set"] for r in records])[chosen]
+            rows[-1]["sets_ranked"] = ranked(sets, entailment[chosen], truth == "entailment")
+    return rows
+
+
+def ranked(sets: Any, entailment: Floats, entailed: Any) -> float:
+    """Share of contrast sets whose entailed statement scores above all others of the set."""
+    names = sorted(set(sets))
+    best = [
+        entailment[(sets == name) & entailed].min() > entailment[(sets == name) & ~entailed].max()
+        for name in names
+    ]
+    return float(np.mean(best))
+
+
+def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[Row]:
+    """How often a sentence is counted as support for itself, and for itself with one thing turned.
+
+    Args:
+        reviews: texts that no training has seen.
+        model: whose decisions.
+        most: sentences of each kind, drawn with a fixed seed.
+    """
+    split, rng = get_splitter(), np.random.default_rng(1)
+    sentences = [sentence.text for review in reviews for sentence in split(review)]
+    rows = []
+    for kind, turn in KINDS.items():
+        found: list[tuple[str, str]] = []
+        for place in rng.permutation(len(sentences)).tolist():
+            twin = turn(sentences[place], rng)
+            if twin is not None and len(found) < most:
+                found.append((sentences[place], twin))
+        kept, _ = model.probabilities([(text, text) for text, _ in found])
+        support, against = model.probabilities(found)
+        threshold = model.scorer.traits.threshold
+        opposed = against > np.maximum(support, 1 - support - against)
+        rows.append({
+            "kind": kind,
+            "pairs": len(found),
+            "itself_supported": float((kept > threshold).mean()),
+            "turned_supported": float((support > threshold).mean()),
+            "turned_contradicted": float(opposed.mean()),
+        })  # fmt: skip
     return rows
 
 
@@ -88,7 +141,7 @@ def show(title: str, rows: Sequence[Row]) -> None:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     lines = ([_cell(row.get(column)) for column in columns] for row in rows)
     headers = [column.replace("_", " ") for column in columns]
-    show_table(headers, lines, title=title, left=("phenomenon",))
+    show_table(headers, lines, title=title, left=("phenomenon", "kind"))
 
 
 def _cell(value: object) -> str:
@@ -100,18 +153,23 @@ def _cell(value: object) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Decisions on the robustness pairs.")
+    parser = argparse.ArgumentParser(description="Decisions on hard pairs.")
     parser.add_argument("--model", default="embedded", help="registered name or folder")
     parser.add_argument("--output", type=Path, default=RESULTS / "quality.json")
+    parser.add_argument("--most", type=int, default=500, help="turned sentences of a kind")
     options = parser.parse_args()
     model = Embedded(options.model)
     name = f"{options.model} @ {model.scorer.traits.threshold:.3f}"
-    rows = robustness_rows(ROOT / "benchmarks" / "data" / "robustness.jsonl", model)
-    show(f"Robustness set, {name}", rows)
-    result: Row = {
-        "environment": environment(), "threshold": model.scorer.traits.threshold,
-        "robustness": rows,
-    }  # fmt: skip
+    result: Row = {"environment": environment(), "threshold": model.scorer.traits.threshold}
+    for title in ("robustness", "contrast"):
+        rows = rows_of(read_pairs(ROOT / "benchmarks" / "data" / f"{title}.jsonl"), model)
+        show(f"{title.capitalize()} set, {name}", rows)
+        result[title] = rows
+    released = DATA / "opinsummeval.jsonl"
+    if released.is_file():
+        reviews = [text for record in read_pairs(released) for text in record["reviews"]]
+        result["turned"] = turned_rows(reviews, model, most=options.most)
+        show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

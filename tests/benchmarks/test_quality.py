@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,11 +35,39 @@ def test_the_command_writes_every_row(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "out" / "quality.json"
-    monkeypatch.setattr("sys.argv", ["quality", "--model", str(model), "--output", str(output)])
+    words = ["quality", "--model", str(model), "--output", str(output), "--most", "3"]
+    monkeypatch.setattr("sys.argv", words)
     quality.main()
     result = json.loads(output.read_text(encoding="utf-8"))
     assert result["threshold"] == 0.5
-    robustness = {(row["relation"], row["phenomenon"]): row for row in result["robustness"]}
-    per_relation = [n["pairs"] for (r, p), n in robustness.items() if p == "all" and r != "all"]
-    assert robustness["all", "all"]["pairs"] == sum(per_relation) > 300
-    assert "Robustness set" in capsys.readouterr().out
+    for title in ("robustness", "contrast"):
+        rows = {(row["relation"], row["phenomenon"]): row for row in result[title]}
+        per_relation = [n["pairs"] for (r, p), n in rows.items() if p == "all" and r != "all"]
+        assert rows["all", "all"]["pairs"] == sum(per_relation) > 300
+    assert [(row["kind"], row["pairs"]) for row in result.get("turned", [])] in (
+        [], [("negation", 3), ("antonym", 3), ("number", 3)],
+    )  # fmt: skip
+    assert "Contrast set" in capsys.readouterr().out
+
+
+def test_a_set_is_ranked_when_its_entailed_statement_scores_highest() -> None:
+    sets = np.array(["a", "a", "a", "b", "b", "b"])
+    entailed = np.array([True, False, False, False, True, False])
+    # In a, .4 is above .3 and .1; in b, .5 is not above .5.
+    entailment = np.array([0.4, 0.3, 0.1, 0.5, 0.5, 0.2])
+    assert quality.ranked(sets, entailment, entailed) == 0.5
+
+
+def test_no_contrast_set_is_in_the_training_data() -> None:
+    """Not even seven words in a row."""
+    data = quality.ROOT / "prevalence" / "training" / "data"
+    known = "\n".join(path.read_text(encoding="utf-8") for path in sorted(data.glob("*.jsonl")))
+    runs = set(sevens(known))
+    for pair in quality.read_pairs(quality.ROOT / "benchmarks" / "data" / "contrast.jsonl"):
+        assert runs.isdisjoint(sevens(pair["premise"])), pair["id"]
+        assert runs.isdisjoint(sevens(pair["hypothesis"])), pair["id"]
+
+
+def sevens(text: str) -> list[tuple[str, ...]]:
+    words = re.findall(r"[a-z0-9']+", text.casefold())
+    return list(zip(*(words[at:] for at in range(7)), strict=False))
