@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNREAD",
+    "method_name",
     "read_letter",
     "read_reason_then_score",
     "read_stars",
@@ -34,6 +35,7 @@ _RULES = (_LABELLED, _LABELLED_WORD, _MENTIONED, _MENTIONED_WORD)
 _LAST_RULE = 6
 _GRADE = re.compile(r"[1-5](?:\.[1-5])?")
 _LETTER = re.compile(r"\b([A-E])\b")
+_RELEASED_NAMES = {"altmcq": "mcq2", "altrts": "rts2", "stareval": "star"}
 _STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
 
 
@@ -94,13 +96,23 @@ def read_stars(reply: str) -> float:
     return UNREAD
 
 
+def method_name(released: str) -> str:
+    """Our name of a method by the name that released files give it, in lower case.
+
+    >>> method_name("altMCQ"), method_name("stareval"), method_name("rts")
+    ('mcq2', 'star', 'rts')
+    """
+    name = released.casefold()
+    return _RELEASED_NAMES.get(name, name)
+
+
 def reply_reader(method: str) -> Callable[[str], float]:
     """The reader of a method's replies, by the method's name.
 
     >>> reply_reader("MCQ2").__name__
     'read_letter'
     """
-    name = method.casefold()
+    name = method_name(method)
     if name.startswith("mcq"):
         return read_letter
     return read_stars if name.startswith("star") else read_reason_then_score
