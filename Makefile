@@ -1,10 +1,11 @@
 # make demo   install into .venv and score the bundled example
-# make test   install into .venv and run the tests
+# make test   install into .venv and run the tests in JOBS processes
 # make lint   ruff, formatting and types
 # make parity compare with the original SummaC and BLANC, in a virtualenv of its own
 
 PYTHON ?= python3
 VENV ?= .venv
+JOBS ?= 2
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
@@ -15,8 +16,9 @@ demo: $(VENV)/.installed
 	$(BIN)/prevalence score examples/summaries.jsonl
 	$(BIN)/prevalence score examples/summaries.jsonl --systems balanced --explain --quiet --limit 1
 
+# A file's tests stay in one process, with the models and servers that they share.
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Metric, Runtime
     from prevalence.nli.pairs import PairScorer
+    from prevalence.scorers.grammar import Spec
     from prevalence.scorers.registry import ScorerOptions
 
 __all__ = ["ENTRIES", "open_conv", "open_zero_shot"]
@@ -96,7 +96,8 @@ def _metric(entry: Entry, spec: Spec, scorer: PairScorer) -> Metric:
         return values
 
     # A scorer's own name stands in the metric's already.
-    signature = {key: value for key, value in scorer.signature.items() if key != "consistency"}
+    parts = scorer.traits.signature.items()
+    signature = {key: value for key, value in parts if key != "consistency"}
     return comparing(entry, spec, compute, signature=signature, cuts=lambda: cut)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -10,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from prevalence.baselines import consistency
 from prevalence.baselines.generative import catalogue as generative
 from prevalence.baselines.lexical import catalogue as lexical
-from prevalence.baselines.naming import FLAG, Spec, option_names, parse_spec
 from prevalence.baselines.neural import catalogue as neural
 from prevalence.baselines.protocol import Entry, Metric, Runtime
 from prevalence.errors import ConfigurationError, MissingDependencyError
+from prevalence.scorers.grammar import FLAG, Name, Setting, Spec, split_names
+from prevalence.scorers.options import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["REGISTRY", "get", "lookup", "missing", "names"]
+__all__ = ["REGISTRY", "files_read", "get", "lookup", "missing", "names", "split_specs"]
 
 REGISTRY: dict[str, Entry] = {
     entry.name: entry
@@ -34,22 +34,55 @@ def names() -> tuple[str, ...]:
     return tuple(REGISTRY)
 
 
-def lookup(spec: Spec) -> Entry:
-    """The entry of a spec: that of its variant, where a flag names one.
+def split_specs(text: str) -> list[str]:
+    """Names of metrics, with their options, between commas.
+
+    >>> split_specs('rouge-1:refs=mean,nostem, bartscore-precision:model="a,b:c"')
+    ['rouge-1:refs=mean,nostem', 'bartscore-precision:model="a,b:c"']
+    """
+    return split_names(text, _flags)
+
+
+def _flags(head: str) -> set[str]:
+    """Flags that names of a metric and of its variants may hold."""
+    entries = [entry for name, entry in REGISTRY.items() if entry.base == head]
+    return {each.key for entry in entries for each in _settings(entry) if not each.value}
+
+
+def _settings(entry: Entry) -> tuple[Setting, ...]:
+    """What names of the metric may hold, the flags that make its variant included."""
+    variant = (Setting(flag) for flag in entry.name.split(":")[1:])
+    return (*Setting.read_all(entry.options), *variant)
+
+
+def lookup(name: Name) -> Entry:
+    """The entry of a name: that of its variant, where a flag names one.
 
     Raises:
         ConfigurationError: there is none, or two flags name one each.
     """
-    flags = [key for key, value in spec.options.items() if value == FLAG]
-    variants = [name for flag in flags if (name := f"{spec.name}:{flag}") in REGISTRY]
+    variants = [full for flag in name.words if (full := f"{name.head}:{flag}") in REGISTRY]
     if len(variants) > 1:
         raise ConfigurationError(f"{' and '.join(variants)} exclude each other")
-    name = variants[0] if variants else spec.name
-    if name not in REGISTRY:
-        near = difflib.get_close_matches(name, REGISTRY, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`prevalence baselines --list`"
-        raise ConfigurationError(f"no baseline metric is called {name!r}; {hint}")
-    return REGISTRY[name]
+    found = variants[0] if variants else name.head
+    if found not in REGISTRY:
+        hint = nearest(found, REGISTRY).strip() or "`prevalence baselines --list`"
+        raise ConfigurationError(f"no baseline metric is called {found!r}; {hint}")
+    return REGISTRY[found]
+
+
+def files_read(metric: str) -> list[str]:
+    """What a metric's name may name as files and folders, whether or not they are there."""
+    from prevalence.scorers import registry as scorers
+
+    name = Name.read(metric, of="metric")
+    found: list[str] = []
+    for setting, value in name.given(_settings(lookup(name))):
+        if setting.value == "FILE":
+            found.append(value)
+        elif setting.value in ("PATH", "MODEL"):
+            found += [file for model in value.split("+") for file in scorers.files_read(model)]
+    return found
 
 
 def missing(entry: Entry) -> str | None:
@@ -66,7 +99,7 @@ def get(metric: str, *, runtime: Runtime | None = None, **options: str) -> Metri
 
     Args:
         metric: a name from :func:`names`, with options in the grammar of
-            :mod:`prevalence.baselines.naming` if wanted.
+            :mod:`prevalence.scorers.grammar` if wanted.
         runtime: device and precision of its model.
         options: more options, for values that are awkward in the grammar; ``nostem=""`` is a flag.
 
@@ -75,10 +108,11 @@ def get(metric: str, *, runtime: Runtime | None = None, **options: str) -> Metri
         MissingDependencyError: something is not installed; the message says how to get it.
         ModelError: its weights cannot be loaded.
     """
-    parsed = parse_spec(metric)
-    spec = Spec(parsed.name, {**parsed.options, **options})
-    entry = lookup(spec)
-    _check_options(entry, spec)
+    read = Name.read(metric, of="metric")
+    more = ((None, key) if value == FLAG else (key, value) for key, value in options.items())
+    name = read._replace(parts=(*read.parts, *more))
+    entry = lookup(name)
+    spec = Spec(name.head, name.options(_settings(entry)))
     lacking = missing(entry)
     if lacking is not None:
         raise MissingDependencyError(f"{entry.name} needs {lacking}")
@@ -90,14 +124,3 @@ def _function(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
     return function
-
-
-def _check_options(entry: Entry, spec: Spec) -> None:
-    known = option_names(entry.options) | dict.fromkeys(entry.name.split(":")[1:], False)
-    for key, value in spec.options.items():
-        if key not in known:
-            listed = ", ".join(entry.options) or "none"
-            raise ConfigurationError(f"{entry.name} has no option {key!r}; it has: {listed}")
-        if known[key] == (value == FLAG):
-            right = f"{key}=VALUE" if known[key] else key
-            raise ConfigurationError(f"{entry.name}: write the option {key} as {right}")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.records import SCHEMA
+from prevalence.runs import Finished
+from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-__all__ = ["ScoreRow"]
+__all__ = ["ScoreRow", "finished_scores"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +74,8 @@ class ScoreRow:
             return cls(**{key: value for key, value in row.items() if key != "schema"})
         except TypeError as error:
             raise InputError(f"not a score row of baselines: {error}") from error
+
+
+def finished_scores(path: Path) -> Finished[ScoreRow]:
+    """The rows that an earlier run of the same output has written."""
+    return Finished(path=path, rows=finished_rows(path, ScoreRow.from_json))

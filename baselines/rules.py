@@ -32,7 +32,7 @@ from prevalence.errors import ConfigurationError, InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from prevalence.baselines.naming import Spec
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["AGAINST_OPTIONS", "JOINT", "ComparingMetric", "SummaryMetric", "comparing"]
 

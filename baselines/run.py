@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from prevalence.baselines.protocol import REFERENCE, Example, Metric, Progress
 from prevalence.baselines.references import References, references_of
 from prevalence.baselines.rows import ScoreRow
 from prevalence.records import BadRecord, Product, Summary
-from prevalence.runs import Guarded
+from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
@@ -67,6 +68,10 @@ class BaselineRun:
         """Whether some metric must see the whole input first."""
         return any(hasattr(metric, "prepare") for metric in self.metrics)
 
+    def marks(self, item: Product | BadRecord) -> list[Mark]:
+        """What tells the rows of an item from those of other input or other settings."""
+        return summary_marks(item, self.signature, example_digest)
+
     def rows(
         self, items: Iterable[Product | BadRecord], *, progress: Progress | None = None
     ) -> Iterator[ScoreRow]:
@@ -80,26 +85,19 @@ class BaselineRun:
             One row for each summary and bad record. When the input fails, what was read before
             is scored first and the failure raised then.
         """
-        for chunk in self._chunks(items):
-            work = [entry for entry in chunk if not isinstance(entry, BadRecord)]
+        for chunk in chunks(items, size=_entries, full=self._chunk):
+            work = [
+                (item, summary)
+                for item in chunk
+                if isinstance(item, Product)
+                for summary in item.summaries
+            ]
             scored = iter(self._scored(work, progress))
-            for entry in chunk:
-                yield self._bad(entry) if isinstance(entry, BadRecord) else next(scored)
-
-    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[Work | BadRecord]]:
-        chunk: list[Work | BadRecord] = []
-        source = Guarded(items)
-        for item in source:
-            if isinstance(item, BadRecord):
-                chunk.append(item)
-            else:
-                chunk.extend((item, summary) for summary in item.summaries)
-            if len(chunk) >= self._chunk:
-                yield chunk
-                chunk = []
-        if chunk:
-            yield chunk
-        source.finish()
+            for item in chunk:
+                if isinstance(item, BadRecord):
+                    yield self._bad(item)
+                else:
+                    yield from islice(scored, len(item.summaries))
 
     def _scored(self, work: Sequence[Work], progress: Progress | None) -> list[ScoreRow]:
         examples = [example_of(*entry) for entry in work]
@@ -145,6 +143,10 @@ def example_digest(product: Product, summary: Summary) -> str:
     """Digest of everything in the input that can change a value, 16 hex digits."""
     data = json.dumps(example_of(product, summary), ensure_ascii=True).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _entries(item: Product | BadRecord) -> int:
+    return 1 if isinstance(item, BadRecord) else len(item.summaries)
 
 
 def _lacks(metric: Metric, example: Example) -> str | None:

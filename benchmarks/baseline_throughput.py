@@ -23,10 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import ROOT, append_row, environment, quantiles
+from benchmarks.common import ROOT, append_row, environment, quantiles, show_table
 from prevalence.baselines import Example, Runtime, get
 from prevalence.baselines.neural.runner import ENCODER, open_runner
 from prevalence.baselines.neural.vectors import forget
@@ -215,17 +213,17 @@ def measure(sides: Sequence[Side], rounds: int) -> dict[str, Any]:
 
 def show(rows: Sequence[dict[str, Any]]) -> None:
     """Print the rows."""
-    table = Table(box=None)
-    for header in ("metric", "size", "pairs", "ours, pairs/s", "other", "times as long (p20–p80)"):
-        table.add_column(header)
-    for row in rows:
-        speed = row["pairs"] / row["seconds_p50"]["prevalence"]
-        for name, (low, middle, high) in row["ratios_p20_p50_p80"].items():
-            table.add_row(
-                row["metric"], row["size"], str(row["pairs"]), f"{speed:.1f}", name,
-                f"{middle:.2f} ({low:.2f}–{high:.2f})",
-            )  # fmt: skip
-    Console(width=110).print(table)
+    show_table(
+        ("metric", "size", "pairs", "ours, pairs/s", "other", "times as long (p20–p80)"),
+        (
+            (row["metric"], row["size"], str(row["pairs"]),
+             f"{row['pairs'] / row['seconds_p50']['prevalence']:.1f}", name,
+             f"{middle:.2f} ({low:.2f}–{high:.2f})")
+            for row in rows
+            for name, (low, middle, high) in row["ratios_p20_p50_p80"].items()
+        ),
+        left=("size", "other"),
+    )  # fmt: skip
 
 
 def main() -> None:

@@ -15,17 +15,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import ROOT, append_row, environment
+from benchmarks.common import DATA, ROOT, append_row, environment, show_table, timed
 from prevalence.calibration import ScoredPairs, Settings, best_of, grouped_folds, study
 from prevalence.errors import PrevalenceError
 from prevalence.labelled import JudgedPairs, read_documents
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.calibration import Row
+    from prevalence.calibration import ScorerRow
 
 PAIRS = "reviewnli_dev.jsonl"
 ROUGE = ("rouge1-precision", "rouge1-f1", "rouge2-precision", "rougeL-precision")
@@ -68,7 +64,7 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
     if encoder is not None:
         for mode in ("document", "sentence-max"):
             found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
-    if (stored := _held_out(model, data / PAIRS)) is not None:
+    if (stored := held_out(model, data / PAIRS)) is not None:
         found.append(Provider(f"{model}, held out", stored, timed=False))
     zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
     found.append(_named(model, title=model + SEEN))
@@ -77,7 +73,7 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
         for options in zero_shot
     ]
     title = f"SummaC-Conv trained here, on {model}" + SEEN
-    return [*found, Provider(title, _conv(model, settings), warms_up=False)]
+    return [*found, Provider(title, cross_validated_conv(model, settings), warms_up=False)]
 
 
 def _named(name: str, *, title: str = "") -> Provider:
@@ -97,7 +93,7 @@ def _encoder() -> Path | None:
         return None
 
 
-def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
+def held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
     """Stored answers of the folds' models, when they are about these very pairs."""
     from prevalence.models.registry import lookup
     from prevalence.training.stages import file_digest
@@ -112,7 +108,9 @@ def _held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.floa
     return lambda _: np.asarray(record["entailment"], np.float64)
 
 
-def _conv(model: str, settings: Settings) -> Callable[[JudgedPairs], NDArray[np.float64]]:
+def cross_validated_conv(
+    model: str, settings: Settings
+) -> Callable[[JudgedPairs], NDArray[np.float64]]:
     """SummaC-Conv whose head never saw the fold that it scores; the folds are the study's."""
     from prevalence.scorers.conv import ConvSettings
     from prevalence.scorers.conv_training import fit_head, read_histograms
@@ -141,10 +139,9 @@ def measure(provider: Provider, pairs: JudgedPairs) -> tuple[ScoredPairs, float 
     """
     if provider.timed and provider.warms_up:
         provider.score(pairs.take(np.arange(len(pairs)) < _WARM_UP))
-    start = time.perf_counter()
-    scores = provider.score(pairs)
-    rate = len(pairs) / (time.perf_counter() - start)
-    return ScoredPairs(provider.title, b"", {}, scores), rate if provider.timed else None
+    scores, seconds = timed(lambda: provider.score(pairs))
+    rate = len(pairs) / seconds if provider.timed else None
+    return ScoredPairs(provider.title, b"", {}, scores), rate
 
 
 def shown_rate(rate: float | None) -> str:
@@ -152,21 +149,14 @@ def shown_rate(rate: float | None) -> str:
     return "–" if rate is None else f"{rate:,.0f}"
 
 
-def table(rows: Sequence[Row], rates: Sequence[float | None]) -> Table:
-    """One line a scorer."""
-    shown = Table(title="ReviewNLI dev, cross-validated by product", header_style="bold")
-    shown.add_column("scorer")
-    for header in (
-        "AUC, folds", "bal. acc., folds", "bal. acc., pooled", "95% interval", "ECE", "p",
-        "pairs/s",
-    ):  # fmt: skip
-        shown.add_column(header, justify="right", no_wrap=True)
-    best = best_of(rows)
+def show(rows: Sequence[ScorerRow], rates: Sequence[float | None]) -> None:
+    """Print one line a scorer."""
+    best, lines = best_of(rows), []
     for row, rate in zip(rows, rates, strict=True):
         crossed = row.dev["cross_validation"]
         pooled = crossed["pooled"]
         versus = crossed.get("versus_best", {}).get("balanced_accuracy", {}).get("p_value")
-        shown.add_row(
+        lines.append((
             row.scored.name,
             *(f"{crossed[name]['mean']:.3f} ± {crossed[name]['sd']:.3f}" for name in
               ("auc", "balanced_accuracy")),
@@ -175,12 +165,14 @@ def table(rows: Sequence[Row], rates: Sequence[float | None]) -> Table:
             f"{pooled['ece']:.3f}",
             "best" if row is best else f"{versus:.3f}",
             shown_rate(rate),
-        )  # fmt: skip
-    return shown
+        ))  # fmt: skip
+    headers = ("scorer", "AUC, folds", "bal. acc., folds", "bal. acc., pooled", "95% interval",
+               "ECE", "p", "pairs/s")  # fmt: skip
+    show_table(headers, lines, title="ReviewNLI dev, cross-validated by product")
 
 
 def record(
-    rows: Sequence[Row], rates: Sequence[float | None], settings: Settings
+    rows: Sequence[ScorerRow], rates: Sequence[float | None], settings: Settings
 ) -> dict[str, Any]:
     """What is kept of a measurement."""
     return {
@@ -197,13 +189,12 @@ def record(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    data = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
-    parser.add_argument("--data", type=Path, default=data)
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--model", default="embedded", help="NLI model of the model-based rows")
     parser.add_argument("--scorer", action="append", help="only these scorers, by name")
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args()
-    console, settings = Console(width=160), Settings(folds=options.folds)
+    settings = Settings(folds=options.folds)
     if not (options.data / PAIRS).is_file():
         parser.error(f"{options.data / PAIRS} is not here (--data FOLDER)")
     pairs = setup(options.data)
@@ -214,12 +205,12 @@ def main() -> None:
     scored, rates = [], []
     for provider in chosen:
         answers, rate = measure(provider, pairs)
-        console.print(f"{provider.title}: {shown_rate(rate)} pairs/s")
+        print(f"{provider.title}: {shown_rate(rate)} pairs/s")
         scored.append([answers])
         rates.append(rate)
     rows = study(pairs, None, scored, settings)
-    console.print(table(rows, rates))
-    console.print(f"rows: {append_row('consistency', record(rows, rates, settings))}")
+    show(rows, rates)
+    append_row("consistency", record(rows, rates, settings))
 
 
 if __name__ == "__main__":

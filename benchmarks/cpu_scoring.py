@@ -13,27 +13,27 @@ share of decisions that it changes.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
-import time
 import warnings
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import ROOT, append_row, environment, quantiles
+from benchmarks.common import (
+    append_row,
+    dev_products,
+    environment,
+    quantiles,
+    show_table,
+    timed,
+)
 from benchmarks.naive_scoring import NaiveScoring, NaiveSummary
 from prevalence.models.checkpoint import load_checkpoint
 from prevalence.nli.pairs import TextTable
-from prevalence.readers import read_product_names, read_products
-from prevalence.records import Product, ScoredSummary
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, WorkCounts
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.nli.pairs import PairScorer
+    from prevalence.records import Product, ScoredSummary
 
 TOLERANCE = 1e-5
 INT8 = "int8"
@@ -72,26 +73,16 @@ class Timed:
 
 def setup(model: str, data: Path | None, products: int | None) -> Setup:
     """Read the 28 products of Amazon dev, or the example where they are not at hand."""
-    names = None
-    if data is None:
-        folder = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
-        data = folder / "amazon_dev.jsonl"
-        names = read_product_names(ROOT / "tests" / "data" / "amazon_dev_names.json")
-    if not data.is_file():
-        print(f"note: no {data.name} (set PREVALENCE_DATA); the bundled example stands in for it")
-        data, names = ROOT / "examples" / "summaries.jsonl", None
-    items = islice(read_products(data, names=names), products)
-    return Setup(model, [item for item in items if isinstance(item, Product)], data.name)
+    name, items = dev_products(data, products)
+    return Setup(model, items, name)
 
 
 def run_engine(given: Setup, engine: Engine) -> Timed:
     """Score all products once."""
     engine.counts = WorkCounts()
-    hits = getattr(engine.scorer, "hits", 0)
-    begin = time.perf_counter()
-    rows = list(engine.run(given.products))
-    seconds = time.perf_counter() - begin
-    return Timed(rows, engine.counts, getattr(engine.scorer, "hits", 0) - hits, seconds)
+    before = engine.scorer_counts
+    rows, seconds = timed(lambda: list(engine.run(given.products)))
+    return Timed(rows, engine.counts, (engine.scorer_counts - before).hits, seconds)
 
 
 def largest_difference(
@@ -160,26 +151,20 @@ def measure_precision(given: Setup, dtype: str, naive: NaiveScoring, repeats: in
     scorer.score(table, pairs[:64])
     seconds = []
     for _ in range(repeats):
-        before = getattr(scorer, "rechecked", 0)
-        begin = time.perf_counter()
-        found = scorer.score(table, pairs).entailment
-        seconds.append(time.perf_counter() - begin)
+        before = scorer.counts
+        scores, spent = timed(lambda: scorer.score(table, pairs))
+        found = scores.entailment
+        seconds.append(spent)
     exact = np.fromiter(answers.values(), np.float64)
-    changed = (found > scorer.threshold) != (exact > scorer.threshold)
+    threshold = scorer.traits.threshold
+    changed = (found > threshold) != (exact > threshold)
     return {
         "pairs": len(pairs),
         "seconds": quantiles(seconds)[1],
         "largest_difference": float(np.abs(found - exact).max()),
         "changed_decisions": float(changed.mean()),
-        "rechecked": (getattr(scorer, "rechecked", 0) - before) / len(pairs),
+        "rechecked": (scorer.counts - before).rechecked / len(pairs),
     }
-
-
-def timed_naive(naive: NaiveScoring, given: Setup) -> tuple[list[NaiveSummary], float]:
-    """The naive answers, and the seconds that they took."""
-    begin = time.perf_counter()
-    answers = naive.run(given.products)
-    return answers, time.perf_counter() - begin
 
 
 def measure(given: Setup, repeats: int) -> Row:
@@ -191,20 +176,20 @@ def measure(given: Setup, repeats: int) -> Row:
     naive.run(warm_up)
     run_engine(Setup(given.model, warm_up, given.data), engine)
 
-    answers, naive_seconds = timed_naive(naive, given)
-    by_batches, padded_seconds = timed_naive(padded, given)
+    answers, naive_seconds = timed(lambda: naive.run(given.products))
+    by_batches, padded_seconds = timed(lambda: padded.run(given.products))
     runs = [run_engine(given, engine) for _ in range(repeats)]
     with tempfile.TemporaryDirectory() as folder:
         cached = Engine(open_scorer(given.model, device="cpu", cache=folder))
         run_engine(given, cached)
         again = run_engine(given, cached)
     largest_difference(again.rows, by_batches, engine.threshold)
-    for timed in (*runs, again):
-        largest = largest_difference(timed.rows, answers, engine.threshold)
+    for one in (*runs, again):
+        largest = largest_difference(one.rows, answers, engine.threshold)
     counts = runs[0].counts
     if counts.naive != len(naive.pairs):
         sys.exit(f"the engine counts {counts.naive} pairs, the naive loop {len(naive.pairs)}")
-    low, middle, high = quantiles([timed.seconds for timed in runs])
+    low, middle, high = quantiles([run.seconds for run in runs])
     return {
         "model": engine.signature(),
         "data": given.data,
@@ -234,27 +219,21 @@ def show(row: Row) -> None:
         f"{row['model']}\n"
         f"same decisions on all pairs, largest |Δp| {row['largest_difference']:.1e}\n"
     )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("", "seconds", "pairs computed", "computed/s", "answered/s", "ratio"):
-        table.add_column(header, justify="right" if header else "left", no_wrap=True)
     naive = row["naive_seconds"]
-    for label, seconds, ran in (
+    sides = (
         ("naive loop", naive, pairs),
         ("naive, padded batches", row["padded_seconds"], pairs),
         ("engine p20", engine["p20"], computed),
         ("engine p50", engine["p50"], computed),
         ("engine p80", engine["p80"], computed),
         ("engine, full cache", row["cached_seconds"], computed - row["cache_hits"]),
-    ):
-        table.add_row(
-            label,
-            f"{seconds:.2f}",
-            f"{ran:,}",
-            f"{ran / seconds:,.1f}",
-            f"{pairs / seconds:,.1f}",
-            f"{naive / seconds:.2f}×",
-        )
-    Console(width=100, highlight=False).print(table)
+    )
+    rows = (
+        (label, f"{seconds:.2f}", f"{ran:,}", f"{ran / seconds:,.1f}", f"{pairs / seconds:,.1f}",
+         f"{naive / seconds:.2f}×")
+        for label, seconds, ran in sides
+    )  # fmt: skip
+    show_table(("", "seconds", "pairs computed", "computed/s", "answered/s", "ratio"), rows)
     batching = (computed / engine["p50"]) / (pairs / naive)
     print(
         f"\npairs avoided: {row['avoided_by_waves']:,} by waves (early stopping), "
@@ -285,7 +264,7 @@ def main() -> None:
     row = {**environment(), **measure(given, options.repeats)}
     show(row)
     if not options.no_save:
-        print(f"row appended to {append_row('cpu_scoring', row).relative_to(ROOT)}")
+        append_row("cpu_scoring", row)
 
 
 if __name__ == "__main__":

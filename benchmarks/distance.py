@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from click.testing import CliRunner
 
+from benchmarks.common import ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("prevalence", "baselines", "kernels")
 LEXICAL, NEURAL = "rouge1-precision", "embedded"
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import time
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,15 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import ROOT, append_row, environment
+from benchmarks.common import DATA, ROOT, append_row, environment, show_table
+from prevalence.metric import ReviewMatrix
 from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, Review, Summary
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.scoring.matrix import ReviewMatrix
 from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
 from prevalence.summarize.candidates import Candidates, LengthRule, Place
@@ -145,7 +142,7 @@ def judged(given: Setup, product: Product, candidates: Candidates) -> PairJudge:
         sentences=candidates.texts,
         statement=statement,
         threshold=given.engine.threshold,
-        three_way=given.engine.scorer.three_way,
+        three_way=given.engine.scorer.traits.three_way,
     )
 
 
@@ -318,22 +315,21 @@ def slopes(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
 
 def show(rows: Sequence[Row], *, cached: bool) -> None:
     """Print rows as a table."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("data", "reviews", "method", "prevalence", "of exact", "calls", "of exact",
-                   "of full matrix", "seconds of exact", "same choice"):  # fmt: skip
-        table.add_column(header, justify="left" if header in {"data", "method"} else "right")
+    lines = []
     for row in rows:
         same = row["same_choice"]
         asks = row["calls"] > 0
         timed = asks and (not cached or row["data"] == "simulated")
-        table.add_row(
+        lines.append((
             row["data"], f"{row['reviews']:,}", row["method"], f"{row['prevalence']:.4f}",
             f"{row['of_exact']:.3f}", f"{row['calls']:,.0f}", f"{row['calls_of_exact']:.3f}",
             f"{row['of_full_matrix']:.3f}" if asks else "–",
             f"{row['seconds_of_exact']:.3f}" if timed else "–",
             "–" if same is None else f"{same:.2f}",
-        )  # fmt: skip
-    Console(width=130, highlight=False).print(table)
+        ))  # fmt: skip
+    headers = ("data", "reviews", "method", "prevalence", "of exact", "calls", "of exact",
+               "of full matrix", "seconds of exact", "same choice")  # fmt: skip
+    show_table(headers, lines, left=("method",))
 
 
 def sizes(text: str) -> list[int]:
@@ -353,9 +349,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder of a pair cache; leaves seconds out")
     parser.add_argument("--no-save", action="store_true", help="append no row to the results")
     options = parser.parse_args()
-    data = options.data or Path(
-        os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data"
-    )
+    data = options.data or DATA
     scorer = open_scorer(options.model, cache=options.cache)
     given = Setup(Engine(scorer), data, options.cache is not None, options.seeds)
     rows: list[Row] = []
@@ -380,7 +374,7 @@ def main() -> None:
             "pool_characters": POOL_CHARACTERS,
         }
         row = {**environment(), **settings, "rows": rows, "slopes": growth}
-        print(f"row appended to {append_row('extractive', row).relative_to(ROOT)}")
+        append_row("extractive", row)
 
 
 if __name__ == "__main__":

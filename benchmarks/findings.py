@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import sys
 from functools import cache, partial
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.common import ROOT
+from benchmarks.common import DATA
 from prevalence.errors import PrevalenceError
 from prevalence.meta.levels import correlate_level
 from prevalence.meta.raters import items_to_rerate, judge_profile
@@ -266,8 +265,7 @@ SECTIONS: dict[Callable[[Path], Iterator[str]], str] = {
 def main(arguments: list[str] | None = None) -> int:
     """Print every section whose data is there; 2 if none is."""
     parser = argparse.ArgumentParser(prog="benchmarks.findings", description=__doc__)
-    beside = ROOT.parent / "shared" / "data"
-    parser.add_argument("--data", default=os.environ.get("PREVALENCE_DATA") or beside)
+    parser.add_argument("--data", default=DATA)
     data = Path(parser.parse_args(arguments).data)
     if not data.is_dir():
         print(f"no folder {data}; set PREVALENCE_DATA or give --data", file=sys.stderr)

@@ -14,14 +14,10 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from benchmarks.common import ROOT, append_row, environment
+from benchmarks.common import ROOT, append_row, environment, show_table, timed
 from prevalence.baselines.judges.packs import load_method
 from prevalence.baselines.judges.prompts import Prompter, choose_dimensions
 from prevalence.llm.local import Local
@@ -32,7 +28,6 @@ from prevalence.records import Product
 
 if TYPE_CHECKING:
     from prevalence.llm.local_model import LanguageModel
-    from prevalence.llm.protocol import Response
 
 METHODS = ("op-i", "op-i:reviews-first")
 
@@ -43,15 +38,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = options.model or make_tiny_llama(Path(folder))
         model = load_language_model(str(path), device=options.device, dtype="float32")
-    table = Table("method", "replies", "read without", "read with", "share")
+    lines = []
     for name in METHODS:
         row = measure(model, name, options)
         if options.model is None:
             del row["seconds"]
         append_row("judge_prefix", {**environment(), **row})
         shown = (f"{row['replies']:,}", f"{row['read_without']:,}", f"{row['read_with']:,}")
-        table.add_row(name, *shown, f"{row['read_with'] / row['read_without']:.1%}")
-    Console().print(table)
+        lines.append((name, *shown, f"{row['read_with'] / row['read_without']:.1%}"))
+    show_table(("method", "replies", "read without", "read with", "share"), lines)
 
 
 def measure(model: LanguageModel, method: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -64,9 +59,8 @@ def measure(model: LanguageModel, method: str, options: argparse.Namespace) -> d
     read, seconds, replies = {}, {}, {}
     for reuse in (False, True):
         backend = Local(model, reuse=reuse)
-        started = time.perf_counter()
-        replies[reuse] = [_texts(one) for one in backend.complete(requests)]
-        seconds[reuse] = time.perf_counter() - started
+        answers, seconds[reuse] = timed(lambda: list(backend.complete(requests)))  # noqa: B023
+        replies[reuse] = [[response.text for response in one] for one in answers]
         read[reuse] = backend.reader.read_tokens
     if replies[True] != replies[False]:
         raise RuntimeError(f"{method}: replies with and without reuse differ")
@@ -127,10 +121,6 @@ def _requests(method: str, options: argparse.Namespace) -> list[Request]:
         for dimension in dimensions
         for summary in product.summaries
     ]
-
-
-def _texts(responses: list[Response]) -> list[str]:
-    return [response.text for response in responses]
 
 
 def _options() -> argparse.Namespace:

@@ -14,7 +14,6 @@ with OMP_NUM_THREADS=1, so that both sides have one thread.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 import warnings
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.stats
 
-from benchmarks.common import ROOT, append_row, environment, quantiles
+from benchmarks.common import DATA, ROOT, append_row, environment, quantiles
 from prevalence.meta.correlate import Pairing, pairings, score_grids
 from prevalence.meta.levels import Resamples, correlate_resampled, draw_resamples
 from prevalence.meta.sources import read_table
@@ -149,8 +148,7 @@ def show(row: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Bootstrap of correlations against SciPy.")
-    folder = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
-    parser.add_argument("--data", type=Path, default=folder / "opinsummeval.jsonl")
+    parser.add_argument("--data", type=Path, default=DATA / "opinsummeval.jsonl")
     parser.add_argument("--resamples", type=int, default=1000)
     parser.add_argument("--plain-resamples", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3, help="of ours, after each plain resample")
@@ -163,7 +161,7 @@ def main() -> None:
     row = {**environment(), **measure(given, options.plain_resamples, options.repeats)}
     show(row)
     if not options.no_save:
-        print(f"row appended to {append_row('meta_correlate', row).relative_to(ROOT)}")
+        append_row("meta_correlate", row)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 from scipy.stats import spearmanr
 
-from benchmarks.common import RESULTS, ROOT
+from benchmarks.common import DATA, RESULTS, show_table
 from prevalence.baselines import Example, get
 from prevalence.baselines.references import References
 from prevalence.baselines.run import example_of
@@ -101,25 +99,21 @@ def compare(
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print the rows."""
-    table = Table(box=None)
-    for header in ("released", "metric", "equal", "largest |Δ|", "Spearman"):
-        table.add_column(header)
-    for row in rows:
-        cells = (
-            (f"{row['equal']:,} of {row['n']:,}", f"{row['largest_difference']:.2g}",
-             f"{row['spearman']:.4f}")
-            if "n" in row
-            else (f"skipped: {row['skipped']}", "", "")
-        )  # fmt: skip
-        table.add_row(row["released"], row["metric"], *cells)
-    Console(width=120).print(table)
+    lines = (
+        (row["released"], row["metric"], f"{row['equal']:,} of {row['n']:,}",
+         f"{row['largest_difference']:.2g}", f"{row['spearman']:.4f}")
+        if "n" in row
+        else (row["released"], row["metric"], f"skipped: {row['skipped']}", "", "")
+        for row in rows
+    )  # fmt: skip
+    headers = ("released", "metric", "equal", "largest |Δ|", "Spearman")
+    show_table(headers, lines, left=headers)
 
 
 def main() -> None:
     """Compare, print and keep the table."""
     parser = argparse.ArgumentParser(description="Our lexical metrics and OpinSummEval's scores.")
-    default = ROOT.parent / "shared" / "data" / "opinsummeval.jsonl"
-    parser.add_argument("--data", type=Path, default=default)
+    parser.add_argument("--data", type=Path, default=DATA / "opinsummeval.jsonl")
     parser.add_argument("--meteor-jar", type=Path)
     options = parser.parse_args()
     if not options.data.is_file():

@@ -3,10 +3,10 @@
     python -m benchmarks.packing_kernels
     python -m benchmarks.packing_kernels --device cuda
 
-The work is what `prevalence bench` scores: each of 8 reviews of a product with each of 6 sentences,
-in batches of 65,536 tokens, longest pairs first. Packed and padded rows start from the tokens of
-the texts, which are made once; that is timed by itself. All are held against the tokenizer's own
-pairs before they are timed.
+The work is what `python -m benchmarks.throughput` scores: each of 8 reviews of a product with each
+of 6 sentences, in batches of 65,536 tokens, longest pairs first. Packed and padded rows start from
+the tokens of the texts, which are made once; that is timed by itself. All are held against the
+tokenizer's own pairs before they are timed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import append_row, environment, quantiles
-from prevalence.bench.architectures import architecture, write_checkpoint
-from prevalence.bench.machine import synchronize
-from prevalence.bench.workload import Workload
+from benchmarks.common import append_row, environment, quantiles, show_table
+from benchmarks.throughput.architectures import architecture, write_checkpoint
+from benchmarks.throughput.machine import synchronize
+from benchmarks.throughput.workload import Workload
 from prevalence.kernels.assembly import Assembled, PairLayout, assemble, assemble_reference
 from prevalence.kernels.packing import PackedPairs, PackingPath, assemble_packed
 from prevalence.nli.packing import fit, packs
@@ -79,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     seconds = measure(ways, options.device, options.repeats)
     told = {"ran_on": options.device, "pairs": len(work.pairs), "seconds": seconds}
     append_row("packing_kernels", {**environment(), **told})
-    Console().print(_table(seconds, len(work.pairs)))
+    show(seconds, len(work.pairs))
 
 
 def prepare(work: Workload, folder: Path) -> Given:
@@ -173,13 +171,16 @@ def _tokenised(tokenizer: Any, work: Workload) -> Made:
     return [np.concatenate(tokenizer(texts, add_special_tokens=False)["input_ids"])]
 
 
-def _table(seconds: dict[str, list[float]], pairs: int) -> Table:
-    usual = quantiles(seconds[TOKENISER])[1]
-    table = Table("way", "pairs/s", "ratio")
-    for name, found in seconds.items():
-        middle = quantiles(found)[1]
-        table.add_row(name, f"{pairs / middle:,.0f}", f"{usual / middle:.1f}×")
-    return table
+def show(seconds: dict[str, list[float]], pairs: int) -> None:
+    """Print a line a way."""
+    middle = {name: quantiles(found)[1] for name, found in seconds.items()}
+    show_table(
+        ("way", "pairs/s", "ratio"),
+        (
+            (name, f"{pairs / found:,.0f}", f"{middle[TOKENISER] / found:.1f}×")
+            for name, found in middle.items()
+        ),
+    )
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

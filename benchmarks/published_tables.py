@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.common import ROOT
+from benchmarks.common import DATA
 from benchmarks.published_recipes import RECIPES, Cell, NoDataError, Value
 from prevalence.errors import PrevalenceError
 from prevalence.meta.means import round_half_up
@@ -122,8 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.published_tables", description=__doc__)
-    beside = ROOT.parent / "shared" / "data"
-    parser.add_argument("--data", default=os.environ.get("PREVALENCE_DATA") or beside)
+    parser.add_argument("--data", default=DATA)
     parser.add_argument("--json", metavar="FILE", help="write the counts and differing cells")
     return parser.parse_args(arguments)
 

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import RESULTS, ROOT, environment
+from benchmarks.common import RESULTS, ROOT, environment, show_table
 from prevalence import calibration
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -51,7 +49,7 @@ def robustness_rows(path: Path, model: Embedded) -> list[Row]:
     records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     pairs = [(record["premise"], record["hypothesis"]) for record in records]
     entailment, contradiction = model.probabilities(pairs)
-    threshold = model.scorer.threshold
+    threshold = model.scorer.traits.threshold
     keys = [("all", "all")]
     keys += sorted({(r["relation"], "all") for r in records})
     keys += sorted({(r["relation"], r["phenomenon"]) for r in records})
@@ -62,12 +60,12 @@ def robustness_rows(path: Path, model: Embedded) -> list[Row]:
             for r in records
         ])  # fmt: skip
         truth = np.array([r["label"] for r in records])[chosen]
-        part = _part_figures(entailment[chosen], contradiction[chosen], truth, threshold)
+        part = part_figures(entailment[chosen], contradiction[chosen], truth, threshold)
         rows.append({"relation": relation, "phenomenon": phenomenon, **part})
     return rows
 
 
-def _part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
+def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
     entailed = truth == "entailment"
     opposed = truth == "contradiction"
     decided = entailment > threshold
@@ -85,16 +83,12 @@ def _part_figures(entailment: Floats, contradiction: Floats, truth: Any, thresho
     }
 
 
-def show(title: str, rows: Sequence[Row], console: Console) -> None:
+def show(title: str, rows: Sequence[Row]) -> None:
     """Print rows as a table."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    table = Table(title=title, header_style="bold")
-    for column in columns:
-        numeric = column not in ("relation", "phenomenon")
-        table.add_column(column.replace("_", " "), justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
-    console.print(table)
+    lines = ([_cell(row.get(column)) for column in columns] for row in rows)
+    headers = [column.replace("_", " ") for column in columns]
+    show_table(headers, lines, title=title, left=("phenomenon",))
 
 
 def _cell(value: object) -> str:
@@ -111,11 +105,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS / "quality.json")
     options = parser.parse_args()
     model = Embedded(options.model)
-    name = f"{options.model} @ {model.scorer.threshold:.3f}"
+    name = f"{options.model} @ {model.scorer.traits.threshold:.3f}"
     rows = robustness_rows(ROOT / "benchmarks" / "data" / "robustness.jsonl", model)
-    show(f"Robustness set, {name}", rows, Console(width=160))
+    show(f"Robustness set, {name}", rows)
     result: Row = {
-        "environment": environment(), "threshold": model.scorer.threshold, "robustness": rows,
+        "environment": environment(), "threshold": model.scorer.traits.threshold,
+        "robustness": rows,
     }  # fmt: skip
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

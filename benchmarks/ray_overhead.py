@@ -19,24 +19,22 @@ import tempfile
 import time
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import ROOT, append_row, environment
+from benchmarks.common import append_row, dev_products, environment, show_table
 from prevalence.distributed import Cluster, DistributedEngine
-from prevalence.readers import read_product_names, read_products
-from prevalence.records import Product, ScoredSummary
+from prevalence.readers import read_products
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from prevalence.records import ScoredSummary
 
 TOLERANCE = 1e-5
 
@@ -112,23 +110,15 @@ def inputs(data: Path | None, products: int | None, folder: Path) -> tuple[str, 
     Returns:
         What they are, and the two files.
     """
-    names = None
-    if data is None:
-        shared = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
-        data = shared / "amazon_dev.jsonl"
-        names = read_product_names(ROOT / "tests" / "data" / "amazon_dev_names.json")
-    if not data.is_file():
-        print(f"note: no {data.name} (set PREVALENCE_DATA); the bundled example stands in for it")
-        data, names = ROOT / "examples" / "summaries.jsonl", None
-    items = islice(read_products(data, names=names), products)
-    records = [json.dumps(item.to_json()) for item in items if isinstance(item, Product)]
+    name, items = dev_products(data, products)
+    records = [json.dumps(item.to_json()) for item in items]
     if len(records) < 2:
-        sys.exit(f"{data}: needs two products at least")
+        sys.exit(f"{name}: needs two products at least")
     paths = []
-    for name, part in (("half", records[: len(records) // 2]), ("whole", records)):
-        paths.append(folder / f"{name}.jsonl")
+    for stem, part in (("half", records[: len(records) // 2]), ("whole", records)):
+        paths.append(folder / f"{stem}.jsonl")
         paths[-1].write_text("".join(record + "\n" for record in part), encoding="utf-8")
-    return data.name, paths
+    return name, paths
 
 
 def measure(paths: Sequence[Path], *, model: str, workers: int, repeats: int) -> Row:
@@ -176,21 +166,14 @@ def measure(paths: Sequence[Path], *, model: str, workers: int, repeats: int) ->
 
 def show(row: Row) -> None:
     """Print the comparison."""
-    table = Table(title=f"{row['pairs']['whole']:,} pairs, {row['workers']} workers")
-    for heading in ("side", "whole, s", "half, s", "fixed, s", "pairs/s beyond it"):
-        table.add_column(heading, justify="left" if heading == "side" else "right")
-    for side in ("local", "ray"):
-        found = row[side]
-        table.add_row(
-            side,
-            f"{found['seconds']['whole']:.1f}",
-            f"{found['seconds']['half']:.1f}",
-            f"{found['fixed']:.1f}",
-            f"{found['pairs_per_second']:.1f}",
-        )
-    console = Console()
-    console.print(table)
-    console.print(
+    rows = (
+        (side, f"{row[side]['seconds']['whole']:.1f}", f"{row[side]['seconds']['half']:.1f}",
+         f"{row[side]['fixed']:.1f}", f"{row[side]['pairs_per_second']:.1f}")
+        for side in ("local", "ray")
+    )  # fmt: skip
+    title = f"{row['pairs']['whole']:,} pairs, {row['workers']} workers"
+    show_table(("side", "whole, s", "half, s", "fixed, s", "pairs/s beyond it"), rows, title=title)
+    print(
         f"Ray does {row['ratio']:.3f} of the local engine's pairs/s beyond the start, and "
         f"{row['ratio_with_start']:.3f} with it; same decisions, probabilities within "
         f"{row['largest_difference']:.1e}"
@@ -215,7 +198,7 @@ def main() -> None:
     row = {**environment(), **settings, **measured}
     show(row)
     if not options.no_save:
-        print(f"row appended to {append_row('ray_overhead', row).relative_to(ROOT)}")
+        append_row("ray_overhead", row)
 
 
 if __name__ == "__main__":

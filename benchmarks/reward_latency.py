@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -26,19 +24,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
-from benchmarks.common import ROOT, append_row, environment, quantiles
+from benchmarks.common import (
+    append_row,
+    dev_products,
+    environment,
+    quantiles,
+    show_table,
+    timed,
+)
 from prevalence.errors import ConfigurationError
-from prevalence.readers import read_products
-from prevalence.records import Product
 from prevalence.rewards import PrevalenceReward
 from prevalence.scorers.registry import open_scorer
 from prevalence.sentences import get_splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from prevalence.nli.pairs import PairScorer
 
@@ -68,9 +69,9 @@ class Step:
         return reward(prompts, self.completions, reviews=self.reviews, name=names)
 
 
-def review_texts(path: Path) -> list[str]:
-    """All distinct review texts of a file."""
-    products = (item for item in read_products(path) if isinstance(item, Product))
+def review_texts(path: Path | None) -> list[str]:
+    """All distinct review texts of a file; by default of Amazon dev, or the example."""
+    _, products = dev_products(path, None)
     return list(dict.fromkeys(review.text for item in products for review in item.reviews))
 
 
@@ -158,13 +159,6 @@ def check(found: Sequence[float | None], expected: Sequence[float | None]) -> No
         )
 
 
-def timed(work: Callable[[], list[float | None]]) -> tuple[list[float | None], float]:
-    """The answer and the seconds that it took; a reward is on the host when it is returned."""
-    start = time.perf_counter()
-    answer = work()
-    return answer, time.perf_counter() - start
-
-
 @contextmanager
 def checkpoint(untrained: str | None, model: str, texts: Sequence[str]) -> Iterator[str]:
     """The model to open: a given one, or an untrained one that is made for the occasion."""
@@ -215,13 +209,13 @@ def make_untrained(
 def show(rows: Sequence[Row], about: Row) -> None:
     """Print the rows as a table of medians, with p20 and p80 where there are several."""
     title = f"{about['model']} {about['dtype']}, {about['device']}, loaded in {about['load']:.1f} s"
-    table = Table(title=f"Seconds for {GROUPS} x {COMPLETIONS} completions\n{title}")
-    for header in ("reviews", "mode", "cold", "new", "repeated"):
-        table.add_column(header, justify="left" if header == "mode" else "right")
-    for row in rows:
-        cells = [_shown(row.get(key)) for key in ("cold", "new", "repeated")]
-        table.add_row(str(row["reviews"]), row["mode"], *cells)
-    Console(width=100).print(table)
+    kinds = ("cold", "new", "repeated")
+    show_table(
+        ("reviews", "mode", *kinds),
+        ((str(row["reviews"]), row["mode"], *(_shown(row.get(k)) for k in kinds)) for row in rows),
+        title=f"Seconds for {GROUPS} x {COMPLETIONS} completions\n{title}",
+        left=("mode",),
+    )
 
 
 def _shown(seconds: list[float] | None) -> str:
@@ -229,13 +223,6 @@ def _shown(seconds: list[float] | None) -> str:
         return ""
     low, middle, high = quantiles(seconds)
     return f"{middle:.3f}" + (f" ({low:.3f}-{high:.3f})" if len(seconds) > 1 else "")
-
-
-def default_data() -> Path:
-    """The Amazon dev reviews where they are, the example otherwise."""
-    folder = Path(os.environ.get("PREVALENCE_DATA") or ROOT.parent / "shared" / "data")
-    released = folder / "amazon_dev.jsonl"
-    return released if released.is_file() else ROOT / "examples" / "summaries.jsonl"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -250,11 +237,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=None, help="products to take reviews from")
     parser.add_argument("--record", action="store_true", help="append to results/")
     options = parser.parse_args(arguments)
-    texts = review_texts(options.data or default_data())
+    texts = review_texts(options.data)
     with checkpoint(options.untrained, options.model, texts) as model:
-        start = time.perf_counter()
-        scorer = open_scorer(model, device=options.device, dtype=options.dtype)
-        load = time.perf_counter() - start
+        opening = partial(open_scorer, model, device=options.device, dtype=options.dtype)
+        scorer, load = timed(opening)
     about = environment() | {
         "model": options.untrained or options.model,
         "dtype": options.dtype,

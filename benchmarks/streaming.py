@@ -18,19 +18,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-
-from benchmarks.common import ROOT, append_row, environment
-from prevalence.nli.pairs import PairScores
+from benchmarks.common import ROOT, append_row, environment, show_table
+from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
 from prevalence.report.systems import SystemTable
 from prevalence.scoring.engine import Engine
 from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -40,14 +35,24 @@ ALLOWED_GROWTH_MIB = 16.0
 """Peak memory may differ by this much between sizes: noise of the allocator, not records."""
 
 
-class TrivialScorer:
+class TrivialScorer(PairScorer):
     """Answers every pair at once with a number made of the two text numbers."""
 
-    digest = b"trivial scorer/1"
-    signature: Mapping[str, str] = {"consistency": "trivial"}
-    threshold = 0.5
-    three_way = False
-    work_unit = 8192
+    def __init__(self) -> None:
+        traits = ScorerTraits(
+            digest=b"trivial scorer/1",
+            signature={"consistency": "trivial"},
+            threshold=0.5,
+            calibrated=True,
+            three_way=False,
+            probability=True,
+            doubt=0.0,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=8_192,
+        )
+        super().__init__(traits)
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
@@ -119,19 +124,14 @@ def measured_apart(count: int, *, statistics: bool) -> dict[str, Any]:
 
 def show(rows: list[dict[str, Any]]) -> None:
     """Print measurements."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("records", "input MiB", "output MiB", "records/s", "peak MiB", "statistics"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            f"{row['records']:,}",
-            f"{row['input_mib']:.1f}",
-            f"{row['output_mib']:.1f}",
-            f"{row['records'] / row['seconds']:,.0f}",
-            f"{row['peak_mib']:.1f}",
-            "kept" if row["statistics"] else "no",
-        )
-    Console(width=100, highlight=False).print(table)
+    lines = (
+        (f"{row['records']:,}", f"{row['input_mib']:.1f}", f"{row['output_mib']:.1f}",
+         f"{row['records'] / row['seconds']:,.0f}", f"{row['peak_mib']:.1f}",
+         "kept" if row["statistics"] else "no")
+        for row in rows
+    )  # fmt: skip
+    headers = ("records", "input MiB", "output MiB", "records/s", "peak MiB", "statistics")
+    show_table(headers, lines)
 
 
 def main() -> None:
@@ -161,8 +161,7 @@ def main() -> None:
     per_summary = (kept["peak_mib"] - large["peak_mib"]) * 2**20 / kept["records"]
     print(f"statistics for intervals and tests: {max(per_summary, 0):.0f} bytes a summary")
     if not options.no_save:
-        row = {**environment(), "sizes": [small, large, kept]}
-        print(f"row appended to {append_row('streaming', row).relative_to(ROOT)}")
+        append_row("streaming", {**environment(), "sizes": [small, large, kept]})
 
 
 def _peak_mib() -> float:

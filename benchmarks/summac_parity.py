@@ -9,11 +9,7 @@ The texts are the reviews and statements written for this project.
 """
 
 import argparse
-import hashlib
 import json
-import re
-import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -21,6 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common import ROOT
+from benchmarks.parity import (
+    TEXTS,
+    TOLERANCE,
+    Pairs,
+    digest_of,
+    frequent_words,
+    judge,
+    write_tiny,
+)
 from prevalence.nli.cache import CachedScorer, PairCache
 from prevalence.nli.pairs import PairScorer, TextTable
 from prevalence.nli.scorer import NLIScorer
@@ -28,10 +34,9 @@ from prevalence.scorers.conv import ConvScorer, read_head
 from prevalence.scorers.summac import ZeroShotScorer
 from prevalence.scorers.units import GRANULARITIES, sentences_of
 
-ROOT = Path(__file__).resolve().parents[1]
-TEXTS = ROOT / "prevalence" / "training" / "data" / "review_nli_grouped.jsonl"
+__all__ = ["TOLERANCE"]
+
 RECORD = ROOT / "tests" / "data" / "summac_parity.npz"
-TOLERANCE = 1e-5
 OPERATORS = ("max", "mean", "min")
 CHOICES = [*product(OPERATORS, OPERATORS, (False, True))]
 """Operators over premise and hypothesis units, and whether contradiction is subtracted."""
@@ -53,7 +58,6 @@ CONV = (
 )  # fmt: skip
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Pairs = Sequence[tuple[str, str]]
 
 
 def parity_pairs() -> list[tuple[str, str]]:
@@ -82,49 +86,12 @@ def _pair(place: int, item: dict[str, Any]) -> tuple[str, str]:
 
 
 def build_tiny(folder: Path, *, seed: int, labels: Sequence[str]) -> Path:
-    """An untrained BERT of two narrow layers, the same on every machine.
-
-    Weights come from NumPy's generator and are wide, so that probabilities differ; the vocabulary
-    holds the frequent words of the texts, and letters.
-    """
-    from safetensors.numpy import save_file
-    from transformers import BertConfig, BertForSequenceClassification
-
-    words = Counter(re.findall(r"[a-z]+", TEXTS.read_text(encoding="utf-8").lower()))
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789.,!?'-"
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters]
-    pieces += [f"##{letter}" for letter in letters]
-    pieces += sorted(sorted(words), key=lambda word: -words[word])[:600]
-    vocabulary = [*dict.fromkeys(pieces)]
-    config = BertConfig(
-        vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=48, max_position_embeddings=512, id2label=dict(enumerate(labels)),
+    """An untrained BERT with three classes."""
+    return write_tiny(
+        folder, "BertForSequenceClassification", frequent_words(600), seed=seed, scale=0.3,
+        id2label=dict(enumerate(labels)),
         label2id={name: place for place, name in enumerate(labels)},
-        architectures=["BertForSequenceClassification"],
     )  # fmt: skip
-    random = np.random.default_rng(seed)
-    state = BertForSequenceClassification(config).state_dict()
-    weights = {
-        name: random.normal(scale=0.3, size=tuple(state[name].shape)).astype(np.float32)
-        + (1.0 if name.endswith("LayerNorm.weight") else 0.0)
-        for name in sorted(state)
-        if state[name].is_floating_point()
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    config.save_pretrained(folder)
-    save_file(
-        {name: np.asarray(value, np.float32) for name, value in weights.items()},
-        folder / "model.safetensors",
-        metadata={"format": "pt"},
-    )
-    _write_tokenizer(folder, vocabulary)
-    return folder
-
-
-def _write_tokenizer(folder: Path, vocabulary: Sequence[str]) -> None:
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 512}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
 def conv_cases() -> list[dict[str, Any]]:
@@ -154,11 +121,6 @@ def build_head(path: Path, case: dict[str, Any]) -> Path:
         path,
     )  # fmt: skip
     return path
-
-
-def inputs_digest() -> str:
-    """Names the texts, so that a record made from others is noticed."""
-    return hashlib.blake2b(json.dumps(parity_pairs()).encode(), digest_size=8).hexdigest()
 
 
 def prepare(folder: Path) -> None:
@@ -246,17 +208,12 @@ def kept(name: str, scores: Floats) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 def record(folder: Path) -> None:
     """Compare, report, and store the original's figures."""
-    worst = 0.0
-    for name, difference in compare(folder):
-        print(f"{name:40} {difference:.2e}", flush=True)
-        worst = max(worst, difference)
-    if not worst <= TOLERANCE:
-        sys.exit(f"the greatest difference is {worst:.2e}, above {TOLERANCE:.0e}")
+    judge(compare(folder))
     with np.load(folder / "original.npz") as original:
         figures: dict[str, Any] = {name: kept(name, scores) for name, scores in original.items()}
     RECORD.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(RECORD, inputs=np.array(inputs_digest()), **figures)
-    print(f"greatest difference {worst:.2e}; {RECORD.relative_to(ROOT)} written")
+    np.savez_compressed(RECORD, inputs=np.array(digest_of(parity_pairs())), **figures)
+    print(f"{RECORD.relative_to(ROOT)} written")
 
 
 def main() -> None:

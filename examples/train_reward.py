@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.nli.pairs import PairScores
+from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.rewards import PrevalenceReward, Shaping
 
 if TYPE_CHECKING:
@@ -56,14 +56,24 @@ REVIEWS = [
 STRICT = "I bought a {name} and have an opinion of it."
 
 
-class KnownAnswers:
+class KnownAnswers(PairScorer):
     """A pair scorer that looks the answers up: who claims what, and what follows from what."""
 
-    digest = b"example"
-    signature: Mapping[str, str] = {"nli": "example"}
-    threshold = 0.5
-    three_way = True
-    work_unit = 4096
+    def __init__(self) -> None:
+        traits = ScorerTraits(
+            digest=b"example",
+            signature={"nli": "example"},
+            threshold=0.5,
+            calibrated=True,
+            three_way=True,
+            probability=True,
+            doubt=0.0,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=4_096,
+        )
+        super().__init__(traits)
 
     def score(
         self, texts: TextTable, pairs: Any, *, progress: Progress | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,6 @@ __all__ = ["PATHS", "PackedPairs", "PackingPath", "assemble_packed", "packing_pa
            "working_path"]  # fmt: skip
 
 PackingPath = Literal["numba", "triton", "torch"]
-PATHS: tuple[PackingPath, ...] = get_args(PackingPath)
-"""Ways to compute the same: compiled for a CPU, compiled for a GPU, and plain torch anywhere."""
-
 Ints = NDArray[np.int64]
 Starts = NDArray[np.int32]
 
@@ -121,7 +118,7 @@ def assemble_packed(
         raise ValueError(f"spans must lie within the {len(tokens)} tokens")
     starts = np.zeros(len(host) + 1, np.int32)
     np.cumsum(layout.special + host[:, 1] + host[:, 3], out=starts[1:], dtype=np.int64)
-    assemble = _PATHS[path or packing_path(tokens)]
+    assemble = PATHS[path or packing_path(tokens)]
     return assemble(tokens, host, starts, layout, first_position)
 
 
@@ -245,4 +242,5 @@ def _table(numbers: tuple[int, ...], device: Any) -> Any:
     return torch.tensor(numbers, dtype=torch.int64, device=device)
 
 
-_PATHS = {"numba": _by_numba, "triton": _by_triton, "torch": _by_torch}
+PATHS = {"numba": _by_numba, "triton": _by_triton, "torch": _by_torch}
+"""Ways to compute the same: compiled for a CPU, compiled for a GPU, and plain torch anywhere."""

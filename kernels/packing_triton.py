@@ -14,7 +14,7 @@ import triton.language as tl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["OPTIONS", "launch"]
+__all__ = ["OPTIONS", "fill", "launch"]
 
 _BLOCK = 128
 """Most pairs of a review and a sentence have between 64 and 256 tokens."""
@@ -28,7 +28,7 @@ def _kernel(function: Callable[..., object]) -> Any:
 
 
 @_kernel
-def _fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+def fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     tokens,
     spans,
     starts,
@@ -41,6 +41,7 @@ def _fill(  # type: ignore[no-untyped-def]  # noqa: PLR0917
     first_position,
     block: tl.constexpr,
 ):
+    """Write a block of a row's tokens, their kinds and positions."""
     row = tl.program_id(0)
     begin = tl.load(starts + row)
     length = tl.load(starts + row + 1) - begin
@@ -90,4 +91,4 @@ def launch(
     """
     grid = (len(given[1]), triton.cdiv(longest, _BLOCK))
     sizes = fixed[0], fixed[1], first_position
-    _fill[grid](*given, table, *out, *sizes, block=_BLOCK, **OPTIONS)
+    fill[grid](*given, table, *out, *sizes, block=_BLOCK, **OPTIONS)

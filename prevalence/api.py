@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
 from prevalence.readers import parse_record
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
-from prevalence.scorers.registry import open_scorer
-from prevalence.scoring.engine import Engine, ScoringOptions, WorkCounts
-from prevalence.scoring.matrix import ReviewMatrix
-from prevalence.sentences import DEFAULT_MAX_SENTENCES
+from prevalence.scorers.options import shared_out, takes
+from prevalence.scorers.registry import ScorerOptions, open_scorer
+from prevalence.scoring.engine import Engine, WorkCounts
+from prevalence.scoring.options import ScoringOptions
 from prevalence.summarize.extract import Extract, SummaryOptions
 from prevalence.summarize.summarizer import Summarizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 __all__ = [
     "OpinionPrevalence",
@@ -182,92 +182,24 @@ class OpinionPrevalence:
         model: ``embedded`` (ships with the package), a registered name, a checkpoint folder, a
             hub name, or another consistency scorer's name. None is the calibration's scorer, and
             ``embedded`` without one.
-        threshold: decision threshold in [0, 1); None takes the model's calibrated one.
-        trivial: template of the product statement: ``name``, ``script`` or a text with
-            ``{name}``; None for no trivial mask.
-        splitter: ``punkt-en``, ``nltk-punkt-en`` or ``lines``.
-        full_matrix: score every review against every sentence, masked ones included.
-        soft: also compute soft prevalence.
-        max_sentences: longest summary accepted, in sentences.
-        statements_where: score only the statements that satisfy this condition, such as
-            ``text has battery, charger`` or ``aspect = battery``; see docs/restrict.md.
-        reviews_where: score against only the reviews that satisfy this one, such as
-            ``rating <= 2``.
-        ceiling: also find what greedy construction reaches on the same reviews at the same
-            length; asks each review about the sentences of all of a product's reviews.
-        device: ``auto``, ``cpu``, ``cuda``, ``mps``; for NLI models also ``all`` (CUDA devices) or
-            some of them: ``cuda:0,cuda:1``.
-        dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
-        batch_tokens: most tokens in a batch.
-        packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
-        windows: read long reviews in windows that advance by this many tokens.
-        max_length: a token limit below the model's own.
-        labels: class names in output order, for a checkpoint that does not name them.
-        cache: folder of a pair cache; None (the default here) for none.
-        calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
-        recheck: in half precision, ask again in float32 what rounding could turn.
         scorer: a ready :class:`~prevalence.nli.pairs.PairScorer`, in place of ``model`` and
-            the options that concern it.
+            the options that concern it. One of your own is a class derived from it which gives
+            ``PairScorer.__init__`` its :class:`~prevalence.nli.pairs.ScorerTraits` and answers
+            pairs in ``score``.
+        options: fields of :class:`~prevalence.scoring.options.ScoringOptions` and of
+            :class:`~prevalence.scorers.registry.ScorerOptions`, which say what each does.
 
     Raises:
-        PrevalenceError: a model or option is unusable; the message says what to do.
+        PrevalenceError: a model or option is unknown or unusable; the message says what to do.
     """
 
+    @takes(ScoringOptions, ScorerOptions)
     def __init__(
-        self,
-        model: str | None = None,
-        *,
-        threshold: float | None = None,
-        trivial: str | None = "name",
-        splitter: str = "punkt-en",
-        full_matrix: bool = False,
-        soft: bool = False,
-        max_sentences: int = DEFAULT_MAX_SENTENCES,
-        statements_where: str | None = None,
-        reviews_where: str | None = None,
-        ceiling: bool = False,
-        device: str = "auto",
-        dtype: str = "auto",
-        batch_tokens: int | None = None,
-        packing: str = "auto",
-        windows: int | None = None,
-        max_length: int | None = None,
-        labels: Sequence[str] | None = None,
-        cache: Path | str | None = None,
-        calibration: Path | str | None = None,
-        recheck: bool = True,
-        scorer: PairScorer | None = None,
+        self, model: str | None = None, *, scorer: PairScorer | None = None, **options: Any
     ) -> None:
-        options = ScoringOptions(
-            threshold=threshold,
-            trivial=trivial,
-            splitter=splitter,
-            full_matrix=full_matrix,
-            soft=soft,
-            max_sentences=max_sentences,
-            statements_where=statements_where,
-            reviews_where=reviews_where,
-            ceiling=ceiling,
-        )
-        self._engine = Engine(
-            scorer
-            if scorer is not None
-            else open_scorer(
-                model,
-                threshold=threshold,
-                device=device,
-                dtype=dtype,
-                batch_tokens=batch_tokens,
-                packing=packing,
-                windows=windows,
-                max_length=max_length,
-                labels=labels,
-                cache=cache,
-                calibration=calibration,
-                recheck=recheck,
-            ),
-            options,
-        )
+        scoring, opening = shared_out(options, ScoringOptions, ScorerOptions)
+        known = ScoringOptions(**scoring)
+        self._engine = Engine(open_scorer(model, **opening) if scorer is None else scorer, known)
 
     @property
     def signature(self) -> str:
@@ -416,5 +348,5 @@ class OpinionPrevalence:
             rows=np.asarray(rows, np.int64),
             shape=(len(reviews), len(statements)),
             threshold=self._engine.threshold,
-            three_way=self._engine.scorer.three_way,
+            three_way=self._engine.scorer.traits.three_way,
         )

@@ -137,6 +137,10 @@ class Product:
             row["metadata"] = dict(self.metadata)
         return row | {key: value for key, value in self.extra.items() if key not in _RECORD_KEYS}
 
+    def to_json_line(self) -> str:
+        """The same on one line, without the newline."""
+        return json.dumps(self.to_json(), ensure_ascii=False)
+
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:

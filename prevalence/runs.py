@@ -1,52 +1,535 @@
-"""Streams that may fail half-way, when what came before is not to be lost."""
+"""A run of a command: select records, skip what is done, chunk, compute, write in order, report.
+
+Every command that makes rows out of records goes through here, so that all of them choose records,
+go on after a kill and end in the same way; what differs is how a row is made.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from contextlib import ExitStack
+from dataclasses import KW_ONLY, dataclass, field
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar
+
+from prevalence.errors import InputError, PrevalenceError, foreign_output
+from prevalence.records import BadRecord, Product, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-__all__ = ["Guarded"]
+    from prevalence.writers import RowWriter
 
+__all__ = [
+    "Finished",
+    "Incomplete",
+    "Mark",
+    "Selection",
+    "Tally",
+    "chunks",
+    "row_mark",
+    "run",
+    "skip_finished",
+    "summary_marks",
+    "systems_of",
+]
+
+Record = Product | BadRecord
 Item = TypeVar("Item")
+Row = TypeVar("Row")
+
+_SHOWN_ERRORS = 20
+_SHOWN_SYSTEMS = 20
 
 
-class Guarded(Generic[Item]):
-    """A stream that ends where its source fails; the failure waits until it is asked for.
+class Incomplete(Exception):  # noqa: N818 - a state, not an error of its own
+    """Raised from the error that ended a run which had made something by then."""
 
-    Who gathers items into chunks can so finish the chunk under way first.
+
+@dataclass(slots=True)
+class Selection:
+    """The records of the inputs that a run takes; read as often as asked.
+
+    Attributes:
+        inputs: files, each of which is looked for at once.
+        source_format: as :func:`read_products` takes it.
+        reviews: of the authors' layout, in which every input holds one summary a line.
+        names: file of product names.
+        summaries: whether a record needs some.
+        systems: whose summaries are wanted; all where it is empty.
+        limit: most records; a product and its faulty summaries are one.
+        limit_left: whether records without a wanted summary do not count.
+        prepared: what becomes of whole records before systems are chosen.
+        changed: what becomes of a record after that.
+        left: records handed out.
+
+    Raises:
+        InputError: a file is missing; better now than after the files before it are read.
+    """
+
+    inputs: Sequence[str]
+    _: KW_ONLY
+    source_format: str = "auto"
+    reviews: Path | None = None
+    names: Path | None = None
+    summaries: bool = True
+    systems: Sequence[str] = ()
+    limit: int | None = None
+    limit_left: bool = False
+    prepared: Callable[[Iterable[Record]], Iterable[Record]] = iter
+    changed: Callable[[Record], Iterable[Record]] | None = None
+    left: int = field(default=0, init=False)
+    _names: Mapping[str, str] | None = field(default=None, init=False)
+    _seen: set[str] = field(default_factory=set, init=False)
+    _exhausted: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        from prevalence.readers import read_product_names
+        from prevalence.readers.streams import check_readable
+
+        for path in (*self.inputs, self.reviews):
+            if path is not None:
+                check_readable(path)
+        if self.names is not None:
+            self._names = read_product_names(self.names)
+
+    def items(self, reader: Callable[[], Callable[[int], None]] | None = None) -> Iterator[Record]:
+        """Read the inputs.
+
+        Args:
+            reader: gives, for each file, what is to be told the bytes read of it.
+        """
+        every = (item for path in self.inputs for item in self._read(path, reader))
+        first = every if self.limit_left else self._first(every)
+        chosen = self._chosen(self.prepared(self._noted(first)))
+        for item in self._first(chosen) if self.limit_left else chosen:
+            self.left += 1
+            yield from (item,) if self.changed is None else self.changed(item)
+
+    @staticmethod
+    def rest(item: Record, left: Sequence[int]) -> Record:
+        """A record with some of its summaries, by their places."""
+        if isinstance(item, BadRecord):
+            return item
+        return item.with_summaries([item.summaries[place] for place in left])
+
+    def check(self) -> None:
+        """Refuse wanted systems that no record has, once all were read.
+
+        Raises:
+            InputError: a name stands for no system.
+        """
+        if self._exhausted:
+            self.check_names("--systems", self.systems)
+
+    def check_names(self, option: str, asked: Iterable[str]) -> None:
+        """Refuse names that no record read so far had.
+
+        Args:
+            option: what asked for them.
+            asked: the names.
+
+        Raises:
+            InputError: a name stands for no system that was met.
+        """
+        missing = [system for system in asked if system not in self._seen]
+        if missing:
+            known = sorted(self._seen)
+            shown = ", ".join(known[:_SHOWN_SYSTEMS]) or "none that can be read"
+            more = ", ..." if len(known) > _SHOWN_SYSTEMS else ""
+            raise InputError(
+                f"{option}: no summary by {', '.join(missing)}; there is {shown}{more}"
+            )
+
+    def check_repeatable(self, why: str) -> None:
+        """Refuse to read standard input twice.
+
+        Raises:
+            InputError: it is an input.
+        """
+        if "-" in self.inputs:
+            raise InputError(f"standard input is read once, and {why}")
+
+    def _read(
+        self, path: str, reader: Callable[[], Callable[[int], None]] | None
+    ) -> Iterator[Record]:
+        from prevalence.readers import read_authors, read_products
+
+        progress = None if reader is None else reader()
+        if self.reviews is not None:
+            return read_authors(path, reviews=self.reviews, names=self._names, progress=progress)
+        return read_products(
+            path,
+            format=self.source_format,
+            names=self._names,
+            summaries=self.summaries,
+            progress=progress,
+        )
+
+    def _first(self, items: Iterable[Record]) -> Iterator[Record]:
+        for _, parts in islice(groupby(items, key=attrgetter("source")), self.limit):
+            yield from parts
+
+    def _noted(self, items: Iterable[Record]) -> Iterator[Record]:
+        for item in items:
+            self._seen.update(systems_of(item))
+            yield item
+
+    def _chosen(self, items: Iterable[Record]) -> Iterator[Record]:
+        wanted = frozenset(self.systems)
+        for item in items:
+            if not wanted or (isinstance(item, BadRecord) and item.system in {None, *wanted}):
+                yield item
+            elif isinstance(item, Product):
+                chosen = [summary for summary in item.summaries if summary.system in wanted]
+                if chosen:
+                    yield item.with_summaries(chosen)
+        self._exhausted = True
+
+
+def systems_of(item: Record) -> list[str]:
+    """Who wrote an item's summaries, or the one that is at fault."""
+    if isinstance(item, Product):
+        return [summary.system for summary in item.summaries]
+    return [] if item.system is None else [item.system]
+
+
+def chunks(
+    items: Iterable[Item], size: Callable[[Item], int], full: int = 1
+) -> Iterator[list[Item]]:
+    """Gather items that are worth working on together.
 
     Args:
-        source: any stream.
+        items: any stream, read no further than for the chunk under way.
+        size: what an item adds to a chunk; called once, in order.
+        full: size of a chunk that is given away.
+
+    Yields:
+        Chunks in order. When the stream fails, what came before is given first.
+
+    Raises:
+        Exception: whatever ended the stream.
 
     >>> def reader():
-    ...     yield 1
+    ...     yield from (1, 2, 3)
     ...     raise OSError("the disk is gone")
-    >>> stream = Guarded(reader())
-    >>> list(stream)
-    [1]
-    >>> stream.finish()
+    >>> stream = chunks(reader(), size=int, full=3)
+    >>> next(stream), next(stream)
+    ([1, 2], [3])
+    >>> next(stream)
     Traceback (most recent call last):
     OSError: the disk is gone
     """
+    chunk: list[Item] = []
+    filled = 0
+    failure: list[Exception] = []
+    for item in _until_failure(items, failure):
+        chunk.append(item)
+        filled += size(item)
+        if filled >= full:
+            yield chunk
+            chunk, filled = [], 0
+    if chunk:
+        yield chunk
+    for error in failure:
+        raise error
 
-    def __init__(self, source: Iterable[Item]) -> None:
-        self._source = source
-        self._failure: Exception | None = None
 
-    def __iter__(self) -> Iterator[Item]:
-        """Iterate over the items that the source gives."""
-        try:
-            yield from self._source
-        except Exception as error:
-            self._failure = error
+def _until_failure(items: Iterable[Item], failure: list[Exception]) -> Iterator[Item]:
+    try:
+        yield from items
+    except Exception as error:
+        failure.append(error)
 
-    def finish(self) -> None:
-        """Raise what ended the source, if it did not end by itself.
 
-        Raises:
-            Exception: whatever the source raised.
-        """
-        if self._failure is not None:
-            raise self._failure
+class Mark(NamedTuple):
+    """What tells a row of an output from every other.
+
+    Attributes:
+        name: what a message calls it.
+        content: what it is about: names, and a digest of the input or the input itself.
+        signature: of the settings; None where these settings make no such row.
+    """
+
+    name: str
+    content: object
+    signature: str | None
+
+
+class FinishedRow(Protocol):
+    """What every row about a summary says of where it comes from."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def system(self) -> str | None: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def input_digest(self) -> str | None: ...
+
+
+def row_mark(row: FinishedRow) -> Mark:
+    """The mark of a row about a summary; a record that cannot be read is known by its error."""
+    content = row.error if row.input_digest is None else (row.id, row.system, row.input_digest)
+    return Mark(f"{row.id!r} by {row.system!r}", content, row.signature)
+
+
+def summary_marks(
+    item: Record, signature: str, digest: Callable[[Product, Summary], str]
+) -> list[Mark]:
+    """The marks that :func:`row_mark` finds in the rows of an item.
+
+    Args:
+        item: a row for each summary, or one for a bad record.
+        signature: of its rows in this run.
+        digest: of everything in the input that a row depends on.
+    """
+    if isinstance(item, BadRecord):
+        return [Mark(f"{item.id!r} by {item.system!r}", item.error, signature)]
+    return [
+        Mark(f"{item.id!r} by {one.system!r}", (item.id, one.system, digest(item, one)), signature)
+        for one in item.summaries
+    ]
+
+
+@dataclass(slots=True, kw_only=True)
+class Finished(Generic[Row]):
+    """What an earlier run of the same output has written, taken row by row.
+
+    Attributes:
+        path: the output.
+        rows: its rows in order.
+        mark: tells them apart; called once for each.
+        made: what a message calls that which settings make.
+        misplaced: what it says of a row in whose place the input has another.
+        unknown: what it says of a row for which the input has nothing left.
+        in_order: whether all that has a mark has a row, in input order. Otherwise what failed has
+            none; it is tried again, and its row stands below those of items that come after it.
+        row: the next row that is not kept, once :meth:`advance` was called; None after the last.
+    """
+
+    path: Path
+    rows: Iterator[Row]
+    mark: Callable[[Row], Mark] = row_mark  # type: ignore[assignment]
+    made: str = "scores"
+    misplaced: str = "which is not what this input has in its place"
+    unknown: str = misplaced
+    in_order: bool = True
+    row: Row | None = field(default=None, init=False)
+    _mark: Mark = field(default=Mark("", None, None), init=False)
+    _deferred: dict[str, list[tuple[int, Mark]]] = field(default_factory=dict, init=False)
+
+    def advance(self) -> None:
+        """Go on to the next row."""
+        self.row = next(self.rows, None)
+        if self.row is not None:
+            self._mark = self.mark(self.row)
+
+    def take(self, expected: Mark, keep: Callable[[Row], object]) -> bool:
+        """Keep the current row and go on to the next, if it is the one expected."""
+        if self.row is None:
+            return False
+        if self._mark.content != expected.content:
+            if self.in_order:
+                raise self.foreign(self.misplaced)
+            return False
+        if self._mark.signature != expected.signature:
+            found = f"{self.made} of other settings ({self._mark.signature})"
+            raise foreign_output(self.path, found)
+        keep(self.row)
+        self.advance()
+        return True
+
+    def defer(self, number: int, marks: Iterable[Mark]) -> None:
+        """Remember what an item without its row would have had."""
+        for mark in marks:
+            self._deferred.setdefault(mark.name, []).append((number, mark))
+
+    def late(self, keep: Callable[[Row], object]) -> Iterator[int]:
+        """The deferred items whose rows come now, which were tried again and written later."""
+        while self.row is not None:
+            places = self._deferred.get(self._mark.name, [])
+            found = next((entry for entry in places if self.take(entry[1], keep)), None)
+            if found is None:
+                return
+            places.remove(found)
+            yield found[0]
+
+    def foreign(self, why: str) -> InputError:
+        """The error of a row that this run would not have written."""
+        return foreign_output(self.path, f"{self._mark.name}, {why}")
+
+
+def skip_finished(
+    items: Iterable[Item],
+    finished: Finished[Row],
+    *,
+    marks: Callable[[Item], Sequence[Mark]],
+    keep: Callable[[Row], object],
+    rest: Callable[[Item, Sequence[int]], Item] = Selection.rest,  # type: ignore[assignment]
+) -> Iterator[Item]:
+    """Leave out what an earlier run has finished, checking that it was the same run.
+
+    Args:
+        items: the input, from its beginning.
+        finished: the earlier run.
+        marks: of the rows that this run would write about an item; those without are never done.
+        keep: called with each finished row.
+        rest: an item with only those of its rows that stand at these places.
+
+    Yields:
+        What is still to be done, in input order. Nothing is yielded before every row has found its
+        item, so that a refusal costs nothing and leaves the output untouched.
+
+    Raises:
+        InputError: a row belongs to other input or other settings.
+    """
+    finished.advance()
+    source, waiting = enumerate(items), dict[int, Item]()
+    while finished.row is not None:
+        number, item = next(source, (0, None))
+        if item is None:
+            raise finished.foreign(finished.unknown)
+        expected = marks(item)
+        left = [at for at, mark in enumerate(expected) if not finished.take(mark, keep)]
+        if left or not expected:
+            waiting[number] = rest(item, left) if len(left) < len(expected) else item
+            finished.defer(number, [expected[place] for place in left])
+        else:
+            for late in finished.late(keep):
+                del waiting[late]
+    yield from waiting.values()
+    for _, item in source:
+        yield item
+
+
+class Tally(Generic[Row]):
+    """Counts rows, those of an earlier run too, and says why some have no value.
+
+    Args:
+        output: where rows of an earlier run stand.
+        note: shows a line to the user.
+        limited: whether only the first errors are shown, the others being in the rows.
+
+    Attributes:
+        earlier: rows that were there already.
+        made: rows of this run.
+        failed: rows with an error, and records without a row.
+    """
+
+    def __init__(
+        self, output: Path | None, note: Callable[[str], None], *, limited: bool = True
+    ) -> None:
+        self._output = output
+        self._note = note
+        self._limited = limited
+        self.earlier = self.made = self.failed = 0
+
+    def keep(self, row: Row) -> None:
+        """Take a row that an earlier run has written."""
+        self.earlier += 1
+        self.count(row)
+
+    def take(self, row: Row) -> None:
+        """Take a row that was just written."""
+        self.made += 1
+        self.count(row)
+
+    def count(self, row: Row) -> None:
+        """Add a row to what the run reports."""
+
+    def fail(self, error: str) -> None:
+        """Count something without a value, and show why."""
+        self.failed += 1
+        if not self._limited or self.failed <= _SHOWN_ERRORS:
+            self._note(f"error: {error}")
+
+    def good(self, items: Iterable[Record]) -> Iterator[Product]:
+        """The products among items; bad records have no row here, and fail."""
+        for item in items:
+            if isinstance(item, BadRecord):
+                self.fail(item.error)
+            else:
+                yield item
+
+    def note_earlier(self, what: str = "rows") -> None:
+        """Say how many rows were there already."""
+        if self.earlier:
+            self._note(f"{self.earlier:,} {what} were in {self._output} already")
+
+    def note_hidden(self) -> None:
+        """Say how many errors were not shown."""
+        hidden = self.failed - _SHOWN_ERRORS
+        if self._limited and hidden > 0:
+            self._note(f'{hidden:,} more errors are in the "error" fields of the rows')
+
+
+class Progress(Protocol):
+    """What is told of rows about to be written, perhaps to the screen that it uses itself."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def row(self) -> None: ...
+
+
+def run(
+    items: Iterable[Item],
+    compute: Callable[[Iterable[Item]], Iterator[Row]],
+    *,
+    marks: Callable[[Item], Sequence[Mark]],
+    finished: Finished[Any] | None,
+    tally: Tally[Row],
+    progress: Progress,
+    writer: Callable[[ExitStack], RowWriter[Row] | None],
+    kept: Callable[[], str],
+    worth: Callable[[], object],
+    rest: Callable[[Item, Sequence[int]], Item] = Selection.rest,  # type: ignore[assignment]
+    check: Callable[[], object] = bool,
+) -> PrevalenceError | None:
+    """Make rows of what the output lacks, and write each as soon as it is made.
+
+    Args:
+        items: the input, see :meth:`Selection.items`.
+        compute: makes rows, in input order.
+        marks: see :func:`skip_finished`.
+        finished: what is left of an earlier run, if there was one.
+        tally: counts rows.
+        progress: shown meanwhile.
+        writer: opens the output, if there is one, which the stack closes.
+        kept: says what an interrupted run leaves behind, which the next one need not do.
+        worth: whether so much was made that an error leaves the run incomplete, and not void.
+        rest: see :func:`skip_finished`.
+        check: refuses, in the end, what was asked for and not found.
+
+    Returns:
+        What ended the run after a part of it, or None.
+
+    Raises:
+        PrevalenceError: nothing could be made.
+        KeyboardInterrupt: with a message that says what is kept.
+    """
+    if finished is not None:
+        items = skip_finished(items, finished, marks=marks, keep=tally.keep, rest=rest)
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(progress)
+            out = writer(stack)
+            for row in compute(items):
+                progress.row()
+                if out is not None:
+                    out.write(row)
+                tally.take(row)
+            if out is not None:
+                out.close()
+        check()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted: {kept()}") from None
+    except PrevalenceError as error:
+        if not worth():
+            raise
+        return error
+    return None

@@ -8,13 +8,13 @@ import json
 import os
 import secrets
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
-from prevalence.errors import InputError, foreign_output
-from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.errors import InputError
+from prevalence.records import ScoredSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "finished_records",
     "finished_rows",
     "neutral_cell",
-    "skip_finished",
 ]
 
 CSV_COLUMNS = (
@@ -39,36 +38,26 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 """What OWASP names as the start of a formula, full-width forms included."""
 
 
-class FinishedRow(Protocol):
-    """What every kind of row says of where it comes from."""
-
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def system(self) -> str | None: ...
-    @property
-    def signature(self) -> str: ...
-    @property
-    def error(self) -> str | None: ...
-    @property
-    def input_digest(self) -> str | None: ...
-    def to_json_line(self) -> str: ...
-
-
-Row = TypeVar("Row", bound=FinishedRow)
 Line = TypeVar("Line")
+Row_contra = TypeVar("Row_contra", contravariant=True)
 
 
-class RowWriter(Protocol):
+class RowWriter(Protocol[Row_contra]):
     """Takes rows in order."""
 
-    def write(self, row: ScoredSummary) -> None:
+    def write(self, row: Row_contra) -> None:
         """Write one row."""
         ...
 
     def close(self) -> None:
         """Write what ends the document."""
         ...
+
+
+class LineRow(Protocol):
+    """A row that is a line of JSON."""
+
+    def to_json_line(self) -> str: ...
 
 
 class TextSink(Protocol):
@@ -84,7 +73,7 @@ class JsonLinesWriter:
     def __init__(self, file: TextSink) -> None:
         self._file = file
 
-    def write(self, row: FinishedRow) -> None:
+    def write(self, row: LineRow) -> None:
         """Write one row and flush it, so that a killed process leaves whole lines."""
         self._file.write(row.to_json_line() + "\n")
         self._file.flush()
@@ -188,21 +177,20 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
 
 def finished_rows(
     path: Path,
-    read: Callable[[Mapping[str, Any]], Line] = ScoredSummary.from_json,  # type: ignore[assignment]
+    read: Callable[[Any], Line] = ScoredSummary.from_json,  # type: ignore[assignment]
+    *,
+    kind: str = "row",
 ) -> Iterator[Line]:
     """Rows of an earlier run of the same output, after cutting a last line left incomplete.
 
     Args:
         path: the output.
         read: makes a row of its JSON object.
+        kind: what messages call a row.
 
     Raises:
         InputError: the file holds something else; it is left untouched.
     """
-    return _finished(path, read, kind="row")
-
-
-def _finished(path: Path, read: Callable[[Any], Line], *, kind: str) -> Iterator[Line]:
     if not path.is_file():
         return
     end = 0
@@ -225,94 +213,10 @@ def _finished(path: Path, read: Callable[[Any], Line], *, kind: str) -> Iterator
 
 def finished_records(path: Path) -> Iterator[dict[str, Any]]:
     """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
-    return _finished(path, _record, kind="record")
+    return finished_rows(path, _record, kind="record")
 
 
 def _record(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or not isinstance(value.get("reviews"), list):
         raise ValueError("no list of reviews")
     return value
-
-
-def skip_finished(
-    items: Iterable[Product | BadRecord],
-    done: Iterator[Row],
-    *,
-    path: Path,
-    signature: Callable[[Product | BadRecord], str],
-    keep: Callable[[Row], None],
-    digest: Callable[[Product, Summary], str] = input_digest,
-) -> Iterator[Product | BadRecord]:
-    """Leave out what an earlier run has finished, checking that it was the same run.
-
-    Args:
-        items: the input, from its beginning.
-        done: rows of the earlier run, in order.
-        path: the output, for messages.
-        signature: signature that the rows of an item have in this run.
-        keep: called with each finished row.
-        digest: what a row's ``input_digest`` is for a summary.
-
-    Yields:
-        What is still to be scored; a product with some finished summaries keeps the others.
-
-    Raises:
-        InputError: a finished row belongs to other input or other settings.
-    """
-    earlier = _Earlier(done, path, keep, digest)
-    for item in items:
-        if earlier.row is None:
-            yield item
-        elif isinstance(item, BadRecord):
-            same = earlier.row.error == item.error
-            earlier.take(earlier.row, same=same, signature=signature(item))
-        else:
-            left = _left_over(item, earlier, signature(item))
-            if left:
-                yield item.with_summaries(left)
-    if earlier.row is not None:
-        raise earlier.foreign(earlier.row)
-
-
-class _Earlier(Generic[Row]):
-    """The rows of an earlier run, taken one by one."""
-
-    def __init__(
-        self,
-        done: Iterator[Row],
-        path: Path,
-        keep: Callable[[Row], None],
-        digest: Callable[[Product, Summary], str],
-    ) -> None:
-        self.digest = digest
-        self._done = done
-        self._path = path
-        self._keep = keep
-        self.row = next(done, None)
-
-    def take(self, row: Row, *, same: bool, signature: str) -> None:
-        """Keep the row and go on, if it belongs to this input and these settings."""
-        if not same:
-            raise self.foreign(row)
-        if row.signature != signature:
-            raise foreign_output(self._path, f"scores of other settings ({row.signature})")
-        self._keep(row)
-        self.row = next(self._done, None)
-
-    def foreign(self, row: Row) -> InputError:
-        found = f"{row.id!r} by {row.system!r}, which is not what this input has in its place"
-        return foreign_output(self._path, found)
-
-
-def _left_over(product: Product, earlier: _Earlier[Row], signature: str) -> list[Summary]:
-    """The product's summaries that the earlier run has not finished."""
-    left = []
-    for summary in product.summaries:
-        row = earlier.row
-        if row is None:
-            left.append(summary)
-            continue
-        same = (row.id, row.system) == (product.id, summary.system)
-        same = same and row.input_digest == earlier.digest(product, summary)
-        earlier.take(row, same=same, signature=signature)
-    return left

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, Progress
+from prevalence.nli.pairs import (
+    FLAG_TOO_LONG,
+    PairScorer,
+    PairScores,
+    Progress,
+    ScorerTraits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +27,10 @@ if TYPE_CHECKING:
 
     from prevalence.nli.pairs import TextTable
 
+
+# Processes that share the cores take one thread each, and what they start does likewise.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 # How long an example takes says more of the machine's other work than of the code.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,31 +47,40 @@ def shared_data() -> Path:
     return folder
 
 
-class FakeScorer:
+TRAITS = ScorerTraits(
+    digest=b"fake",
+    signature={"nli": "fake@1"},
+    threshold=0.5,
+    calibrated=True,
+    three_way=True,
+    probability=True,
+    doubt=0.0,
+    rechecks=False,
+    cached=False,
+    devices=1,
+    work_unit=4096,
+)
+
+
+class FakeScorer(PairScorer):
     """A pair scorer without a model; it remembers what it was asked.
 
     Args:
         answers: (P(entailment), P(contradiction)) by (premise, hypothesis), (0, 0) for all other
             pairs; None derives both from a hash of the two texts.
         too_long: hypotheses that leave the premise no room.
+        traits: those that differ from the usual ones.
     """
-
-    digest = b"fake"
-    signature: Mapping[str, str] = {"nli": "fake@1"}
 
     def __init__(
         self,
         answers: Mapping[tuple[str, str], tuple[float, float]] | None = None,
         *,
-        threshold: float = 0.5,
-        three_way: bool = True,
-        work_unit: int = 4096,
         too_long: frozenset[str] = frozenset(),
+        **traits: Any,
     ) -> None:
+        super().__init__(replace(TRAITS, **traits))
         self.answers = answers
-        self.threshold = threshold
-        self.three_way = three_way
-        self.work_unit = work_unit
         self.too_long = too_long
         self.asked: list[tuple[str, str]] = []
 
@@ -86,7 +106,7 @@ class FakeScorer:
                 scores.flags[row] = FLAG_TOO_LONG
                 continue
             scores.entailment[row], no = self.answer(premise, hypothesis)
-            if self.three_way:
+            if self.traits.three_way:
                 scores.contradiction[row] = no
         if progress is not None:
             progress(len(pairs))

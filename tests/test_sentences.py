@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prevalence import sentences
 from prevalence.errors import ConfigurationError, MissingDependencyError
 from prevalence.sentences import SPLITTERS, Sentence, get_splitter
 
@@ -91,8 +90,10 @@ def test_nltk_spans_are_used_where_its_data_is_installed(monkeypatch):
     assert get_splitter("nltk-punkt-en")("ab cd") == (Sentence("ab", 0, 2), Sentence("cd", 3, 5))
 
 
-def test_the_model_is_loaded_once():
-    assert sentences._punkt() is sentences._punkt()
+def test_the_model_is_loaded_once(monkeypatch):
+    first = get_splitter()("It fits. It leaks.")
+    monkeypatch.setattr(punkt, "load_model", None)
+    assert get_splitter()("It fits. It leaks.") == first
 
 
 def test_reviewnli_has_as_many_sentences_as_labels(shared_data):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, ScoredSentence, ScoredSummary, Summary
+from prevalence.runs import Finished, skip_finished
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.writers import (
     CsvWriter,
@@ -22,7 +23,6 @@ from prevalence.writers import (
     atomic_file,
     finished_rows,
     neutral_cell,
-    skip_finished,
 )
 
 ITEMS = [
@@ -41,9 +41,8 @@ def run(path, scorer, items=ITEMS, **options):
     kept = []
     todo = skip_finished(
         items,
-        finished_rows(path),
-        path=path,
-        signature=engine.signature_of,
+        Finished(path=path, rows=finished_rows(path)),
+        marks=engine.marks,
         keep=kept.append,
     )
     with path.open("a", encoding="utf-8", newline="") as file:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from prevalence.baselines.generative.cloze import Masking, Question, Questions, Reader, answers
+from prevalence.baselines.generative.cloze import ClozeQuestion, Masking, Questions, Reader, answers
 from prevalence.baselines.generative.cloze import score as worth
 from prevalence.baselines.generative.masked import open_masked
 from prevalence.baselines.generative.tuning import Tuning, tuned
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.baselines.generative.cloze import Pieces
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.neural.runner import Runner
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_blanc_help", "open_blanc_tune"]
 
@@ -131,7 +131,7 @@ class _Blanc:
         self.signature = {**self.runner.signature, **settings.signature}
 
     def guessed(
-        self, asked: Sequence[Question], found: Sequence[NDArray[np.int64]]
+        self, asked: Sequence[ClozeQuestion], found: Sequence[NDArray[np.int64]]
     ) -> NDArray[np.bool_]:
         """Which hidden tokens were guessed."""
         right = [found[question.number] == question.wanted for question in asked]
@@ -158,7 +158,7 @@ def open_blanc_help(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     def ask(
         questions: Questions, source: Sequence[Pieces], summary: Sequence[Pieces]
-    ) -> tuple[list[Question], list[Question]]:
+    ) -> tuple[list[ClozeQuestion], list[ClozeQuestion]]:
         plain, helped = [], []
         for whole in source:
             sentence, before = blanc.reader.fitted(whole, summary)
@@ -187,9 +187,9 @@ def open_blanc_tune(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     blanc = _Blanc(entry, spec, runtime)
     tuning = blanc.tuning or Tuning(masking=blanc.masking)
 
-    def ask(sources: Sequence[str]) -> tuple[Questions, dict[str, list[Question]]]:
+    def ask(sources: Sequence[str]) -> tuple[Questions, dict[str, list[ClozeQuestion]]]:
         questions = Questions(blanc.frame)
-        asked: dict[str, list[Question]] = {}
+        asked: dict[str, list[ClozeQuestion]] = {}
         for text in dict.fromkeys(sources):
             sentences = (blanc.reader.fitted(s, [])[0] for s in blanc.reader.sentences(text))
             asked[text] = [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.neural.runner import Runner
 
-__all__ = ["Masking", "Pieces", "Question", "Questions", "Reader", "answers", "score"]
+__all__ = ["ClozeQuestion", "Masking", "Pieces", "Questions", "Reader", "answers", "score"]
 
 _MARKS = ("##", "Ġ", "▁")
 
@@ -151,7 +151,7 @@ class Reader:
         return np.array([len(_unmarked(name)) for name in names], np.int64)
 
 
-class Question(NamedTuple):
+class ClozeQuestion(NamedTuple):
     """An input with masks, and what they hide.
 
     Attributes:
@@ -182,7 +182,7 @@ class Questions:
 
     def add(
         self, before: NDArray[np.int64], sentence: Pieces, hidden: NDArray[np.int64]
-    ) -> Question:
+    ) -> ClozeQuestion:
         """Ask for tokens of a sentence that stands behind other tokens."""
         ids = sentence.ids.copy()
         ids[hidden] = self._frame.mask
@@ -192,7 +192,7 @@ class Questions:
             self._known[key] = len(self.rows)
             self.rows.append(row)
             self.places.append(places)
-        return Question(self._known[key], sentence.ids[hidden])
+        return ClozeQuestion(self._known[key], sentence.ids[hidden])
 
 
 def answers(

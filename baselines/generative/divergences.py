@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MEASURES", "Divergence"]
+    from prevalence.stats.arrays import Floats
 
-Floats = NDArray[np.float64]
+__all__ = ["MEASURES", "Divergence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.baselines.generative.masked import Frame
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.neural.runner import Runner, Tokens
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["Distributions", "open_infolm"]
 

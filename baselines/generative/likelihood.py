@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from prevalence.baselines.neural.runner import Tokens
     from prevalence.baselines.protocol import Runtime
 
-__all__ = ["CausalLikelihood", "GivenLikelihood"]
+__all__ = ["KEPT_BYTES", "CausalLikelihood", "GivenLikelihood"]
 
-_KEPT_BYTES = 1 << 28
+KEPT_BYTES = 1 << 28
 """Memory for encoded sources that wait for their targets."""
 
 
@@ -146,7 +146,7 @@ class GivenLikelihood:
             source = pairs[place][0]
             if source not in held:
                 size += known[source].ids.size * token
-                if size > _KEPT_BYTES and part:
+                if size > KEPT_BYTES and part:
                     yield part
                     part, held, size = [], set(), known[source].ids.size * token
                 held.add(source)

@@ -28,7 +28,7 @@ _RANDOM_TOKENS = (1_000, 29_999)
 _IGNORED = -100
 _DECAY = 0.01
 
-Row = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
+MaskedRow = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
 """Token numbers, and what is wanted in their places."""
 
 
@@ -68,12 +68,12 @@ class Tuning:
         return max(0.0, (steps - step) / max(1, steps - self.warmup))
 
 
-def training_rows(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning) -> list[Row]:
+def training_rows(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning) -> list[MaskedRow]:
     """Masked chunks of a summary, in the order in which the model sees them."""
     chance = random.Random(tuning.seed)  # noqa: S311 (the package's own stream of choices)
     vocabulary = int(runner.network.config.vocab_size)
     lowest, highest = _RANDOM_TOKENS if vocabulary > _RANDOM_TOKENS[1] else (0, vocabulary - 1)
-    rows: list[Row] = []
+    rows: list[MaskedRow] = []
     for start, end in _chunks(summary.ids.size, tuning):
         chunk = summary.part(start, end)
         for hidden in tuning.masking.places(chunk):
@@ -122,7 +122,7 @@ def _chunks(length: int, tuning: Tuning) -> list[tuple[int, int]]:
     return found
 
 
-def _train(runner: Runner, network: Any, rows: Sequence[Row], tuning: Tuning) -> None:
+def _train(runner: Runner, network: Any, rows: Sequence[MaskedRow], tuning: Tuning) -> None:
     import torch
 
     steps = [rows[at : at + tuning.batch] for at in range(0, len(rows), tuning.batch)]

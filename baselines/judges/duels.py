@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ from prevalence.llm.protocol import Request, Subject
 from prevalence.meta.preferences import neighbour_pairs
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.records import SCHEMA, BadRecord, Product, Summary
-from prevalence.runs import Guarded
+from prevalence.runs import Finished, Mark, chunks
+from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.llm.protocol import Backend, Response
 
-__all__ = ["DuelRun", "ListedPairs", "PairRow", "every_pair", "neighbours", "read_pairs"]
+__all__ = [
+    "Duel",
+    "DuelRun",
+    "ListedPairs",
+    "PairRow",
+    "every_pair",
+    "neighbours",
+    "read_pairs",
+]
 
 _SWAPPED = {1: 2, 2: 1, 0: 0}
 
@@ -78,7 +87,9 @@ class PairRow:
             raise InputError(f"not a pair row of judges: {error}") from error
 
 
-class _Duel(NamedTuple):
+class Duel(NamedTuple):
+    """Two summaries of a product, to be compared on a dimension."""
+
     product: Product
     a: Summary
     b: Summary
@@ -94,6 +105,9 @@ class DuelRun:
         backend: who answers.
         pairs: systems of a product to compare.
         record: told every request with its replies.
+
+    Attributes:
+        named: systems that a list of pairs names.
     """
 
     def __init__(
@@ -109,67 +123,75 @@ class DuelRun:
         self._dimensions = dimensions
         self._backend = backend
         self._pairs = pairs
+        self.named = pairs.systems if isinstance(pairs, ListedPairs) else ()
         self._record = record
         self._prompter = Prompter(plan.method, dimensions)
         self._parse = parser_for(plan.method.answer)
         self.signature = judge_signature(plan, dimensions, backend)
 
+    def items(self, records: Iterable[Product | BadRecord]) -> Iterator[list[Duel | BadRecord]]:
+        """What :meth:`rows` takes: the duels of each record."""
+        return map(self._duels, records)
+
+    def _duels(self, item: Product | BadRecord) -> list[Duel | BadRecord]:
+        if isinstance(item, BadRecord):
+            return [item]
+        by_system = {summary.system: summary for summary in item.summaries}
+        return [
+            Duel(item, by_system[a], by_system[b], dimension)
+            for a, b in self._pairs(item)
+            if a in by_system and b in by_system
+            for dimension in self._dimensions
+        ]
+
     def rows(
         self,
-        items: Iterable[Product | BadRecord],
+        items: Iterable[Sequence[Duel | BadRecord]],
         *,
-        done: int = 0,
         progress: Callable[[int], None] | None = None,
     ) -> Iterator[PairRow]:
         """Compare the summaries of products, in input order.
 
         Args:
-            items: products and records that could not be read.
-            done: rows of the beginning that an earlier run has written.
+            items: see :meth:`items`.
             progress: called with the number of replies just read.
 
         Yields:
             One row for each pair and dimension, and for each bad record. When the input fails,
             what was read before is judged first and the failure raised then.
         """
-        left = done
-        for chunk in self._chunks(items):
-            skipped, left = min(left, len(chunk)), left - min(left, len(chunk))
-            yield from self._compared(chunk[skipped:], progress)
+        for chunk in chunks(items, size=lambda duels: 2 * len(duels), full=self._backend.work_unit):
+            yield from self._compared([duel for duels in chunk for duel in duels], progress)
 
-    def expected(self, items: Iterable[Product | BadRecord]) -> Iterator[PairRow]:
-        """The rows without verdicts, to check those of an earlier run against."""
-        for item in items:
-            for duel in self._duels(item):
-                yield self._bad(duel) if isinstance(duel, BadRecord) else self._row(duel, ())
+    @staticmethod
+    def rest(duels: Sequence[Duel | BadRecord], left: Sequence[int]) -> list[Duel | BadRecord]:
+        """Some of an item's duels, by their places."""
+        return [duels[place] for place in left]
 
-    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[_Duel | BadRecord]]:
-        chunk: list[_Duel | BadRecord] = []
-        source = Guarded(items)
-        for item in source:
-            chunk += self._duels(item)
-            if 2 * len(chunk) >= self._backend.work_unit:
-                yield chunk
-                chunk = []
-        if chunk:
-            yield chunk
-        source.finish()
-
-    def _duels(self, item: Product | BadRecord) -> list[_Duel | BadRecord]:
-        if isinstance(item, BadRecord):
-            return [item]
-        by_system = {summary.system: summary for summary in item.summaries}
+    def marks(self, duels: Iterable[Duel | BadRecord]) -> list[Mark]:
+        """What tells the rows of duels from those of other input or other settings."""
         return [
-            _Duel(item, by_system[a], by_system[b], dimension)
-            for a, b in self._pairs(item)
-            if a in by_system and b in by_system
-            for dimension in self._dimensions
+            _mark(self._bad(duel) if isinstance(duel, BadRecord) else self._row(duel, ()))
+            for duel in duels
         ]
 
+    @staticmethod
+    def finished(path: Path) -> Finished[PairRow]:
+        """The rows that an earlier run has written."""
+        numbers = count(1)
+        other = "which is of other input or other settings"
+        return Finished(
+            path=path,
+            rows=finished_rows(path, PairRow.from_json),
+            mark=lambda row: _mark(row, f"row {next(numbers)}"),
+            misplaced=other,
+            unknown=other,
+        )
+
     def _compared(
-        self, chunk: Sequence[_Duel | BadRecord], progress: Callable[[int], None] | None
+        self, chunk: Sequence[Duel | BadRecord], progress: Callable[[int], None] | None
     ) -> Iterator[PairRow]:
-        duels = [entry for entry in chunk if isinstance(entry, _Duel)]
+        duels = [entry for entry in chunk if isinstance(entry, Duel)]
         requests = [request for duel in duels for request in self._requests(duel)]
         answered = self._backend.complete(requests) if requests else []
         pairs = iter(zip(requests, answered, strict=True))
@@ -185,7 +207,7 @@ class DuelRun:
                 progress(2)
             yield self._row(entry, [responses[0] for _, responses in both])
 
-    def _requests(self, duel: _Duel) -> list[Request]:
+    def _requests(self, duel: Duel) -> list[Request]:
         orders = ((duel.a, duel.b), (duel.b, duel.a))
         return [
             Request(
@@ -201,7 +223,7 @@ class DuelRun:
             for first, second in orders
         ]  # fmt: skip
 
-    def _row(self, duel: _Duel, responses: Sequence[Response]) -> PairRow:
+    def _row(self, duel: Duel, responses: Sequence[Response]) -> PairRow:
         verdicts: list[int | None] = [None, None]
         errors = []
         for place, response in enumerate(responses):
@@ -232,6 +254,12 @@ class DuelRun:
             id=record.id, a=record.system, b=None, dimension=None, verdict_ab=None,
             verdict_ba=None, signature=self.signature, error=record.error,
         )  # fmt: skip
+
+
+def _mark(row: PairRow, name: str = "") -> Mark:
+    """What tells a row from another; its settings are a part of that."""
+    content = (row.id, row.a, row.b, row.dimension, row.signature, row.input_digest)
+    return Mark(name, content, row.signature)
 
 
 def every_pair(product: Product) -> list[tuple[str, str]]:

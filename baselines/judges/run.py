@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.judges.prompts import Prompter, missing_inputs, steps_prompt
 from prevalence.baselines.judges.scoring import merged
-from prevalence.baselines.rows import ScoreRow
+from prevalence.baselines.rows import ScoreRow, finished_scores
 from prevalence.errors import BackendError
 from prevalence.llm.protocol import Request, Sampling, Subject
 from prevalence.records import BadRecord, Product, Summary
-from prevalence.runs import Guarded
+from prevalence.runs import Mark, Selection, chunks, summary_marks
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
@@ -89,28 +90,32 @@ class JudgeRun:
             One row for each summary and bad record. When the input fails, what was read before
             is judged first and the failure raised then.
         """
-        for chunk in self._chunks(items):
-            work = [entry for entry in chunk if isinstance(entry, _Work)]
-            judged = iter(self._judged(work, progress))
-            for entry in chunk:
-                yield self._bad(entry) if isinstance(entry, BadRecord) else next(judged)
+        for chunk in chunks(items, size=self._replies, full=self._backend.work_unit):
+            asked = [item for item in chunk if isinstance(item, Product)]
+            work = [self._work(item, summary) for item in asked for summary in item.summaries]
+            judged = self._judged(work, progress)
+            for item in chunk:
+                if isinstance(item, BadRecord):
+                    yield self._bad(item)
+                else:
+                    yield from islice(judged, len(item.summaries))
 
-    def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[list[_Work | BadRecord]]:
-        chunk: list[_Work | BadRecord] = []
-        replies = 0
-        source = Guarded(items)
-        for item in source:
-            if isinstance(item, BadRecord):
-                chunk.append(item)
-                continue
-            chunk += [self._work(item, summary) for summary in item.summaries]
-            replies += len(item.summaries) * len(self._groups) * self.plan.samples
-            if replies >= self._backend.work_unit:
-                yield chunk
-                chunk, replies = [], 0
-        if chunk:
-            yield chunk
-        source.finish()
+    def marks(self, item: Product | BadRecord) -> list[Mark]:
+        """What tells the rows of an item from those of other input or other settings."""
+        return summary_marks(item, self.signature, material_digest)
+
+    named: tuple[str, ...] = ()
+    rest = staticmethod(Selection.rest)
+    finished = staticmethod(finished_scores)
+
+    @staticmethod
+    def items(records: Iterable[Product | BadRecord]) -> Iterable[Product | BadRecord]:
+        """What :meth:`rows` takes."""
+        return records
+
+    def _replies(self, item: Product | BadRecord) -> int:
+        count = 0 if isinstance(item, BadRecord) else len(item.summaries)
+        return count * len(self._groups) * self.plan.samples
 
     def _work(self, product: Product, summary: Summary) -> _Work:
         return _Work(

@@ -14,8 +14,8 @@ from prevalence.baselines.rules import comparing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["meteor_words", "missing_wordnet", "open_exact_stem", "open_meteor"]
 

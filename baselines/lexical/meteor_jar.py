@@ -19,8 +19,8 @@ from prevalence.errors import BackendError, ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["MeteorProgram", "missing_java", "open_meteor_jar"]
 

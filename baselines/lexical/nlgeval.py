@@ -19,8 +19,8 @@ from prevalence.scorers.rouge import ngrams
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["nlg_eval_bleu", "open_nlg_eval_bleu"]
 

@@ -26,8 +26,8 @@ from prevalence.scorers.rouge import ngrams
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["missing_tables", "open_py_rouge", "py_rouge_overlap"]
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Mapping, Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["Overlap", "f1", "open_rouge", "rouge_metric", "rouge_unit"]
 

@@ -17,8 +17,8 @@ from prevalence.kernels.edits import translation_edits
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["bleu_order", "open_bleu", "open_chrf", "open_ter"]
 

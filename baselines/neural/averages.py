@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_averages"]
 

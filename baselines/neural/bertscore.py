@@ -22,9 +22,9 @@ from prevalence.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.neural.vectors import TextVectors
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_bertscore"]
 

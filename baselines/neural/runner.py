@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.models.checkpoint import (
-    first_line,
-    folder_digest,
-    load_network,
-    plain_name,
-    read_config,
-    read_tokenizer,
-    real_limit,
-    resolve,
-)
-from prevalence.models.devices import dtype_name, open_device
+from prevalence.models.checkpoint import first_line, resolve
+from prevalence.models.network import Network
 from prevalence.nli.packing import batches
 from prevalence.records import well_formed
 
@@ -75,25 +66,24 @@ class Runner:
     """
 
     def __init__(self, kind: str, model: str, runtime: Runtime) -> None:
-        import torch
-
         if runtime.batch_tokens is not None and runtime.batch_tokens < 1:
             raise ConfigurationError(f"batch tokens must be positive, not {runtime.batch_tokens}")
-        folder = resolve(model)
-        config = read_config(folder, model)
-        self.tokenizer = read_tokenizer(folder, model)
-        self.device = open_device(runtime.device)
-        dtype = dtype_name(runtime.dtype)
-        self.network = load_network(
-            kind, folder, config, model, dtype=getattr(torch, dtype), optional=_OPTIONAL
-        ).to(self.device)
+        opened = Network(
+            kind,
+            model,
+            device=runtime.device,
+            dtype=runtime.dtype,
+            optional=_OPTIONAL,
+            pads=False,
+        )
+        self.network, self.tokenizer = opened.network, opened.tokenizer
+        self.device, self.limit = opened.device, opened.limit
         self.model = model
-        self.limit = real_limit(config, self.tokenizer)
         usual = _CPU_BUDGET if self.device.type == "cpu" else _GPU_BUDGET
         self._budget = runtime.batch_tokens or usual
         self.signature: Mapping[str, str] = {
-            "model": f"{plain_name(model)}@{folder_digest(folder).hex()[:12]}",
-            **({} if dtype == "float32" else {"dtype": dtype}),
+            "model": opened.signature,
+            **({} if opened.dtype == "float32" else {"dtype": opened.dtype}),
         }
 
     def tokens(

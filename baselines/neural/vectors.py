@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from prevalence.baselines.naming import Spec
     from prevalence.baselines.protocol import Entry, Runtime
+    from prevalence.scorers.grammar import Spec
 
 __all__ = [
     "TextVectors",

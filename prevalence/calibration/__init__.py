@@ -1,28 +1,35 @@
 """Thresholds and maps from labelled pairs: figures, resampling, cross-validation, files."""
 
 from prevalence.calibration.figures import (
-    CANDIDATES,
-    Candidates,
+    THRESHOLD_RULES,
     Threshold,
+    ThresholdRule,
     auc,
     balanced_accuracy,
     best_threshold,
     calibration_error,
 )
 from prevalence.calibration.resampling import Resampling
-from prevalence.calibration.study import Row, ScoredPairs, Settings, best_of, grouped_folds, study
+from prevalence.calibration.study import (
+    ScoredPairs,
+    ScorerRow,
+    Settings,
+    best_of,
+    grouped_folds,
+    study,
+)
 from prevalence.scorers.calibrated import MAPS, Calibration, read_calibration
 
 __all__ = [
-    "CANDIDATES",
     "MAPS",
+    "THRESHOLD_RULES",
     "Calibration",
-    "Candidates",
     "Resampling",
-    "Row",
     "ScoredPairs",
+    "ScorerRow",
     "Settings",
     "Threshold",
+    "ThresholdRule",
     "auc",
     "balanced_accuracy",
     "best_of",

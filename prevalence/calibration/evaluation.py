@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.calibration.figures import Candidates, best_threshold
+from prevalence.calibration.figures import ThresholdRule, best_threshold
 from prevalence.calibration.resampling import (
-    Comparison,
     Outcome,
     Resampling,
+    ScorerComparison,
     compare,
     figures_of,
     intervals_of,
@@ -72,7 +72,7 @@ def set_figures(outcome: Outcome, resampling: Resampling) -> Figures:
 
 
 def relation_figures(
-    scores: Floats, judged: JudgedPairs, decider: Decider, *, candidates: Candidates
+    scores: Floats, judged: JudgedPairs, decider: Decider, *, candidates: ThresholdRule
 ) -> Figures:
     """How a threshold does on the other uses of C that a set has labels for.
 
@@ -104,7 +104,7 @@ def relation_figures(
 
 def comparison_json(name: str, outcome: Outcome, best: Outcome, resampling: Resampling) -> Figures:
     """Paired tests against the scorer ``name``, whose outcome is ``best``."""
-    found: Comparison = compare(outcome, best, resampling)
+    found: ScorerComparison = compare(outcome, best, resampling)
     return {
         "scorer": name,
         "balanced_accuracy": _test_json(found.balanced_accuracy),

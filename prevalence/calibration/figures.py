@@ -1,10 +1,10 @@
-"""The threshold rule: which cuts are tried, what is maximised, and which of equals is taken.
+"""Figures of scored pairs, and the threshold rule: which cut is best, and which of equals is taken.
 
 A score counts as positive when it is strictly greater than the threshold. The candidates are the
 distinct scores themselves, the largest left out (nothing would be positive), and the one of highest
 balanced accuracy wins, the lowest of equally good ones. So the threshold is the largest score
 that still counts as negative, which is how the published 0.4194 of ROUGE-1 came about, and it is
-exact in the scorer's own precision. With `midpoints`, the same cut is placed halfway to the next
+exact in the scorer's own precision. With ``midpoints``, the same cut is placed halfway to the next
 score: better for few pairs, whose scores lie far apart.
 """
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS",
-    "CANDIDATES",
     "RATES",
-    "Candidates",
+    "THRESHOLD_RULES",
     "Threshold",
+    "ThresholdRule",
     "auc",
     "balanced_accuracy",
     "best_threshold",
@@ -223,8 +223,8 @@ def _figure(name: str, probabilities: Floats, decided: Bools, labels: Bools) -> 
     return float(rates(tally(probabilities, decided, labels, everything, 1))[name][0])
 
 
-Candidates = Literal["scores", "midpoints"]
-CANDIDATES: tuple[Candidates, ...] = ("scores", "midpoints")
+ThresholdRule = Literal["scores", "midpoints"]
+THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("scores", "midpoints")
 
 _EQUAL = 1e-12
 """Balanced accuracies nearer than this differ by rounding only."""
@@ -238,7 +238,7 @@ class Threshold(NamedTuple):
 
 
 def best_threshold(
-    scores: Scores, labels: Labels, *, candidates: Candidates = "scores"
+    scores: Scores, labels: Labels, *, candidates: ThresholdRule = "scores"
 ) -> Threshold:
     """The threshold of highest balanced accuracy, by the rule of this module.
 

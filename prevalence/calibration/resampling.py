@@ -17,6 +17,9 @@ from prevalence.stats.resampling import (
     DEFAULT_TRIALS,
     Interval,
     PairedTest,
+    draw_counts,
+    paired_test,
+    percentile_interval,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from prevalence.scorers.calibrated import Bools, Floats
 
-__all__ = ["Comparison", "Outcome", "Resampling", "compare", "figures_of", "intervals_of"]
+__all__ = ["Outcome", "Resampling", "ScorerComparison", "compare", "figures_of", "intervals_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Outcome:
         return bool(self.labels.any() and not self.labels.all())
 
 
-class Comparison(NamedTuple):
+class ScorerComparison(NamedTuple):
     """Paired tests of a scorer against another: its figure minus the other's."""
 
     balanced_accuracy: PairedTest
@@ -109,17 +112,15 @@ def intervals_of(outcome: Outcome, resampling: Resampling) -> dict[str, Interval
     weights = _weights(outcome.size, resampling)
     drawn = rates(weights @ outcome.sums)
     drawn["auc"] = weighted_auc(outcome.scores, outcome.labels, outcome.groups, weights)
-    tail = (1.0 - resampling.confidence) / 2.0
-    result = {}
-    for name, values in drawn.items():
-        kept = values[np.isfinite(values)]
-        if kept.size:
-            low, high = np.quantile(kept, [tail, 1.0 - tail])
-            result[name] = Interval(float(low), float(high))
-    return result
+    finite = {name: values[np.isfinite(values)] for name, values in drawn.items()}
+    return {
+        name: percentile_interval(values, resampling.confidence)
+        for name, values in finite.items()
+        if values.size
+    }
 
 
-def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> Comparison:
+def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> ScorerComparison:
     """Test whether two scorers differ on the same pairs.
 
     Balanced accuracy is tested by randomization: under equality, exchanging the two scorers'
@@ -136,8 +137,10 @@ def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> Compari
     """
     if outcome.size < 2 or not outcome.has_both:
         nothing = PairedTest(float("nan"), float("nan"), outcome.size)
-        return Comparison(nothing, nothing)
-    return Comparison(_randomized(outcome, other, resampling), _shifted(outcome, other, resampling))
+        return ScorerComparison(nothing, nothing)
+    return ScorerComparison(
+        _randomized(outcome, other, resampling), _shifted(outcome, other, resampling)
+    )
 
 
 def _randomized(outcome: Outcome, other: Outcome, resampling: Resampling) -> PairedTest:
@@ -148,7 +151,7 @@ def _randomized(outcome: Outcome, other: Outcome, resampling: Resampling) -> Pai
         kept @ second + (1 - kept) @ first
     )
     observed = float(_accuracy(first.sum(axis=0)) - _accuracy(second.sum(axis=0)))
-    return _tested(observed, difference, outcome.size)
+    return paired_test(observed, difference, outcome.size)
 
 
 def _shifted(outcome: Outcome, other: Outcome, resampling: Resampling) -> PairedTest:
@@ -158,23 +161,16 @@ def _shifted(outcome: Outcome, other: Outcome, resampling: Resampling) -> Paired
     )
     drawn = drawn[np.isfinite(drawn)]
     observed = auc(outcome.scores, outcome.labels) - auc(other.scores, other.labels)
-    return _tested(observed, drawn - drawn.mean(), outcome.size)
+    return paired_test(observed, drawn - drawn.mean(), outcome.size)
 
 
 def _accuracy(sums: Floats) -> Floats:
     return rates(sums)["balanced_accuracy"]
 
 
-def _tested(observed: float, null: Floats, products: int) -> PairedTest:
-    # A difference equal to the observed one up to rounding is as extreme as it.
-    extreme = int((np.abs(null) >= abs(observed) - 1e-12).sum())
-    return PairedTest(observed, (extreme + 1) / (null.size + 1), products)
-
-
 def _weights(size: int, resampling: Resampling) -> NDArray[np.int64]:
     """How often each product is drawn, int64 [resamples, products]."""
-    rng = np.random.default_rng(resampling.seed)
-    return rng.multinomial(size, np.full(size, 1.0 / size), size=resampling.resamples)
+    return draw_counts(np.random.default_rng(resampling.seed), size, resampling.resamples)
 
 
 def _defined(value: float) -> float | None:

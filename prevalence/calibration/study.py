@@ -19,7 +19,7 @@ from prevalence.calibration.evaluation import (
     relation_figures,
     set_figures,
 )
-from prevalence.calibration.figures import Candidates, auc, best_threshold
+from prevalence.calibration.figures import ThresholdRule, auc, best_threshold
 from prevalence.calibration.resampling import Outcome, Resampling, figures_of
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.scorers.calibrated import fit_map
@@ -32,7 +32,15 @@ if TYPE_CHECKING:
     from prevalence.labelled import JudgedPairs
     from prevalence.scorers.calibrated import Bools, Floats, ScoreMap
 
-__all__ = ["EVERY_RELATION", "Row", "ScoredPairs", "Settings", "best_of", "grouped_folds", "study"]
+__all__ = [
+    "EVERY_RELATION",
+    "ScoredPairs",
+    "ScorerRow",
+    "Settings",
+    "best_of",
+    "grouped_folds",
+    "study",
+]
 
 
 def grouped_folds(
@@ -102,7 +110,7 @@ class Settings:
 
     relation: str = "review"
     score_map: str = "none"
-    candidates: Candidates = "scores"
+    candidates: ThresholdRule = "scores"
     folds: int = 5
     resampling: Resampling = field(default_factory=Resampling)
 
@@ -112,7 +120,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Row:
+class ScorerRow:
     """A scorer, what was chosen for it, and its figures.
 
     Attributes:
@@ -182,7 +190,7 @@ def study(
     test: JudgedPairs | None,
     families: Sequence[Sequence[ScoredPairs]],
     settings: Settings,
-) -> list[Row]:
+) -> list[ScorerRow]:
     """Choose options, threshold and map on the first set, and report on the second.
 
     Args:
@@ -218,7 +226,7 @@ def study(
     return rows
 
 
-def best_of(rows: Sequence[Row]) -> Row:
+def best_of(rows: Sequence[ScorerRow]) -> ScorerRow:
     """The row of highest balanced accuracy on the first set, then AUC, then the first."""
     return max(rows, key=lambda row: (row.dev["balanced_accuracy"], row.dev["auc"]))
 
@@ -249,15 +257,15 @@ def _report(
     first: _View,
     second: _View | None,
     settings: Settings,
-) -> tuple[Row, Outcome | None]:
+) -> tuple[ScorerRow, Outcome | None]:
     """A row, and the outcome on pairs that no choice has seen."""
     scored, decider = choice.scored, choice.decider
     dev, _ = _set_report(scored.dev, first, decider, settings)
     if second is None or scored.test is None:
         dev["cross_validation"], unseen = _cross_validate(family, first, settings)
-        return Row(scored, decider, dev, None), unseen
+        return ScorerRow(scored, decider, dev, None), unseen
     test, outcome = _set_report(scored.test, second, decider, settings)
-    return Row(scored, decider, dev, test), outcome
+    return ScorerRow(scored, decider, dev, test), outcome
 
 
 def _set_report(
@@ -339,7 +347,9 @@ def _spread(values: Sequence[float | None]) -> Figures:
     }
 
 
-def _compare(rows: Sequence[Row], unseen: Sequence[Outcome | None], settings: Settings) -> None:
+def _compare(
+    rows: Sequence[ScorerRow], unseen: Sequence[Outcome | None], settings: Settings
+) -> None:
     """Write into each row how it differs from the best one, on pairs that no choice has seen."""
     best = best_of(rows)
     against = unseen[rows.index(best)]

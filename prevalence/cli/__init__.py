@@ -24,9 +24,11 @@ _COMMANDS = {
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
     "distill": "Let a teacher model judge reviews against statements, as soft labels to train on.",
     "simplify": "Rewrite review sentences into simpler ones, beside the original reviews.",
-    "bench": "How many pairs a second does this machine score, and how many without prevalence?",
     "train-simplifier": "Fine-tune the model that simplify uses, on human rewritings.",
 }
+
+_MOVED = {"bench": "python -m benchmarks.throughput"}
+"""Commands of the release before; the advice goes in 0.3."""
 
 _EPILOG = """\b
 Examples:
@@ -43,6 +45,8 @@ class _LazyGroup(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name in _MOVED:
+            raise click.UsageError(f"prevalence {name} is now {_MOVED[name]}, in a checkout")
         if name not in _COMMANDS:
             return None
         home = name.replace("-", "_")

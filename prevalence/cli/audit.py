@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import LABELLED_FILE, GroupedCommand, option, quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ so that two runs of one method, such as two wordings, can be told apart.
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=LABELLED_FILE)
 @option(
     "Figures",
     "--maximum",
@@ -60,6 +60,7 @@ so that two runs of one method, such as two wordings, can be told apart.
     help="A system with a lower R, or with none, is listed as unreliable.",
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
+@quiet_option
 def audit(
     *,
     inputs: tuple[str, ...],
@@ -67,6 +68,7 @@ def audit(
     coefficient: Kind,
     tolerance: float,
     as_json: bool,
+    quiet: bool,
 ) -> None:
     """How far can a judge be trusted? Use of the scale, consistency, order, attacks."""
     from prevalence.baselines.judges import audit as found
@@ -79,7 +81,7 @@ def audit(
     scores = [path for path in inputs if path not in pairs]
     reading = read_tables(scores) if scores else None
     table = None if reading is None else reading.table
-    if reading is not None:
+    if reading is not None and not quiet:
         note_left_out(reading.left_out, "the inputs")
     whole = Audit(
         metrics=[] if table is None else found.audit_metrics(table, maximum=maximum),

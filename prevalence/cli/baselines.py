@@ -1,27 +1,41 @@
-"""`prevalence baselines`: options; :mod:`prevalence.cli.compared` does the work."""
+"""`prevalence baselines`: other metrics on the same records; score rows, means and notes."""
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.options import (
+    ONE_DEVICE,
     GroupedCommand,
+    NamingFiles,
+    field_options,
     input_options,
     open_cache_folder,
     option,
     quiet_option,
     several_names,
 )
-from prevalence.cli.outputs import check_output
+from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, screen
+from prevalence.errors import InputError
+from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.scorers.registry import ScorerOptions
+from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import ExitStack
+
     from prevalence.baselines.protocol import Metric, Runtime
+    from prevalence.baselines.rows import ScoreRow
+    from prevalence.baselines.run import BaselineRun
+    from prevalence.report.baselines import SystemMeans
 
 __all__ = ["BaselineOptions", "baselines"]
 
@@ -66,9 +80,16 @@ class BaselineOptions:
 
 
 def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
-    from prevalence.baselines.naming import split_specs
+    from prevalence.baselines.registry import split_specs
 
     return tuple(spec for part in parts for spec in split_specs(part))
+
+
+def _metric_files(specs: str) -> Iterator[str]:
+    from prevalence.baselines.registry import files_read, split_specs
+
+    for spec in split_specs(specs):
+        yield from files_read(spec)
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
@@ -78,6 +99,7 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     "--metrics",
     "-m",
     multiple=True,
+    type=NamingFiles(_metric_files),
     callback=_specs,
     metavar="NAMES",
     help="What to compute (repeat it, or use commas); see --list.",
@@ -107,35 +129,16 @@ def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tup
     help="Score the --references too, each against the others.",
 )
 @input_options("systems", "limit")
-@option(
-    "Models",
-    "--device",
-    metavar="DEVICE",
-    default="auto",
-    show_default=True,
-    help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
-)
-@option(
-    "Models",
-    "--dtype",
-    metavar="TYPE",
-    default="auto",
-    show_default=True,
-    type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
-    help="auto (float32), float32, float16 or bfloat16.",
-)
-@option(
-    "Models", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens in a batch."
-)
-@option(
-    "Cache",
-    "--cache",
-    metavar="DIR",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or the "
-    "user's cache folder].",
-)
-@option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored values.")
+@field_options(
+    ScorerOptions, "device", "dtype", "batch_tokens", "cache",
+    helps={
+        "device": ONE_DEVICE,
+        "batch_tokens": "Most tokens in a batch.",
+        "cache": "Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or "
+        "the user's cache folder].",
+        "no_cache": "Neither read nor write stored values.",
+    },
+)  # fmt: skip
 @option(
     "Output",
     "--output",
@@ -178,14 +181,115 @@ def baselines(
     _check(options, as_json)
 
     from prevalence.baselines.protocol import Runtime
-    from prevalence.cli.compared import run
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
 
     runtime = Runtime(device=device, dtype=dtype, batch_tokens=batch_tokens)
     folder = open_cache_folder(cache, no_cache)
-    means = run(options, _open(options.metrics, runtime, folder))
-    if means.failed:
-        sys.exit(EXIT_SOME_FAILED if means.scored else EXIT_NOTHING)
+    means = _score(options, _open(options.metrics, runtime, folder))
+    tell_failures(means.failed, there=means.scored)
+
+
+def _score(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
+    """Score the selected records by the metrics, and write and print what is asked for.
+
+    Returns:
+        Means and counts of every row, those of an earlier run of the same output included.
+    """
+    from prevalence.baselines.references import References
+    from prevalence.baselines.rows import finished_scores
+    from prevalence.baselines.run import BaselineRun
+    from prevalence.cli.progress import RunProgress
+
+    references = References(options.references, options.leave_one_out)
+    selection = Selection(
+        options.inputs,
+        source_format=options.input_format,
+        systems=options.systems,
+        limit=options.limit,
+        prepared=references.attach,
+    )
+    engine = BaselineRun(metrics, references=references)
+    if engine.needs_preparation:
+        selection.check_repeatable("a metric needs to see it twice")
+        engine.prepare(selection.items)
+    rows = _Rows(options, engine)
+    output = options.output if options.continues else None
+    lines = line_file(options.output, overwrite=options.overwrite)
+    bar = RunProgress(options.inputs, counted="values", quiet=options.quiet)
+    failure = run(
+        selection.items(bar.reader),
+        partial(engine.rows, progress=bar.done),
+        marks=engine.marks,
+        finished=None if output is None else finished_scores(output),
+        tally=rows,
+        progress=bar,
+        writer=partial(_writer, options, lines),
+        kept=lambda: kept_in(lines, "rows"),
+        worth=lambda: rows.means.scored,
+        check=lambda: _check_found(options, selection),
+    )
+    rows.show()
+    if failure is not None:
+        raise Incomplete from failure
+    return rows.means
+
+
+def _check_found(options: BaselineOptions, selection: Selection) -> None:
+    """Refuse names that no record has, once all were read, and a selection of nothing."""
+    selection.check()
+    selection.check_names("--references", options.references)
+    if not selection.left:
+        raise InputError(
+            "no summary is left to score: all are references (--leave-one-out scores them)"
+        )
+
+
+class _Rows(Tally["ScoreRow"]):
+    """What becomes of rows: the output, means, error lines and notes."""
+
+    def __init__(self, options: BaselineOptions, engine: BaselineRun) -> None:
+        from prevalence.report.baselines import SystemMeans
+
+        super().__init__(options.output, note)
+        self.means = SystemMeans([metric.name for metric in engine.metrics])
+        self._engine = engine
+        self._options = options
+
+    def count(self, row: ScoreRow) -> None:
+        """Add a row to the means."""
+        self.means.add(row)
+        if row.error is not None:
+            self.fail(row.error)
+
+    def show(self) -> None:
+        """Print the table and the notes."""
+        from prevalence.report.console import make_console, plain
+
+        if self._options.output is not None or self._options.format == "table":
+            console = make_console()
+            console.print(self.means.table())
+            console.print()
+            console.print(plain(self._engine.signature), style="dim", soft_wrap=True)
+        if self._options.quiet:
+            return
+        self.note_earlier()
+        note(f"{self.means.scored:,} summaries scored, {self.means.failed:,} failed")
+        self.note_hidden()
+        for metric in self._engine.metrics:
+            cut = getattr(metric, "truncated", 0)
+            if cut:
+                note(f"{metric.name}: {cut:,} texts were cut at the model's limit")
+            hits = getattr(metric, "hits", 0)
+            if hits:
+                note(f"{metric.name}: {hits:,} values were cached")
+
+
+def _writer(
+    options: BaselineOptions, lines: LineFile | None, stack: ExitStack
+) -> JsonLinesWriter | None:
+    if lines is not None:
+        stack.enter_context(lines).begin()
+        return JsonLinesWriter(lines)
+    return JsonLinesWriter(screen()) if options.format == "jsonl" else None
 
 
 def _show_list(as_json: bool) -> None:

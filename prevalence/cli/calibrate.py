@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import (
+    SCORER,
     GroupedCommand,
     option,
+    quiet_option,
     run_options,
     scorer_settings,
+    seed_option,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.calibration import Row, ScoredPairs, Settings
+    from prevalence.calibration import ScoredPairs, ScorerRow, Settings
     from prevalence.labelled import Document, JudgedPairs
 
 __all__ = ["calibrate"]
@@ -45,7 +48,8 @@ is taken, the lowest of equals.
 @click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
 @option(
     "Input",
-    "--test",
+    "--held-out",
+    formerly="--test",
     metavar="PAIRS2",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Report on these pairs what PAIRS chose [default: cross-validation over products].",
@@ -59,7 +63,8 @@ is taken, the lowest of equals.
 )
 @option(
     "Input",
-    "--test-products",
+    "--held-out-products",
+    formerly="--test-products",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Likewise for PAIRS2 [default: those of --products].",
@@ -78,6 +83,7 @@ is taken, the lowest of equals.
     "--scorer",
     "scorers",
     multiple=True,
+    type=SCORER,
     metavar="NAMES",
     help="A scorer, or alternatives between | of which PAIRS picks the best; repeat it to compare "
     "scorers [default: embedded].",
@@ -106,7 +112,7 @@ is taken, the lowest of equals.
     type=click.IntRange(2),
     default=5,
     show_default=True,
-    help="Of cross-validation, when there is no --test.",
+    help="Of cross-validation, when there is no --held-out.",
 )
 @run_options
 @option(
@@ -127,15 +133,7 @@ is taken, the lowest of equals.
     show_default=True,
     help="Randomization trials, for tests of balanced accuracy.",
 )
-@option(
-    "Statistics",
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    default=12345,
-    show_default=True,
-    help="Of folds and resampling.",
-)
+@seed_option("Statistics", "Of folds and resampling.")
 @option(
     "Output",
     "--output",
@@ -152,7 +150,7 @@ is taken, the lowest of equals.
     is_flag=True,
     help="Only say how well the annotators of PAIRS agree; no scorer is run.",
 )
-@option("Output", "--quiet", "-q", is_flag=True, help="No notes on stderr.")
+@quiet_option
 def calibrate(**parameters: Any) -> None:
     """Choose a scorer and its threshold on labelled pairs.
 
@@ -171,9 +169,9 @@ class _Options:
     """The command's own options; the others go to the scorers."""
 
     pairs: Path
-    test: Path | None
+    held_out: Path | None
     products: Path | None
-    test_products: Path | None
+    held_out_products: Path | None
     relation: str
     scorers: tuple[str, ...]
     score_map: str
@@ -212,8 +210,8 @@ class _Options:
         """Refuse options that do not go together, before anything is read."""
         if self.as_json and self.table:
             raise click.UsageError("--json and --table exclude each other")
-        if self.test_products is not None and self.test is None:
-            raise click.UsageError("--test-products goes with --test")
+        if self.held_out_products is not None and self.held_out is None:
+            raise click.UsageError("--held-out-products goes with --held-out")
         if self.agreement and (self.scorers or self.table or self.output is not None):
             raise click.UsageError("--agreement runs no scorer: no --scorer, --table or --output")
         if not all(all(names) for names in self.families):
@@ -227,9 +225,9 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
     from prevalence.labelled import read_documents
 
     documents = {"dev": read_documents(options.pairs, products=options.products)}
-    if options.test is not None:
-        products = options.test_products or options.products
-        documents["test"] = read_documents(options.test, products=products)
+    if options.held_out is not None:
+        products = options.held_out_products or options.products
+        documents["test"] = read_documents(options.held_out, products=products)
     workers = {name: worker_figures(found) for name, found in documents.items()}
     if options.agreement:
         _show_agreement(options, workers)
@@ -245,14 +243,14 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
 
 def _rows(
     options: _Options, scoring: dict[str, Any], documents: dict[str, list[Document]]
-) -> list[Row]:
+) -> list[ScorerRow]:
     from prevalence.calibration import study
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import JudgedPairs
 
     sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
     total = sum(map(len, sets.values())) * sum(map(len, options.families))
-    with keeping_pairs(scoring["cache"]), pair_bar(total) as done:
+    with keeping_pairs(scoring["cache"]), pair_bar(total, quiet=options.quiet) as done:
         families = [
             [_scored(name, sets, scoring, done) for name in names] for names in options.families
         ]
@@ -272,10 +270,11 @@ def _scored(
         part: score_pairs(scorer, judged.premises, judged.hypotheses, progress=done)
         for part, judged in sets.items()
     }
-    return ScoredPairs(name, scorer.digest, scorer.signature, scores["dev"], scores.get("test"))
+    traits = scorer.traits
+    return ScoredPairs(name, traits.digest, traits.signature, scores["dev"], scores.get("test"))
 
 
-def _write(options: _Options, rows: Sequence[Row]) -> None:
+def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
     if options.output is None:
         return
     from prevalence.calibration import Calibration, best_of
@@ -290,7 +289,7 @@ def _write(options: _Options, rows: Sequence[Row]) -> None:
         score_map=best.decider.score_map,
         source={
             "pairs": options.pairs.name,
-            "test": None if options.test is None else options.test.name,
+            "test": None if options.held_out is None else options.held_out.name,
             "relation": options.relation,
             "candidates": options.candidates,
             "map": options.score_map,
@@ -305,7 +304,7 @@ def _write(options: _Options, rows: Sequence[Row]) -> None:
         file.write(json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n")
 
 
-def _show(options: _Options, rows: Sequence[Row], workers: dict[str, Any]) -> None:
+def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any]) -> None:
     from prevalence.calibration import best_of
     from prevalence.cli.errors import note
     from prevalence.report.calibration import calibration_table, summary_table

@@ -9,10 +9,13 @@ from typing import Any
 import click
 
 from prevalence.cli.options import (
+    SCORER,
     GroupedCommand,
     option,
+    quiet_option,
     run_options,
     scorer_settings,
+    seed_option,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
 
@@ -72,6 +75,7 @@ def _head_settings(command: Any) -> Any:
     "--model",
     "models",
     multiple=True,
+    type=SCORER,
     metavar="MODEL",
     help="NLI model that the head reads; repeat it for several [default: embedded].",
 )
@@ -103,18 +107,11 @@ def _head_settings(command: Any) -> Any:
     metavar="D",
     help="Penalty on the weights of the bins.",
 )
-@option(
-    "Training",
-    "--seed",
-    type=click.IntRange(0),
-    default=13,
-    show_default=True,
-    metavar="N",
-    help="Of the starting weights.",
-)
+@seed_option("Training", "Of the starting weights.")
 @run_options
 @_output
-def train(**parameters: Any) -> None:
+@quiet_option
+def train(*, quiet: bool, **parameters: Any) -> None:
     """Learn a head from labelled pairs; the NLI models stay as they are.
 
     PAIRS is read as by `prevalence calibrate`.
@@ -132,7 +129,7 @@ def train(**parameters: Any) -> None:
     models = parameters.pop("models") or ("embedded",)
     options = ScorerOptions(**scorer_settings(parameters))
     inners = [open_unit_model(model, options) for model in models]
-    with keeping_pairs(options.cache), pair_bar(len(judged)) as done:
+    with keeping_pairs(options.cache), pair_bar(len(judged), quiet=quiet) as done:
         head = train_conv(
             inners, judged.premises, judged.hypotheses, judged.labels, settings=settings,
             training=training, progress=done,

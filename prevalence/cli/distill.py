@@ -11,7 +11,9 @@ from prevalence.cli.options import (
     GroupedCommand,
     model_options,
     option,
+    quiet_option,
     scorer_settings,
+    seed_option,
     split_names,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
@@ -79,7 +81,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     default="",
     help="Systems whose summary sentences are asked about too, between commas.",
 )
-@option("Pairs", "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of draws.")
+@seed_option("Pairs", "Of draws.")
 @option(
     "Pairs",
     "--keep",
@@ -90,6 +92,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     help="Share of a given label in its target; the rest is the teacher's probability.",
 )
 @model_options
+@quiet_option
 def distill(
     *,
     inputs: tuple[Path, ...],
@@ -101,6 +104,7 @@ def distill(
     siblings: int,
     foreign: int,
     own: int,
+    quiet: bool,
     **parameters: Any,
 ) -> None:
     """Let a teacher model judge reviews against statements, as soft labels to train on.
@@ -111,19 +115,19 @@ def distill(
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import read_documents
     from prevalence.scorers.registry import open_scorer
-    from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
+    from prevalence.training.distillation import QuestionCounts, ask_about, teach, write_documents
 
     check_output(output)
     if output.exists() and not overwrite:
         raise click.UsageError(f"{output} exists; choose another file or give --overwrite")
     systems = [name for name in split_names(summaries) or [] if name]
     documents = [d for path in inputs for d in read_documents(path, summaries=systems)]
-    pairing = Pairing(siblings=siblings, foreign=foreign, own=own)
+    pairing = QuestionCounts(siblings=siblings, foreign=foreign, own=own)
     asked = ask_about(documents, pairing, seed=seed)
     settings = scorer_settings(parameters)
     teacher = open_scorer(**settings)
     pairs = sum(len(document.hypotheses) + len(document.unlabelled) for document in asked)
-    with keeping_pairs(settings["cache"]), pair_bar(pairs) as judged:
+    with keeping_pairs(settings["cache"]), pair_bar(pairs, quiet=quiet) as judged:
         taught = teach(asked, [teacher], keep=keep, progress=judged)
     write_documents(output, taught)
     kept = sum(len(document.hypotheses) for document in taught)

@@ -13,11 +13,12 @@ import click
 
 from prevalence.errors import PrevalenceError
 from prevalence.report.text import one_line
+from prevalence.runs import Incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["EXIT_NOTHING", "EXIT_SOME_FAILED", "Incomplete", "note", "reported"]
+__all__ = ["EXIT_NOTHING", "EXIT_SOME_FAILED", "note", "reported", "tell_failures"]
 
 EXIT_SOME_FAILED = 1
 EXIT_NOTHING = 2
@@ -30,13 +31,20 @@ _PASSED_ON = (
 )
 
 
-class Incomplete(Exception):  # noqa: N818 - a state, not an error of its own
-    """Raised from the error that ended a run which had scored something by then."""
-
-
 def note(text: str) -> None:
     """Write one line to stderr, in which nothing can drive the terminal."""
     click.echo(one_line(text), err=True)
+
+
+def tell_failures(failed: object, *, there: object) -> None:
+    """Leave with the exit status of a run of which something failed.
+
+    Args:
+        failed: whether anything did.
+        there: whether anything is left that did not.
+    """
+    if failed:
+        sys.exit(EXIT_SOME_FAILED if there else EXIT_NOTHING)
 
 
 @contextmanager

@@ -1,33 +1,53 @@
-"""`prevalence judge`: options; :mod:`prevalence.cli.judged` does the work."""
+"""`prevalence judge`: a language model rates or compares summaries; rows, a table and notes."""
 
 from __future__ import annotations
 
 import json
-import sys
+from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.judge_backends import (
     backend_choice,
     backend_options,
     check_backend_options,
 )
 from prevalence.cli.options import (
+    FILE,
     GroupedCommand,
     input_options,
     option,
     quiet_option,
+    seed_option,
     several_names,
 )
-from prevalence.cli.outputs import check_output
+from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer
+from prevalence.errors import BackendError, ConfigurationError, InputError
+from prevalence.runs import Incomplete, Selection, Tally, run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from prevalence.baselines.judges.duels import DuelRun, PairRow
+    from prevalence.baselines.judges.packs import Dimension, Method
+    from prevalence.baselines.judges.run import JudgeRun
+    from prevalence.baselines.judges.scoring import Plan
+    from prevalence.baselines.rows import ScoreRow
+    from prevalence.errors import PrevalenceError
     from prevalence.llm.backends import BackendOptions
+    from prevalence.llm.protocol import Backend
+    from prevalence.records import Product
+    from prevalence.report.baselines import SystemMeans
 
 __all__ = ["JudgeOptions", "judge"]
+
+_COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
 
 _EPILOG = """\b
 Examples:
@@ -84,13 +104,14 @@ class JudgeOptions:
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
-@option("Method", "--method", "-m", metavar="METHOD", help="How to ask; see --list.")
+@option("Method", "--method", "-m", metavar="METHOD", type=FILE, help="How to ask; see --list.")
 @option(
     "Method",
     "--dimensions",
     "-d",
     multiple=True,
     callback=several_names,
+    type=FILE,
     metavar="NAMES",
     help="What to rate (repeat it, or use commas) [default: all of the method's first set].",
 )
@@ -98,6 +119,7 @@ class JudgeOptions:
     "Method",
     "--pairs",
     metavar="CHOICE",
+    type=FILE,
     help="h2h: neighbours (by human rating), all, or a JSON Lines file of {a, b} [default: all].",
 )
 @option("Method", "--list", "show_list", is_flag=True, help="Show the methods and dimensions.")
@@ -128,7 +150,7 @@ class JudgeOptions:
 @option("Replies", "--top-p", metavar="P", type=float, default=1.0, help="Nucleus.")
 @option("Replies", "--top-k", metavar="K", type=click.IntRange(1), help="Most tokens to draw from.")
 @option("Replies", "--max-tokens", metavar="N", type=click.IntRange(1), help="Longest reply.")
-@option("Replies", "--seed", metavar="N", type=int, default=0, help="Of the first sample.")
+@seed_option("Replies", "Of the first sample.", default=0, least=None)
 @option(
     "Replies",
     "--parser",
@@ -184,13 +206,247 @@ def judge(*, show_list: bool, as_json: bool, **parameters: Any) -> None:
     backend, told = backend_choice(parameters)
     options = JudgeOptions(**parameters, backend=backend, told=told)
     _check(options)
+    there, failed = _judge(options)
+    tell_failures(failed, there=there)
 
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
-    from prevalence.cli.judged import run
 
-    scored, failed = run(options)
-    if failed:
-        sys.exit(EXIT_SOME_FAILED if scored else EXIT_NOTHING)
+def _judge(options: JudgeOptions) -> tuple[int, int]:
+    """Judge the selected records, and write and print what is asked for.
+
+    Returns:
+        Rows without and with an error, those of an earlier run of the same output included.
+    """
+    from prevalence.baselines.judges.attacks import attacked
+    from prevalence.baselines.judges.packs import load_method
+    from prevalence.baselines.judges.prompts import choose_dimensions
+    from prevalence.llm.backends import open_backend
+
+    method = load_method(str(options.method))
+    dimensions = choose_dimensions(method, options.dimensions or ("all",))
+    plan = _plan(options, method)
+    if options.pairs is not None and not method.compares:
+        raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
+    if options.attacks and method.compares:
+        raise ConfigurationError("--attacks goes with methods that score one summary")
+    selection = Selection(
+        options.inputs,
+        source_format=options.input_format,
+        systems=options.systems,
+        limit=options.limit,
+        changed=attacked if options.attacks else None,
+    )
+    backend = open_backend(str(options.backend), options.told)
+    if options.dry_run:
+        return _dry_run(options, plan, dimensions, backend, selection=selection)
+    with ExitStack() as stack:
+        record = _recorder(options, stack)
+        opened = _open(options, plan, dimensions, backend, selection=selection, record=record)
+        if plan.note is not None and not options.quiet:
+            note(plan.note)
+        rows = _Rows(options)
+        failure = _write(options, opened, selection, rows)
+    rows.show(opened.signature, backend)
+    if failure is not None:
+        raise Incomplete from failure
+    return rows.scored, rows.failed
+
+
+def _plan(options: JudgeOptions, method: Method) -> Plan:
+    from prevalence.baselines.judges.scoring import make_plan
+
+    return make_plan(
+        method,
+        form=options.form,  # type: ignore[arg-type]
+        samples=options.samples,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        top_k=options.top_k,
+        max_tokens=options.max_tokens,
+        seed=options.seed,
+        rules=options.parser,
+    )
+
+
+def _open(
+    options: JudgeOptions,
+    plan: Plan,
+    dimensions: Sequence[Dimension],
+    backend: Backend,
+    *,
+    selection: Selection,
+    record: Any = None,
+    steps: Mapping[str, str] | None = None,
+) -> JudgeRun | DuelRun:
+    """The judge; without steps, it writes them, where the method has it do so."""
+    from prevalence.baselines.judges.duels import DuelRun
+    from prevalence.baselines.judges.run import JudgeRun, write_steps
+
+    if plan.method.compares:
+        pairs = _pairs(options.pairs or "all", selection)
+        return DuelRun(plan, dimensions, backend, pairs=pairs, record=record)
+    if steps is None:
+        steps = write_steps(plan.method, dimensions, backend, record=record)
+    return JudgeRun(plan, dimensions, backend, steps=steps, record=record)
+
+
+def _pairs(choice: str, selection: Selection) -> Callable[[Product], Sequence[tuple[str, str]]]:
+    """The systems of a product that --pairs has compared."""
+    from prevalence.baselines.judges.duels import every_pair, neighbours, read_pairs
+
+    if choice == "neighbours":
+        selection.check_repeatable("--pairs neighbours reads it twice")
+        return neighbours(selection.items())
+    return every_pair if choice == "all" else read_pairs(Path(choice))
+
+
+def _write(
+    options: JudgeOptions, opened: JudgeRun | DuelRun, selection: Selection, rows: _Rows
+) -> PrevalenceError | None:
+    from prevalence.cli.progress import RunProgress
+
+    opened = cast("JudgeRun", opened)  # Duels are made of other items, but all the same.
+    output = options.output if options.continues else None
+    lines = line_file(options.output, overwrite=options.overwrite)
+    bar = RunProgress(options.inputs, counted="replies", quiet=options.quiet)
+    return run(
+        opened.items(selection.items(bar.reader)),
+        partial(opened.rows, progress=bar.done),
+        marks=opened.marks,
+        rest=opened.rest,
+        finished=None if output is None else opened.finished(output),
+        tally=rows,
+        progress=bar,
+        writer=line_writer(lines),
+        kept=lambda: kept_in(lines, "rows"),
+        worth=lambda: rows.scored,
+        check=lambda: _check_found(selection, opened.named, rows.earlier + rows.made),
+    )
+
+
+def _check_found(selection: Selection, named: Sequence[str], rows: int) -> None:
+    """Refuse names that no record has, once all were read, and a run without any row."""
+    selection.check()
+    if not rows or selection.limit is None:
+        # A file of pairs may be made for more records than --limit takes.
+        selection.check_names("--pairs", named)
+    if not rows:
+        raise InputError("nothing is left to judge: no record has the summaries asked for")
+
+
+class _Rows(Tally["ScoreRow | PairRow"]):
+    """What becomes of rows: means, error lines and notes."""
+
+    def __init__(self, options: JudgeOptions) -> None:
+        super().__init__(options.output, note)
+        self._quiet = options.quiet
+        self._means: SystemMeans | None = None
+        self._verdicts: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._drawn = self._repeated = 0
+
+    @property
+    def scored(self) -> int:
+        """Rows without an error."""
+        return self.earlier + self.made - self.failed
+
+    def count(self, row: ScoreRow | PairRow) -> None:
+        """Add a row to means and counts."""
+        from prevalence.baselines.judges.duels import PairRow
+        from prevalence.report.baselines import SystemMeans
+
+        if row.error is not None:
+            self.fail(row.error)
+        if isinstance(row, PairRow):
+            self._verdicts[_outcome(row)] += row.error is None
+            return
+        self._means = self._means or SystemMeans(list(row.metrics))
+        self._means.add(row)
+        for report in (row.judge or {}).values():
+            if isinstance(report, dict):
+                self._counts.update({name: report.get(name, 0) for name in ("asked", *_COUNTED)})
+                several = report.get("asked", 0) - report.get("failed", 0) > 1
+                self._drawn += several
+                self._repeated += several and report.get("distinct") == 1
+
+    def show(self, signature: str, backend: Backend) -> None:
+        """Print the table and the notes."""
+        from prevalence.report.console import make_console, plain
+
+        console = make_console()
+        if self._means is not None:
+            console.print(self._means.table())
+        for outcome, count in self._verdicts.items():
+            console.print(f"{count:,} {outcome}")
+        console.print()
+        console.print(plain(signature), style="dim", soft_wrap=True)
+        if self._quiet:
+            return
+        self.note_earlier()
+        note(f"{self.scored:,} rows without and {self.failed:,} with an error")
+        self.note_hidden()
+        found = [f"{count:,} {name.replace('_', ' ')}" for name in _COUNTED
+                 if (count := self._counts[name])]  # fmt: skip
+        if found:
+            note(f"of {self._counts['asked']:,} replies: {', '.join(found)}")
+        if self._drawn and self._repeated == self._drawn:
+            note("all samples of a prompt are one and the same reply; some servers draw "
+                 "none unless the model's own settings say so")  # fmt: skip
+        describe = getattr(backend, "describe", None)
+        if describe is not None:
+            note(describe())
+
+
+def _outcome(row: PairRow) -> str:
+    if row.verdict_ab == row.verdict_ba:
+        return "verdicts that both orders agree on"
+    return "verdicts that depend on the order"
+
+
+def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
+    if options.record is None:
+        return None
+    from prevalence.baselines.judges.replay import Recorder
+
+    recorder = Recorder(options.record, append=options.continues)
+    stack.callback(recorder.close)
+    return recorder.write
+
+
+def _dry_run(
+    options: JudgeOptions,
+    plan: Plan,
+    dimensions: Sequence[Dimension],
+    backend: Backend,
+    *,
+    selection: Selection,
+) -> tuple[int, int]:
+    from prevalence.llm.spending import DryRun, Prices
+
+    counter = DryRun(backend, store=getattr(backend, "store", None))
+    steps = _stored_steps(plan, dimensions, counter)
+    opened = _open(options, plan, dimensions, counter, selection=selection, steps=steps)
+    opened = cast("JudgeRun", opened)
+    count = sum(1 for _ in opened.rows(opened.items(selection.items())))
+    _check_found(selection, opened.named, count)
+    prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
+    note(f"{count:,} rows; {counter.describe(prices)}")
+    unwritten = sum(not text for text in steps.values())
+    if unwritten:
+        note(f"{unwritten:,} of these replies are evaluation steps, which the judge writes first")
+    return count, 0
+
+
+def _stored_steps(plan: Plan, dimensions: Sequence[Dimension], counter: Backend) -> dict[str, str]:
+    """Evaluation steps that are there already; those to be written are counted, and empty here."""
+    from prevalence.baselines.judges.run import write_steps
+
+    steps: dict[str, str] = {}
+    for one in dimensions:
+        try:
+            steps |= write_steps(plan.method, [one], counter)
+        except BackendError:
+            steps[one.key] = ""
+    return steps
 
 
 def _show_list(as_json: bool) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-import click
-
-from prevalence.cli.options import open_cache_folder, option, refuse_given
-
-if TYPE_CHECKING:
-    from prevalence.llm.backends import BackendOptions
+from prevalence.cli.options import (
+    MODEL_SPEC,
+    field_options,
+    open_cache_folder,
+    option,
+    refuse_given,
+)
+from prevalence.llm.backends import READ, BackendOptions
 
 __all__ = [
     "backend_choice",
@@ -25,164 +26,37 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OWN = (
-    option(
+_SHARED = ("device", "dtype", "batch_tokens", "cache")
+"""Fields that a command which opens scorers has options for already."""
+
+
+def _backend(*names: str) -> Callable[[Command], Command]:
+    return option(
         "Model",
-        "--backend",
+        *names,
+        "backend",
         metavar="SPEC",
+        type=MODEL_SPEC,
         help="hf:PATH (a local model), openai:MODEL (a server), vllm:PATH, or replay:FILE "
         "(recorded replies).",
-    ),
-    option(
-        "Model",
-        "--reuse/--no-reuse",
-        default=True,
-        help="hf: read what prompts have in common once.",
-    ),
-    option(
-        "Server",
-        "--base-url",
-        metavar="URL",
-        help="Address of the server [default: $OPENAI_BASE_URL, or OpenAI's own].",
-    ),
-    option(
-        "Server",
-        "--api-key-env",
-        metavar="NAME",
-        help="Environment variable that holds the key [default: OPENAI_API_KEY for OpenAI's own "
-        "server; none for one on this machine; others need the option].",
-    ),
-    option(
-        "Server",
-        "--concurrency",
-        metavar="N",
-        type=click.IntRange(1),
-        default=8,
-        show_default=True,
-        help="Calls under way at once.",
-    ),
-    option(
-        "Server",
-        "--timeout",
-        metavar="SECONDS",
-        type=click.FloatRange(0, min_open=True),
-        default=120.0,
-        show_default=True,
-        help="A call without an answer by then is repeated.",
-    ),
-    option(
-        "Server",
-        "--retries",
-        metavar="N",
-        type=click.IntRange(0),
-        default=6,
-        show_default=True,
-        help="Repetitions of a call that failed.",
-    ),
-    option(
-        "Server",
-        "--longest-wait",
-        metavar="SECONDS",
-        type=click.FloatRange(0),
-        default=600.0,
-        show_default=True,
-        help="A server that asks for a longer wait ends the run; the same command continues it.",
-    ),
-    option(
-        "Server",
-        "--samples-per-call",
-        metavar="N",
-        type=click.IntRange(1),
-        default=1,
-        show_default=True,
-        help="Samples asked for by one call, whose prompt is paid once; they share its seed.",
-    ),
-    option(
-        "Server",
-        "--max-tokens-field",
-        metavar="NAME",
-        type=click.Choice(["max_tokens", "max_completion_tokens"]),
-        default="max_tokens",
-        show_default=True,
-        help="How the server calls the limit of a reply.",
-    ),
-    option(
-        "Server",
-        "--price-in",
-        metavar="X",
-        type=click.FloatRange(0),
-        default=0.0,
-        help="Price of a million tokens read.",
-    ),
-    option(
-        "Server",
-        "--price-out",
-        metavar="X",
-        type=click.FloatRange(0),
-        default=0.0,
-        help="Price of a million tokens written.",
-    ),
-    option(
-        "Server",
-        "--budget",
-        metavar="X",
-        type=click.FloatRange(0, min_open=True),
-        help="Stop before more than this is spent.",
-    ),
-)
-
-_SHARED = (
-    option(
-        "Model",
-        "--device",
-        metavar="DEVICE",
-        default="auto",
-        show_default=True,
-        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
-    ),
-    option(
-        "Model",
-        "--dtype",
-        metavar="TYPE",
-        default="auto",
-        show_default=True,
-        type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
-        help="auto (bfloat16 on a GPU, float32 elsewhere), float32, float16 or bfloat16.",
-    ),
-    option(
-        "Model", "--batch-tokens", metavar="N", type=click.IntRange(1), help="Most tokens a batch."
-    ),
-    option(
-        "Cache",
-        "--cache",
-        metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of stored replies [default: $PREVALENCE_CACHE, or the user's cache folder].",
-    ),
-    option("Cache", "--no-cache", is_flag=True, help="Neither read nor write stored replies."),
-)
-_SHARED_NAMES = {"device", "dtype", "batch_tokens", "cache"}
+    )
 
 
 def backend_options(command: Command) -> Command:
     """Add the options that choose and run a language model."""
-    for add in reversed((*_OWN, *_SHARED)):
-        command = add(command)
-    return command
+    command = field_options(BackendOptions, *_SHARED)(command)
+    command = field_options(BackendOptions, but=_SHARED)(command)
+    return _backend("--backend", "--model")(command)
 
 
 def language_model_options(command: Command) -> Command:
-    """The same for a command that has --device, --dtype, --batch-tokens and the cache already."""
-    for add in reversed(_OWN):
-        command = add(command)
-    return command
+    """The same for a command that opens scorers too, whose --model may name either."""
+    return _backend("--backend")(field_options(BackendOptions, but=_SHARED)(command))
 
 
 def own_names() -> frozenset[str]:
     """Names of the parameters that :func:`language_model_options` adds."""
-    from prevalence.llm.backends import BackendOptions
-
-    return frozenset({"backend", *(field.name for field in fields(BackendOptions))} - _SHARED_NAMES)
+    return frozenset({"backend", *(field.name for field in fields(BackendOptions))} - {*_SHARED})
 
 
 def check_backend_options(spec: str, *, dry_run: bool) -> None:
@@ -195,8 +69,6 @@ def check_backend_options(spec: str, *, dry_run: bool) -> None:
     Raises:
         click.UsageError: one was given.
     """
-    from prevalence.llm.backends import READ, BackendOptions
-
     kind = spec.partition(":")[0]
     if kind in READ:
         prices = {"price_in", "price_out"} if dry_run else set()
@@ -219,8 +91,6 @@ def backend_choice(parameters: dict[str, Any]) -> tuple[str | None, BackendOptio
     Returns:
         The backend's spec, or None, and what backends may be told.
     """
-    from prevalence.llm.backends import BackendOptions
-
     spec = parameters.pop("backend")
     folder = open_cache_folder(parameters.pop("cache"), parameters.pop("no_cache"))
     told = {

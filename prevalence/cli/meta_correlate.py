@@ -19,13 +19,13 @@ from prevalence.cli.meta_options import (
     rule_options,
     write_report,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, option, seed_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prevalence.meta.correlate import Bootstrap, Pairing
-    from prevalence.report.correlations import Comparison
+    from prevalence.report.correlations import MetricTest
 
 __all__ = ["correlate"]
 
@@ -63,10 +63,7 @@ Examples:
     "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals.",
 )  # fmt: skip
-@option(
-    "Statistics", "--seed", metavar="N", type=click.IntRange(0), default=12345,
-    show_default=True, help="Of resampling and permutations.",
-)  # fmt: skip
+@seed_option("Statistics", "Of resampling and permutations.")
 @option(
     "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND",
     help="Test two metrics (or families) against each other; repeat it for several pairs.",
@@ -142,7 +139,7 @@ def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> d
 
 def _comparisons(
     choices: Choices, own: Mapping[str, str], parameters: Mapping[str, Any]
-) -> list[Comparison]:
+) -> list[MetricTest]:
     from dataclasses import replace
 
     from prevalence.meta.comparison import holm
@@ -170,10 +167,10 @@ def _tested(  # noqa: PLR0917
     level: Any,
     kind: Any,
     parameters: Mapping[str, Any],
-) -> Comparison:
+) -> MetricTest:
     from prevalence.meta.comparison import permutation_test, williams_test
     from prevalence.meta.correlate import score_grids
-    from prevalence.report.correlations import Comparison
+    from prevalence.report.correlations import MetricTest
 
     missing = choices.convention.missing
     one, human = score_grids(choices.table, first, missing=missing)
@@ -192,7 +189,7 @@ def _tested(  # noqa: PLR0917
             seed=parameters["seed"],
             undefined=choices.convention.undefined,
         )
-    return Comparison(
+    return MetricTest(
         first.row, second.row, first.dimension, level, kind, parameters["test"], *found,
         p_holm=float("nan"),
     )  # fmt: skip

@@ -16,7 +16,7 @@ from prevalence.cli.meta_options import (
     read_choices,
     rule_options,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option
 
 __all__ = ["figures"]
 
@@ -46,10 +46,7 @@ Examples:
     "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
     show_default=True, help="Of the bootstrap.",
 )  # fmt: skip
-@option(
-    "Statistics", "--seed", metavar="N", type=click.IntRange(0), default=12345,
-    show_default=True, help="Of the resampling.",
-)  # fmt: skip
+@seed_option("Statistics", "Of the resampling.")
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
     type=click.Path(path_type=Path, file_okay=False), help="Folder of the figures.",
@@ -64,13 +61,14 @@ Examples:
     "Output", "--format", "form", metavar="FORMAT", type=click.Choice(["png", "svg", "pdf"]),
     default="png", show_default=True, help="png, svg or pdf.",
 )  # fmt: skip
+@quiet_option
 def figures(**parameters: Any) -> None:
     """Draw correlations, box plots, quality, ratings or averages.
 
     Needs the extra: pip install 'prevalence[figures]'.
     """
     from prevalence.meta.correlate import Bootstrap
-    from prevalence.report.figures import FIGURES, Subject, draw, save
+    from prevalence.report.figures import FIGURES, FigureSource, draw, save
 
     own = paired_names(parameters.pop("own"), "--own")
     wanted = names(parameters["wanted"]) or list(FIGURES)
@@ -82,7 +80,9 @@ def figures(**parameters: Any) -> None:
     bootstrap = None
     if over != "none":
         bootstrap = Bootstrap(over=over, resamples=resamples, seed=seed)
-    subject = Subject(choices.table, choices.convention, bootstrap, own, parameters["all_pairs"])
+    subject = FigureSource(
+        choices.table, choices.convention, bootstrap, own, parameters["all_pairs"]
+    )
     drawn = {name: draw(name, subject) for name in wanted if _has_data(name, subject)}
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import Command, option
+from prevalence.cli.options import LABELLED_FILE, Command, option, quiet_option
 from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ class Choices:
 
 def input_options(command: Command) -> Command:
     """Add INPUT and the options that choose among what was read."""
-    argument = click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+    argument = click.argument(
+        "inputs", metavar="INPUT...", nargs=-1, required=True, type=LABELLED_FILE
+    )
     return argument(selection_options(command))
 
 
@@ -138,8 +140,8 @@ def selection_options(command: Command) -> Command:
 
 
 def output_options(command: Command) -> Command:
-    """Add format, file, decimals and rounding."""
-    return _added(command, _OUTPUT)
+    """Add format, file, decimals, rounding and --quiet."""
+    return _added(command, (*_OUTPUT, quiet_option))
 
 
 def pairing_options(command: Command) -> Command:
@@ -243,9 +245,10 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
         by_position=parameters.pop("by_position"),
         keep_unread=convention.keep_unread,
     )
-    for reason in reading.skipped:
-        note(f"skipped: {reason}")
-    note_left_out(reading.left_out, "the inputs")
+    if not parameters["quiet"]:
+        for reason in reading.skipped:
+            note(f"skipped: {reason}")
+        note_left_out(reading.left_out, "the inputs")
     chosen = {key: names(parameters.pop(key)) for key in ("metrics", "dimensions", "systems")}
     convention = replace(convention, **changes)
     whole = reading.table.select(systems=chosen.pop("systems"))

@@ -16,7 +16,7 @@ from prevalence.cli.meta_options import (
     read_choices,
     write_report,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import LABELLED_FILE, GroupedCommand, option
 
 __all__ = ["preferences"]
 
@@ -31,7 +31,7 @@ Examples:
 @input_options
 @pairing_options
 @option(
-    "Comparison", "--duels", multiple=True, metavar="[LABEL=]FILE",
+    "Comparison", "--duels", multiple=True, metavar="[LABEL=]FILE", type=LABELLED_FILE,
     help="Head-to-head rows {id, a, b, dimension, verdict_ab, verdict_ba} of a judge; repeat it "
     "for several judges.",
 )  # fmt: skip
@@ -58,7 +58,8 @@ def preferences(**parameters: Any) -> None:
         if not mark or Path(given).exists():
             label, path = Path(given).stem, given
         judges[label], left_out = read_duels(path, choices.table)
-        note_left_out(left_out, path)
+        if not parameters["quiet"]:
+            note_left_out(left_out, path)
     pairs = []
     if choices.table.metrics or not judges:
         pairs = pairings(choices.table, all_pairs=parameters["all_pairs"], own=own)

@@ -16,7 +16,7 @@ from prevalence.cli.meta_options import (
     selection_options,
     write_report,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import LABELLED_FILE, GroupedCommand, option
 
 __all__ = ["significance"]
 
@@ -29,7 +29,7 @@ Examples:
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("inputs", metavar="[INPUT...]", nargs=-1)
+@click.argument("inputs", metavar="[INPUT...]", nargs=-1, type=LABELLED_FILE)
 @selection_options
 @option(
     "Comparison", "--level", "levels", multiple=True, metavar="NAME",

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from prevalence.scorers.options import described_fields
+from prevalence.scorers.registry import ScorerOptions
+
+if TYPE_CHECKING:
+    from dataclasses import Field
+
+    from prevalence.scorers.options import Description
+
 __all__ = [
+    "FILE",
     "INPUT_FORMATS",
+    "LABELLED_FILE",
+    "MODEL_SPEC",
+    "ONE_DEVICE",
+    "SCORER",
     "GroupedCommand",
+    "NamingFiles",
+    "field_options",
     "input_options",
     "model_option_names",
     "model_options",
@@ -21,6 +36,7 @@ __all__ = [
     "refuse_given",
     "run_options",
     "scorer_settings",
+    "seed_option",
     "several_names",
     "split_names",
 ]
@@ -32,14 +48,32 @@ INPUT_FORMATS = (
 )  # fmt: skip
 
 
+_LAST_RELEASE = "0.3"
+"""The release that knows old spellings no more."""
+
+
 class _GroupedOption(click.Option):
-    def __init__(self, *names: Any, group: str, **attributes: Any) -> None:
+    def __init__(
+        self, *names: Any, group: str, formerly: str | None = None, **attributes: Any
+    ) -> None:
         super().__init__(*names, **attributes)
         self.group = group
+        self.formerly = formerly
 
 
 class GroupedCommand(click.Command):
     """A command whose help shows its options under the headings that :func:`option` gave them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the command line, in which old spellings of options stand for the new ones."""
+        now = {
+            parameter.formerly: parameter.opts[0]
+            for parameter in self.params
+            if isinstance(parameter, _GroupedOption) and parameter.formerly
+        }
+        end = args.index("--") if "--" in args else len(args)
+        renamed = [_renamed(word, now) for word in args[:end]]
+        return super().parse_args(ctx, [*renamed, *args[end:]])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section a group in order of first appearance, and then the others."""
@@ -56,8 +90,59 @@ class GroupedCommand(click.Command):
                 formatter.write_dl(records)
 
 
+def _renamed(word: str, now: Mapping[str, str]) -> str:
+    """A word of a command line with its option's new name; says so where it is an old one."""
+    name, equals, value = word.partition("=")
+    if name not in now:
+        return word
+    from prevalence.cli.errors import note
+
+    note(f"{name} is now {now[name]}; the old name goes in {_LAST_RELEASE}")
+    return now[name] + equals + value
+
+
+class NamingFiles(click.ParamType):  # type: ignore[type-arg] # generic in some versions
+    """A text in which files may be named.
+
+    Args:
+        files: what it may name as files, whether or not they are there.
+    """
+
+    name = "text"
+
+    def __init__(self, files: Callable[[str], Iterable[str]]) -> None:
+        self.files = files
+
+
+def _scorer_files(names: str) -> Iterator[str]:
+    from prevalence.scorers.registry import files_read
+
+    for name in names.split("|"):
+        yield from files_read(name.strip())
+
+
+SCORER = NamingFiles(_scorer_files)
+"""A scorer's name, or alternatives with ``|`` between."""
+
+FILE = NamingFiles(lambda name: [name])
+"""A name that may also be that of a file."""
+
+LABELLED_FILE = NamingFiles(lambda name: [name, name.partition("=")[2]])
+"""``LABEL=FILE``, or a file alone."""
+
+MODEL_SPEC = NamingFiles(lambda spec: [spec.partition(":")[2]])
+"""``KIND:PATH``."""
+
+
 def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Command]:
-    """:func:`click.option` under a heading of the help text."""
+    """:func:`click.option` under a heading of the help text.
+
+    Args:
+        group: the heading.
+        names: spellings, and the parameter's name where it is another.
+        attributes: of :func:`click.option`; ``formerly`` is a spelling that works for one more
+            release, with a notice.
+    """
     return click.option(*names, cls=_GroupedOption, group=group, **attributes)
 
 
@@ -116,6 +201,30 @@ quiet_option = option(
     "Output", "--quiet", "-q", is_flag=True, help="No progress and no notes on stderr."
 )
 
+_SEED = 12345
+
+
+def seed_option(
+    group: str,
+    help: str,  # noqa: A002 - as in click
+    *,
+    default: int = _SEED,
+    least: int | None = 0,
+) -> Callable[[Command], Command]:
+    """Add --seed.
+
+    Args:
+        group: its heading.
+        help: what is drawn.
+        default: another one where finished work is found again by its seed, as are stored replies
+            of language models, so that a change would repeat what is paid for.
+        least: lower bound, or None.
+    """
+    return option(
+        group, "--seed", metavar="N", default=default, show_default=True, help=help,
+        type=click.INT if least is None else click.IntRange(least),
+    )  # fmt: skip
+
 
 def input_options(*names: str) -> Callable[[Command], Command]:
     """Options that choose what is read, by the names of their parameters, in this order."""
@@ -126,117 +235,98 @@ def input_options(*names: str) -> Callable[[Command], Command]:
     return add
 
 
-_CHOICE_OPTIONS = (
-    option(
-        "Model",
-        "--model",
-        metavar="MODEL",
-        help="embedded, a name from `prevalence models`, a checkpoint folder, a hub name, or "
-        "another scorer such as rouge1-precision [default: embedded, or what --calibration names].",
-    ),
-    option(
-        "Model",
-        "--threshold",
-        metavar="P",
-        type=click.FloatRange(0, 1, max_open=True),
-        help="A review implies a sentence above this probability [default: the model's own].",
-    ),
-    option(
-        "Model",
-        "--calibration",
-        metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="A file of `prevalence calibrate --output`: its threshold and map, and its scorer.",
-    ),
-    option(
-        "Model",
-        "--recheck/--no-recheck",
-        default=True,
-        help="In half precision, ask again in float32 what rounding could turn [default: yes].",
-    ),
-)
+def field_options(
+    kind: type,
+    *names: str,
+    but: Collection[str] = (),
+    group: str | None = None,
+    helps: Mapping[str, str] | None = None,
+) -> Callable[[Command], Command]:
+    """Options for the described fields of a dataclass, in the order of the fields.
 
-_RUN_OPTIONS = (
-    option(
-        "Model",
-        "--device",
-        metavar="DEVICE",
-        default="auto",
-        show_default=True,
-        help="auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps; NLI models also take "
-        "all (CUDA devices) or some of them: cuda:0,cuda:1.",
-    ),
-    option(
-        "Model",
-        "--dtype",
-        metavar="TYPE",
-        type=click.Choice(["auto", "float32", "float16", "bfloat16"]),
-        default="auto",
-        show_default=True,
-        help="auto (float32), float32, float16 or bfloat16.",
-    ),
-    option(
-        "Model",
-        "--batch-tokens",
-        metavar="N",
-        type=click.IntRange(1),
-        help="Most tokens in a batch; halved by itself when memory runs out.",
-    ),
-    option(
-        "Model",
-        "--packing",
-        metavar="HOW",
-        type=click.Choice(["auto", "packed", "padded"]),
-        default="auto",
-        show_default=True,
-        help="How pairs of unequal length share a batch: packed (no padding), padded, or auto "
-        "(packed on a CUDA device where the model allows it, and DeBERTa on a CPU too).",
-    ),
-    option(
-        "Model",
-        "--windows",
-        metavar="STRIDE",
-        type=click.IntRange(1),
-        help="Read long reviews in windows that advance by STRIDE tokens; the window of highest "
-        "entailment decides [default: the beginning is read].",
-    ),
-    option(
-        "Model",
-        "--max-length",
-        metavar="N",
-        type=click.IntRange(8),
-        help="A limit in tokens below the model's own.",
-    ),
-    option(
-        "Model",
-        "--labels",
-        metavar="NAMES",
-        help="Classes in output order, for a checkpoint that does not name them, for example "
-        "contradiction,neutral,entailment.",
-    ),
-    option(
-        "Cache",
-        "--cache",
-        metavar="DIR",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder of the pair cache [default: $PREVALENCE_CACHE, or the user's cache folder].",
-    ),
-    option("Cache", "--no-cache", is_flag=True, help="Neither read nor write the pair cache."),
-)
+    Args:
+        kind: the dataclass; defaults, help texts, choices and bounds are those of its fields.
+        names: of the fields; none for all of them.
+        but: fields that are left out.
+        group: a heading in place of the fields' own.
+        helps: help texts in place of the fields' own, by the parameter's name.
+    """
+
+    def add(command: Command) -> Command:
+        options = [
+            option(group or said.group, spelling, **attributes)
+            for each, said in described_fields(kind)
+            if (not names or each.name in names) and each.name not in but
+            for spelling, attributes in _spelt(each, said, helps or {})
+        ]
+        return _with_options(command, options)
+
+    return add
 
 
-def model_options(command: Command) -> Command:
-    """Add the options that choose and run a scorer."""
-    return _with_options(command, (*_CHOICE_OPTIONS, *_RUN_OPTIONS))
+def _spelt(
+    each: Field[Any], said: Description, helps: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The option of a field, and the flag that turns it off."""
+    spelling = said.spelling or f"--{each.name.replace('_', '-')}"
+    about = helps.get(_parameter(spelling), said.help)
+    if isinstance(each.default, bool):
+        yield spelling, {"is_flag": True, "default": each.default, "help": about}
+        return
+    yield (
+        spelling,
+        {
+            "metavar": said.metavar,
+            "type": _type(said),
+            "default": each.default,
+            "show_default": bool(each.default),
+            "help": about,
+        },
+    )
+    if said.off is not None:
+        off, off_help = said.off
+        yield off, {"is_flag": True, "help": helps.get(_parameter(off), off_help)}
 
 
-def run_options(command: Command) -> Command:
-    """Add the options that run a scorer, for a command that chooses it by other means."""
-    return _with_options(command, _RUN_OPTIONS)
+def _parameter(spelling: str) -> str:
+    return spelling.partition("/")[0].removeprefix("--").replace("-", "_")
+
+
+def _type(said: Description) -> Any:
+    if said.choices:
+        return click.Choice(said.choices)
+    if said.names == "scorer":
+        return SCORER
+    if said.names is not None:
+        folder = said.names == "folder"
+        return click.Path(path_type=Path, file_okay=not folder, dir_okay=folder)
+    lowest = said.least if said.above is None else said.above
+    if lowest is None:
+        return click.STRING
+    if isinstance(lowest, int):
+        return click.IntRange(lowest)
+    # Whole bounds are shown as whole numbers.
+    highest = None if said.below is None else int(said.below)
+    return click.FloatRange(
+        int(lowest), highest, min_open=said.above is not None, max_open=highest is not None
+    )
+
+
+ONE_DEVICE = "auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps."
+"""Help text of --device where several do not share the work."""
+
+_CHOOSING = ("model", "threshold", "calibration", "recheck")
+"""Fields that choose a scorer; the others run it."""
+
+model_options = field_options(ScorerOptions)
+"""The options that choose and run a scorer."""
+
+run_options = field_options(ScorerOptions, but=_CHOOSING)
+"""The options that run a scorer, for a command that chooses it by other means."""
 
 
 def model_option_names() -> frozenset[str]:
-    """Names of the parameters that :func:`model_options` adds."""
+    """Names of the parameters that :data:`model_options` adds."""
 
     def bare(**_: Any) -> None: ...
 
@@ -281,7 +371,7 @@ def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
 
 
 def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a scorer is opened with, by the parameters of :func:`model_options`.
+    """What a scorer is opened with, by the parameters of :data:`model_options`.
 
     Raises:
         click.UsageError: --cache and --no-cache were both given.

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import os
-import re
+import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
+from prevalence.cli.options import NamingFiles
+from prevalence.report.text import inert
+from prevalence.writers import JsonLinesWriter
 
-__all__ = ["LineFile", "check_output", "keeping_pairs", "kept_in", "kept_parts", "line_file"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import ExitStack
+
+__all__ = [
+    "LineFile",
+    "check_output",
+    "keeping_pairs",
+    "kept_in",
+    "kept_parts",
+    "line_file",
+    "line_writer",
+    "screen",
+]
 
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record"})
 """Options that name what a command writes; whatever other parameters name is read."""
-_AFTER_A_MARK = re.compile(r"[:=,|]")
-"""What stands before the file in ``adapter:FILE``, ``LABEL=FILE`` and lists of such."""
 
 
 def check_output(output: Path, *, option: str = "--output") -> None:
@@ -40,27 +51,22 @@ def check_output(output: Path, *, option: str = "--output") -> None:
     for parameter in context.command.params:
         if _WRITTEN.isdisjoint(parameter.opts):
             given = context.params.get(str(parameter.name))
-            is_input = isinstance(parameter, click.Argument)
-            if any(_same_file(path, output) for path in _paths(given, bare=is_input)):
-                read = "an input" if is_input else parameter.opts[0]
+            if any(_same_file(path, output) for path in _paths(parameter, given)):
+                read = "an input" if isinstance(parameter, click.Argument) else parameter.opts[0]
                 raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
 
 
-def _paths(given: Any, *, bare: bool) -> Iterator[str]:
-    """What a parameter's value may name as a file.
-
-    Args:
-        given: the value.
-        bare: whether a bare word may, which among options is more often the name of a system.
-    """
+def _paths(parameter: click.Parameter, given: Any) -> Iterator[str]:
+    """What a parameter's value names as files."""
     if isinstance(given, tuple | list):
         for one in given:
-            yield from _paths(one, bare=bare)
+            yield from _paths(parameter, one)
     elif isinstance(given, Path):
         yield str(given)
-    elif isinstance(given, str):
-        parts = [given, *_AFTER_A_MARK.split(given)[1:]]
-        yield from (part for part in parts if bare or "." in part or os.sep in part)
+    elif isinstance(given, str) and isinstance(parameter.type, NamingFiles):
+        yield from parameter.type.files(given)
+    elif isinstance(given, str) and isinstance(parameter, click.Argument):
+        yield given
 
 
 def _same_file(first: str, second: Path) -> bool:
@@ -94,12 +100,7 @@ class LineFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 
@@ -117,11 +118,6 @@ class LineFile:
     def flush(self) -> None:
         """Give what was written to the system, which keeps it when the process is killed."""
         self.begin().flush()
-
-    def line(self, text: str) -> None:
-        """Write one line, whole before the next is begun."""
-        self.write(text + "\n")
-        self.flush()
 
     def kept(self, what: str) -> str:
         """What an interrupted run leaves behind, in words.
@@ -149,6 +145,27 @@ def kept_in(lines: LineFile | None, what: str) -> str:
     return "nothing is kept (--output FILE.jsonl would)" if lines is None else lines.kept(what)
 
 
+class _InertScreen:
+    """A terminal that rows cannot drive."""
+
+    def write(self, text: str) -> int:
+        """Write rows."""
+        return sys.stdout.write(inert(text))
+
+    def flush(self) -> None:
+        """Flush the terminal."""
+        sys.stdout.flush()
+
+
+def screen() -> IO[str]:
+    """Standard output for rows; a file or pipe gets every character as it is."""
+    if sys.stdout.isatty():
+        return cast("IO[str]", _InertScreen())
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    return sys.stdout
+
+
 def kept_parts(folder: Path) -> str:
     """What an interrupted run leaves behind in a folder of Parquet parts, in words."""
     from prevalence.distributed import finished_count
@@ -172,6 +189,11 @@ def keeping_pairs(cache: Path | str | None) -> Iterator[None]:
             else "pairs scored so far are in the cache; the same command goes on from there"
         )
         raise KeyboardInterrupt(f"interrupted: {kept}") from None
+
+
+def line_writer(lines: LineFile | None) -> Callable[[ExitStack], JsonLinesWriter | None]:
+    """Opens the output for rows; the file itself is opened with the first of them."""
+    return lambda stack: None if lines is None else JsonLinesWriter(stack.enter_context(lines))
 
 
 def _lines(path: Path) -> int:

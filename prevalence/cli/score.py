@@ -1,4 +1,4 @@
-"""`prevalence score`: options of the command; :mod:`prevalence.cli.run` does the work."""
+"""`prevalence score`: summaries in, rows in files or on the screen, a table and notes out."""
 
 from __future__ import annotations
 
@@ -6,33 +6,61 @@ import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.distributed import (
-    check_engine,
+    ClusterOptions,
+    check_cluster,
     engine_options,
-    run_distributed,
+    open_cluster,
     worker_parameters,
 )
+from prevalence.cli.errors import EXIT_NOTHING, note, tell_failures
 from prevalence.cli.options import (
     GroupedCommand,
+    field_options,
     input_options,
     model_options,
     option,
     quiet_option,
+    refuse_given,
     scorer_settings,
+    seed_option,
 )
-from prevalence.cli.outputs import check_output
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
+from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
+from prevalence.runs import Finished, Incomplete, Selection, Tally, run
+from prevalence.scoring.options import ScoringOptions
+from prevalence.writers import (
+    CsvWriter,
+    JsonLinesWriter,
+    JsonWriter,
+    RowWriter,
+    atomic_file,
+    finished_rows,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import ExitStack
+
+    from prevalence.cli.progress import RunProgress
+    from prevalence.distributed import DistributedEngine
+    from prevalence.records import ScoredSummary
     from prevalence.report.systems import SystemTable
-    from prevalence.scoring.engine import Engine, ScoringOptions
+    from prevalence.scoring.engine import Engine
+
+    Scoring = Engine | DistributedEngine
+    Records = Selection | DistributedEngine
 
 __all__ = ["ScoreOptions", "score"]
 
+_WRITERS: dict[str, Callable[[IO[str]], RowWriter[ScoredSummary]]] = {
+    "jsonl": JsonLinesWriter,
+    "csv": CsvWriter,
+    "json": JsonWriter,
+}
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".json": "json", "": "jsonl"}
 
 _EPILOG = """\b
@@ -55,13 +83,9 @@ Exit status: 0 all scored, 1 some records failed, 2 usage or nothing could run,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreOptions:
+class ScoreOptions(ClusterOptions):
     """The command's own options; the others go to the scorer."""
 
-    inputs: tuple[str, ...]
-    input_format: str
-    reviews: Path | None
-    product_names: Path | None
     no_trivial: bool
     trivial_template: str
     splitter: str
@@ -71,9 +95,6 @@ class ScoreOptions:
     statements_where: str | None
     reviews_where: str | None
     ceiling: bool
-    systems: tuple[str, ...]
-    limit: int | None
-    output: Path | None
     overwrite: bool
     format: str | None
     explain: bool
@@ -81,10 +102,6 @@ class ScoreOptions:
     resamples: int | None
     seed: int
     quiet: bool
-    engine: str
-    address: str | None
-    workers: int | None
-    gpus_per_worker: float | None
 
     @property
     def files_read(self) -> tuple[str, ...]:
@@ -92,11 +109,6 @@ class ScoreOptions:
         reviews = () if self.reviews is None else (str(self.reviews),) * len(self.inputs)
         names = () if self.product_names is None else (str(self.product_names),)
         return (*self.inputs, *reviews, *names)
-
-    @property
-    def wanted_systems(self) -> frozenset[str]:
-        """Systems named by --systems; none for all of them."""
-        return frozenset(self.systems)
 
     @property
     def file_format(self) -> str | None:
@@ -153,65 +165,7 @@ class ScoreOptions:
     type=click.IntRange(1),
     help="Only the first N records that are left.",
 )
-@option("Scoring", "--no-trivial", is_flag=True, help="No trivial mask.")
-@option(
-    "Scoring",
-    "--trivial-template",
-    metavar="TEXT",
-    default="name",
-    show_default=True,
-    help='name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
-)
-@option(
-    "Scoring",
-    "--splitter",
-    metavar="NAME",
-    type=click.Choice(SPLITTERS),
-    default=SPLITTERS[0],
-    show_default=True,
-    help=f"How summaries are cut into sentences: {', '.join(SPLITTERS)}.",
-)
-@option(
-    "Scoring",
-    "--soft",
-    is_flag=True,
-    help="Also score with probabilities in place of decisions (asks every pair).",
-)
-@option(
-    "Scoring",
-    "--full-matrix",
-    is_flag=True,
-    help="Also ask the reviews about masked sentences; scores stay the same.",
-)
-@option(
-    "Scoring",
-    "--max-sentences",
-    metavar="N",
-    type=click.IntRange(1),
-    default=DEFAULT_MAX_SENTENCES,
-    show_default=True,
-    help="Refuse longer summaries: redundancy is quadratic.",
-)
-@option(
-    "Scoring",
-    "--statements-where",
-    metavar="CONDITION",
-    help="Score only the statements that satisfy it: 'text has battery, charger', or "
-    "'aspect = battery' where the record labels them.",
-)
-@option(
-    "Scoring",
-    "--reviews-where",
-    metavar="CONDITION",
-    help="Score against only the reviews that satisfy it: 'rating <= 2 and text has refund'.",
-)
-@option(
-    "Scoring",
-    "--ceiling",
-    is_flag=True,
-    help="Also give each score as a share of what greedy construction reaches on the same reviews "
-    "at the same length; quadratic in reviews, and cached.",
-)
+@field_options(ScoringOptions)
 @model_options
 @engine_options
 @option(
@@ -252,48 +206,41 @@ class ScoreOptions:
     type=click.IntRange(1),
     help="Of intervals and tests [default: 1,000; 10,000 for randomization].",
 )
-@option(
-    "Statistics",
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
-    default=12345,
-    show_default=True,
-    help="Of the resampling.",
-)
+@seed_option("Statistics", "Of the resampling.")
 def score(**parameters: Any) -> None:
     """Score summaries: how prevalent are their opinions among the reviews?
 
     INPUT is a file of products with reviews and summaries (JSON Lines, JSON, CSV, TSV and the
     released layouts of published data sets, gzipped or not), or - for standard input.
     """
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
-
     own = {name: parameters.pop(name) for name in ScoreOptions.__dataclass_fields__}
     options = ScoreOptions(**own)
-    _check(options)
-    check_engine(options, parameters)
+    _check(options, parameters)
     table = _run(options, parameters)
     if table.nothing_left and not table.scored:
         sys.exit(EXIT_NOTHING)
-    if table.failed:
-        sys.exit(EXIT_SOME_FAILED if table.scored else EXIT_NOTHING)
+    tell_failures(table.failed, there=table.scored)
 
 
 def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
     scoring = _scoring(options, parameters)
     if options.engine == "ray":
         known = worker_parameters(options, parameters)
-        return run_distributed(options, partial(_open_engine, scoring, known))
-    from prevalence.cli.run import Selection, run
-
-    selection = Selection(options)
-    return run(options, selection, _open_engine(scoring, parameters))
+        with open_cluster(options, partial(_open_engine, scoring, known)) as engine:
+            return _score(options, engine, engine)
+    selection = Selection(
+        options.inputs,
+        source_format=options.input_format,
+        reviews=options.reviews,
+        names=options.product_names,
+        systems=sorted(options.systems),
+        limit=options.limit,
+        limit_left=True,
+    )
+    return _score(options, selection, _open_engine(scoring, parameters))
 
 
 def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOptions:
-    from prevalence.scoring.engine import ScoringOptions
-
     return ScoringOptions(
         threshold=parameters["threshold"],
         trivial=None if options.no_trivial else options.trivial_template,
@@ -315,7 +262,211 @@ def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
     return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
-def _check(options: ScoreOptions) -> None:
+def _score(options: ScoreOptions, records: Records, engine: Scoring) -> SystemTable:
+    """Score the records, and write and print what the options ask for.
+
+    Returns:
+        Statistics of every row, those of an earlier run of the same output included.
+    """
+    from prevalence.cli.progress import RunProgress
+
+    if not engine.calibrated and not options.quiet:
+        note(
+            "warning: the model has no calibrated threshold; "
+            f"{engine.threshold:g} is used (set --threshold)"
+        )
+    rows = _Rows(options)
+    lines = None
+    if options.output is not None and options.file_format == "jsonl":
+        lines = LineFile(options.output, overwrite=options.overwrite)
+    bar = RunProgress(
+        # One file of reviews is read again beside every file of summaries.
+        [str(options.reviews or path) for path in options.inputs],
+        admitted=lambda: engine.counts.naive,
+        quiet=options.quiet,
+    )
+    announced = _Announcement(bar, kept=engine.cached, quiet=options.quiet)
+    failure = run(
+        records.items(bar.reader),
+        partial(engine.run, progress=bar.done, planned=bar.planned, announced=announced),
+        marks=engine.marks,  # type: ignore[arg-type] # records and engine go together
+        rest=records.rest,  # type: ignore[arg-type]
+        finished=_finished(options),
+        tally=rows,
+        progress=bar,
+        writer=partial(_writer, options, lines),
+        kept=lambda: _kept(options, engine, lines),
+        worth=lambda: engine.counts.scored,
+    )
+    if not rows.table.scored:
+        records.check()
+    if options.screen_format == "table":
+        _print_table(options, rows.table)
+    if not options.quiet:
+        _print_work(options, engine, rows)
+    if failure is not None:
+        if options.output is not None and not options.keeps_rows:
+            note(f"{options.output} was not written: it would not be whole")
+        raise Incomplete from failure
+    records.check()
+    return rows.table
+
+
+class _Rows(Tally["ScoredSummary"]):
+    """What becomes of rows: statistics, explanations and error lines."""
+
+    def __init__(self, options: ScoreOptions) -> None:
+        from prevalence.report.systems import SystemTable
+
+        in_rows = options.output is not None or options.screen_format != "table"
+        super().__init__(options.output, note, limited=in_rows)
+        self.table = SystemTable()
+        self._explain = options.explain
+
+    def count(self, row: ScoredSummary) -> None:
+        """Add a row to the statistics, and show its error, or everything about it."""
+        self.table.add(row)
+        if self._explain:
+            from prevalence.report.console import explanation, make_console
+
+            make_console().print(explanation(row))
+        elif row.error is not None:
+            self.fail(row.error)
+
+
+class _Announcement:
+    """Says once, before they are asked, how many pairs ceilings may cost."""
+
+    def __init__(self, bar: RunProgress, *, kept: bool, quiet: bool) -> None:
+        self._bar = bar
+        self._kept = kept
+        self._silent = quiet
+
+    def __call__(self, pairs: int) -> None:
+        """The ceilings of a chunk may ask so many pairs."""
+        if not self._silent:
+            self._bar.pause()
+            kept = "; the cache keeps the answers" if self._kept else ""
+            note(f"--ceiling: the first records take at most {pairs:,} more pairs{kept}")
+        self._silent = True
+
+
+def _finished(options: ScoreOptions) -> Finished[ScoredSummary] | None:
+    output = options.output
+    if output is None or not options.continues:
+        return None
+    if not output.is_dir():
+        return Finished(path=output, rows=finished_rows(output))
+    from prevalence.distributed import finished_parts
+
+    return Finished(path=output, rows=finished_parts(output))
+
+
+def _writer(
+    options: ScoreOptions, lines: LineFile | None, stack: ExitStack
+) -> RowWriter[ScoredSummary] | None:
+    if options.output is None:
+        kind = _WRITERS.get(options.screen_format)
+        return None if kind is None else kind(screen())
+    if lines is not None:
+        stack.enter_context(lines).begin()
+        return JsonLinesWriter(lines)
+    if options.file_format == "parquet":
+        from prevalence.distributed import PartsWriter
+
+        return stack.enter_context(PartsWriter(options.output, continues=options.continues))
+    return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
+
+
+def _print_table(options: ScoreOptions, table: SystemTable) -> None:
+    from prevalence.report.console import comparison_table, make_console, plain, system_table
+    from prevalence.report.systems import RESAMPLES
+    from prevalence.signature import with_parts
+
+    console = make_console()
+    counts = {test: options.resamples or RESAMPLES[test] for test in RESAMPLES}
+    statistics = table.statistics(resamples=counts["bootstrap"], seed=options.seed)
+    if statistics:
+        console.print(system_table(statistics, width=console.width))
+    if options.tests:
+        comparisons = table.compare(options.tests, resamples=counts, seed=options.seed)
+        console.print()
+        if comparisons:
+            console.print(comparison_table(comparisons))
+        else:
+            console.print("--test: there is one system, so nothing to compare")
+    resampling = {"bs": counts["bootstrap"]}
+    if "randomization" in options.tests:
+        resampling["ar"] = counts["randomization"]
+    resampling["seed"] = options.seed
+    if table.signatures:
+        console.print()
+    for signature in table.signatures:
+        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
+
+
+def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
+    """Notes on the run: what was avoided, what was cut, what lacks a mask."""
+    counts = engine.counts
+    done = engine.scorer_counts
+    rows.note_earlier()
+    pairs = (
+        f"; of {counts.naive:,} pairs {counts.naive - counts.planned:,} were avoided by early "
+        f"stopping, {counts.planned - counts.unique:,} were duplicates"
+    )
+    # Those of ceilings and of parts of texts among them, which are no pairs of a score.
+    cached = f"; {done.hits:,} answers were cached"
+    note(
+        f"{counts.scored:,} summaries scored, {counts.failed:,} failed"
+        + (pairs + cached if counts.naive else "")
+    )
+    if counts.ceiling_most:
+        note(
+            f"ceilings asked {counts.ceiling_asked:,} of the {counts.ceiling_most:,} pairs of a "
+            "review and a sentence of the reviews"
+        )
+    if counts.nothing_left:
+        note(
+            f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
+            'statement or no review (the "warning" in the rows says which)'
+        )
+    rows.note_hidden()
+    if counts.truncated:
+        note(
+            f"{counts.truncated:,} pairs had a text cut at the model's limit "
+            "(--windows STRIDE reads premises whole)"
+        )
+    if counts.doubtful:
+        note(
+            f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
+            "otherwise (--dtype float32 settles them)"
+        )
+    if done.rechecked:
+        note(
+            f"{done.rechecked:,} pairs near the threshold were scored again in float32, which "
+            f"turned {done.turned:,} decisions"
+        )
+    if counts.unnamed and not options.no_trivial:
+        note(
+            f"{counts.unnamed:,} summaries have no product name, so no trivial mask "
+            "(--product-names gives names)"
+        )
+    if counts.warned:
+        note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
+
+
+def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str:
+    """What an interrupted run leaves behind, which is what the next one need not do."""
+    if lines is not None:
+        return lines.kept("rows")
+    if options.output is not None and options.output.is_dir():
+        return kept_parts(options.output)
+    if engine.cached:
+        return "pairs scored so far are in the cache; the same command goes on from there"
+    return "nothing is kept (--output FILE.jsonl or the cache would)"
+
+
+def _check(options: ScoreOptions, parameters: dict[str, Any]) -> None:
     if options.no_trivial and options.trivial_template != "name":
         raise click.UsageError("--no-trivial and --trivial-template exclude each other")
     if options.files_read.count("-") > 1:
@@ -329,6 +480,10 @@ def _check(options: ScoreOptions) -> None:
             raise click.UsageError("--overwrite goes with --output")
     else:
         _check_output(options, options.output)
+    if options.engine == "ray":
+        check_cluster(options, parameters["device"])
+    else:
+        refuse_given({"address", "workers", "gpus_per_worker"}, "goes with --engine ray")
 
 
 def _check_output(options: ScoreOptions, output: Path) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, input_options, option, quiet_option
+from prevalence.cli.errors import note, tell_failures
+from prevalence.cli.options import (
+    GroupedCommand,
+    field_options,
+    input_options,
+    option,
+    quiet_option,
+    seed_option,
+)
+from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from prevalence.records import BadRecord, Product
     from prevalence.simplify.rewriting import RewriteCounts
 
 __all__ = ["simplify"]
@@ -68,10 +71,11 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
 @option(
     "Model",
     "--dtype",
-    type=click.Choice(["float32", "bfloat16"]),
-    default="float32",
+    metavar="TYPE",
+    type=click.Choice(["auto", "float32", "bfloat16"]),
+    default="auto",
     show_default=True,
-    help="Of the weights.",
+    help="Of the weights: auto (float32), float32 or bfloat16.",
 )
 @option(
     "Model",
@@ -101,16 +105,19 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     show_default=True,
     help="Probability of the nucleus.",
 )
-@option("Sampling", "--seed", metavar="N", type=int, default=0, show_default=True,
-        help="Of the samples; a sentence's samples depend on nothing else.")  # fmt: skip
-@option(
+@seed_option(
     "Sampling",
-    "--splitter",
-    type=click.Choice(SPLITTERS),
-    default=SPLITTERS[0],
-    show_default=True,
-    help="How reviews are cut into sentences, and candidates counted.",
+    "Of the samples; a sentence's samples depend on nothing else.",
+    default=0,
+    least=None,
 )
+@field_options(
+    ScoringOptions, "splitter", group="Sampling",
+    helps={
+        "splitter": "How reviews are cut into sentences, and candidates counted: "
+        f"{', '.join(SPLITTERS)}."
+    },
+)  # fmt: skip
 @option(
     "Output",
     "--output",
@@ -140,74 +147,38 @@ def simplify(
     Of ten nucleus samples the first with the most sentences replaces a sentence. Summaries made
     from the rewritten reviews are scored against the original ones.
     """
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED, Incomplete, note
-    from prevalence.cli.outputs import LineFile, check_output
-    from prevalence.errors import PrevalenceError
-    from prevalence.readers import read_products
+    from prevalence.cli.progress import RunProgress
     from prevalence.simplify.checkpoint import load_seq_to_seq
-    from prevalence.simplify.products import simplified_products, skip_simplified
+    from prevalence.simplify.products import (
+        finished_simplified,
+        simplified_marks,
+        simplified_products,
+    )
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
 
     check_output(output)
     options = RewriteOptions(**sampling)
-    items: Iterator[Product | BadRecord] = islice(
-        read_products(input, format=input_format, summaries=False), limit
-    )
+    selection = Selection([input], source_format=input_format, summaries=False, limit=limit)
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
-    report = _Report()
+    tally: Tally[Any] = Tally(output, note, limited=False)
     lines = LineFile(output, overwrite=overwrite)
-    if lines.continues:
-        items = skip_simplified(items, output, signature=simplifier.signature)
-    try:
-        with lines, _bar(quiet) as show:
-            for product in simplified_products(_good(items, report), simplifier, progress=show):
-                lines.line(json.dumps(product.to_json(), ensure_ascii=False))
-                report.written += 1
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted: {lines.kept('products')}") from None
-    except PrevalenceError as error:
-        if not report.written:
-            raise
-        raise Incomplete from error
+    bar = RunProgress([input], rows="products", counted="distinct sentences", quiet=quiet)
+    failure = run(
+        selection.items(bar.reader),
+        lambda items: simplified_products(tally.good(items), simplifier, progress=bar.done),
+        marks=lambda item: simplified_marks(item, simplifier.signature),
+        finished=finished_simplified(output) if lines.continues else None,
+        tally=tally,
+        progress=bar,
+        writer=line_writer(lines),
+        kept=lambda: lines.kept("products"),
+        worth=lambda: tally.made,
+    )
+    if failure is not None:
+        raise Incomplete from failure
     if not quiet:
-        note(_summary(report.written, simplifier.counts))
-    if report.failed:
-        some = output.is_file() and output.stat().st_size
-        sys.exit(EXIT_SOME_FAILED if some else EXIT_NOTHING)
-
-
-@dataclass(slots=True)
-class _Report:
-    written: int = 0
-    failed: int = 0
-
-
-def _good(items: Iterator[Product | BadRecord], report: _Report) -> Iterator[Product]:
-    from prevalence.cli.errors import note
-    from prevalence.records import BadRecord
-
-    for item in items:
-        if isinstance(item, BadRecord):
-            report.failed += 1
-            note(f"error: {item.error}")
-        else:
-            yield item
-
-
-@contextmanager
-def _bar(quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A callback that shows the number of sentences done."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    shown = sys.stderr.isatty() and not console.is_dumb_terminal and not quiet
-    text = TextColumn("{task.completed:,.0f} distinct sentences done")
-    columns = (SpinnerColumn(), text, TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, redirect_stdout=False,
-                  disable=not shown) as bar:  # fmt: skip
-        task = bar.add_task("", total=None)
-        yield lambda done: bar.update(task, advance=done)
+        note(_summary(tally.made, simplifier.counts))
+    tell_failures(tally.failed, there=output.is_file() and output.stat().st_size)
 
 
 def _summary(written: int, counts: RewriteCounts) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.options import (
     GroupedCommand,
+    field_options,
     input_options,
     model_option_names,
     model_options,
@@ -18,8 +19,9 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
     scorer_settings,
+    seed_option,
 )
-from prevalence.cli.outputs import check_output
+from prevalence.cli.outputs import LineFile, check_output, line_writer
 from prevalence.cli.writing_options import (
     LANGUAGE_MODEL,
     WritingOptions,
@@ -27,20 +29,33 @@ from prevalence.cli.writing_options import (
     take_writing,
     writing_options,
 )
+from prevalence.errors import InputError
 from prevalence.models.registry import EMBEDDED
+from prevalence.runs import Incomplete, Selection, Tally, chunks, run
+from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule
 from prevalence.summarize.extract import METHODS, SEARCHES, SummaryOptions
 from prevalence.summarize.products import Target
+from prevalence.summarize.questions import Calls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from prevalence.baselines.judges.writing import SummaryWriter, Written
+    from prevalence.llm.protocol import Backend
+    from prevalence.records import Product
     from prevalence.scoring.engine import Engine
+    from prevalence.summarize.extract import Extract
     from prevalence.summarize.summarizer import Summarizer
 
-__all__ = ["SummarizeOptions", "summarize"]
+__all__ = ["GENERATION_KEY", "SummarizeOptions", "summarize"]
 
+GENERATION_KEY = "generation"
+"""Key of a summary that says which model wrote it, how; scores pass it through."""
+
+_AT_ONCE = 64
+"""Most products in one call, so that a run that is ended has written most of what it made."""
 _SENTENCES = 5
 _OF_GREEDY = frozenset(
     {"search", "confidence", "refuse_contradictions", "no_trivial", "trivial_template"}
@@ -50,7 +65,7 @@ _READ: Mapping[str, frozenset[str]] = {
     "lead": frozenset({"no_cache"}),
     "lexrank": frozenset({"no_cache"}),
     "centroid": frozenset({"no_cache", "model", "device"}),
-    LANGUAGE_MODEL: frozenset({"no_cache", "cache", "device", "dtype", "batch_tokens"}),
+    LANGUAGE_MODEL: frozenset({"no_cache", "cache", "device", "dtype", "batch_tokens", "model"}),
 }
 """What other methods than greedy read of the options that open a scorer."""
 
@@ -101,9 +116,9 @@ class SummarizeOptions:
     quiet: bool
 
     @property
-    def continues(self) -> bool:
-        """Whether records of an earlier run in --output are kept."""
-        return self.output.is_file() and not self.overwrite
+    def lengths(self) -> tuple[float | str | None, ...]:
+        """The ways to say how long a summary is, of which at most one is given."""
+        return self.length, self.like, self.sentences
 
     @property
     def target(self) -> Target:
@@ -183,21 +198,19 @@ class SummarizeOptions:
 )
 @option(
     "Choice",
-    "--confidence",
+    "--racing-confidence",
+    "confidence",
+    formerly="--confidence",
     metavar="P",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.95,
     show_default=True,
     help="Probability with which racing finds the summary that exact search makes.",
 )
-@option(
+@seed_option(
     "Choice",
-    "--seed",
-    metavar="N",
-    type=click.IntRange(0),
+    "Of random, of the order in which racing asks the reviews, and of llm.",
     default=0,
-    show_default=True,
-    help="Of random, of the order in which racing asks the reviews, and of llm.",
 )
 @option(
     "Choice",
@@ -211,24 +224,15 @@ class SummarizeOptions:
     is_flag=True,
     help="Give no full stop to a sentence that lacks one; joined ones may then be read as one.",
 )
-@option("Choice", "--no-trivial", is_flag=True, help="Greedy: keep trivial sentences.")
-@option(
-    "Choice",
-    "--trivial-template",
-    metavar="TEXT",
-    default="name",
-    show_default=True,
-    help='Greedy: name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
-)
-@option(
-    "Choice",
-    "--splitter",
-    metavar="NAME",
-    type=click.Choice(SPLITTERS),
-    default=SPLITTERS[0],
-    show_default=True,
-    help=f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
-)
+@field_options(
+    ScoringOptions, "trivial", "splitter", group="Choice",
+    helps={
+        "trivial_template": 'Greedy: name is "I bought a {name}."; script is "I bought {name}."; '
+        "or your own text.",
+        "no_trivial": "Greedy: keep trivial sentences.",
+        "splitter": f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
+    },
+)  # fmt: skip
 @writing_options
 @model_options
 @option(
@@ -255,49 +259,138 @@ def summarize(**parameters: Any) -> None:
     is the summary of highest opinion prevalence that is easily made. With llm, a language model
     writes the summary instead.
     """
-    from prevalence.cli.errors import EXIT_NOTHING, EXIT_SOME_FAILED
-
     own = {name: parameters.pop(name) for name in SummarizeOptions.__dataclass_fields__}
     options = SummarizeOptions(**own)
     writing = take_writing(parameters)
     _check(options)
-    check_writing(writing, options)
-    there, failed = _run(options, writing, parameters)
-    if failed:
-        sys.exit(EXIT_SOME_FAILED if there else EXIT_NOTHING)
-
-
-def _run(
-    options: SummarizeOptions, writing: WritingOptions, parameters: dict[str, Any]
-) -> tuple[int, int]:
-    """Products in the output, and records that failed."""
+    check_writing(writing, method=options.method, lengths=options.lengths)
+    selection = Selection(
+        [options.input],
+        source_format=options.input_format,
+        names=options.product_names,
+        summaries=False,
+        limit=options.limit,
+    )
     if options.method == LANGUAGE_MODEL:
-        from prevalence.cli.written import run as write
-
-        written = write(options, writing)
-        return written.there, written.failed
-    from prevalence.cli.summaries import run
-
-    report = run(options, lambda: _open(options, parameters))
-    return report.there, report.failed
+        _write(options, writing, selection)
+    else:
+        _extract(options, parameters, selection)
 
 
-def _open(options: SummarizeOptions, parameters: dict[str, Any]) -> Summarizer:
+def _summarize(work: _Extracting | _Writing, selection: Selection, *, counted: str) -> None:
+    """Summarise what the output lacks, and leave with what that says about the run."""
+    from prevalence.cli.progress import RunProgress
+
+    options, target = work.options, work.target
+    lines = LineFile(options.output, overwrite=options.overwrite)
+    bar = RunProgress([options.input], rows="products", counted=counted, quiet=options.quiet)
+    failure = run(
+        selection.items(bar.reader),
+        lambda items: work.summarised(work.good(items), bar.done),
+        marks=lambda item: target.marks(item, work.signature),
+        rest=lambda item, _: item,
+        finished=target.finished(options.output) if lines.continues else None,
+        tally=work,
+        progress=bar,
+        writer=line_writer(lines),
+        kept=lambda: lines.kept("products"),
+        worth=lambda: work.made,
+    )
+    if failure is not None:
+        raise Incomplete from failure
+    if not options.quiet:
+        work.note_earlier("products")
+        note(f"{work.made:,} summaries made, {work.failed:,} records failed")
+        work.show()
+    tell_failures(work.failed, there=work.earlier + work.made)
+
+
+class _Extracting(Tally[Any]):
+    """Products that get a summary made of their reviews' own sentences, and what that took."""
+
+    def __init__(self, options: SummarizeOptions, summarizer: Summarizer) -> None:
+        super().__init__(options.output, note, limited=False)
+        self.options, self.target = options, options.target
+        self._summarizer = summarizer
+        self._merged = self._avoided = 0
+        self._calls = Calls()
+
+    def signature(self, product: Product) -> str:
+        """What makes the summary of a product; raises InputError for one that gets none."""
+        self._summarizer.check(product.reviews)
+        return self._summarizer.signature(self._choice(product), named=product.name is not None)
+
+    def summarised(
+        self, products: Iterable[Product], progress: Callable[[int], None]
+    ) -> Iterator[Product]:
+        """The products with their summaries; those that get none are counted."""
+        for product in products:
+            try:
+                extract = self._extract(product, progress)
+            except InputError as error:
+                self.fail(str(error))
+            else:
+                yield self.target.added_to(product, extract.text, extract.to_json())
+
+    def _choice(self, product: Product) -> SummaryOptions:
+        length = self.target.length_for(product, self._summarizer.splitter)
+        return replace(self._summarizer.options, length=length)
+
+    def _extract(self, product: Product, progress: Callable[[int], None]) -> Extract:
+        choice = self._choice(product)
+        try:
+            extract = self._summarizer.summarize(
+                product.reviews, name=product.name, options=choice, progress=progress
+            )
+        except InputError as error:
+            raise InputError(f"{product.source}: {error}") from error
+        again = [sentence.text for sentence in self._summarizer.splitter(extract.text)]
+        self._merged += again != [sentence.text for sentence in extract.sentences]
+        self._avoided += extract.avoided
+        self._calls += extract.calls
+        return extract
+
+    def show(self) -> None:
+        """Say what was asked and avoided, and how sure the choice is."""
+        choice, calls = self.options.choice, self._calls
+        if choice.needs_model and self.made:
+            note(
+                f"{calls.total:,} pairs asked ({calls.trivial:,} about the product statement, "
+                f"{calls.between:,} between sentences, {calls.reviews:,} of reviews); of "
+                f"{calls.reviews + self._avoided:,} review pairs {self._avoided:,} "
+                f"({self._avoided / max(calls.reviews + self._avoided, 1):.0%}) were avoided"
+            )
+        if choice.needs_model and choice.delta and self.made:
+            note(
+                f"racing, δ = {choice.delta:.3g} a product: with probability "
+                f"{self.options.confidence:g} or more over the random order of its reviews, a "
+                "product's summary is the one that exact search makes; the supports in the output "
+                "are exact"
+            )
+        if self._merged:
+            note(
+                f"{self._merged:,} summaries are cut into other sentences when they are read "
+                "again, so that their score may differ"
+            )
+
+
+def _extract(options: SummarizeOptions, parameters: dict[str, Any], selection: Selection) -> None:
     from prevalence.summarize.summarizer import Summarizer
 
     engine = _engine(options, parameters) if options.choice.needs_model else None
-    return Summarizer(
+    summarizer = Summarizer(
         options.choice,
         engine=engine,
         splitter=options.splitter,
         encoder=parameters["model"] or EMBEDDED,
         device=parameters["device"],
     )
+    _summarize(_Extracting(options, summarizer), selection, counted="pairs")
 
 
 def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
     from prevalence.scorers.registry import open_scorer
-    from prevalence.scoring.engine import Engine, ScoringOptions
+    from prevalence.scoring.engine import Engine
 
     scoring = ScoringOptions(
         threshold=parameters["threshold"],
@@ -307,9 +400,93 @@ def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
     return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
+class _Writing(Tally[Any]):
+    """Products that get a summary written by a language model, and what that took."""
+
+    def __init__(self, options: SummarizeOptions, writer: SummaryWriter, backend: Backend) -> None:
+        super().__init__(options.output, note, limited=False)
+        self.options = options
+        self.target = Target(system=options.system or options.method, key=GENERATION_KEY)
+        self._writer = writer
+        self._backend = backend
+        self._cut = self._read = self._wrote = 0
+
+    def signature(self, product: Product) -> str:
+        """What makes the summary of a product; raises InputError for one that gets none."""
+        self.target.check(product)
+        self._writer.check(product)
+        return self._writer.signature
+
+    def asked(self, products: Iterable[Product]) -> Iterator[tuple[Product, Written]]:
+        """What the model answers about products that can be shown to it."""
+        full = min(self._writer.work_unit, _AT_ONCE)
+        for batch in chunks(self._usable(products), size=lambda _: 1, full=full):
+            yield from zip(batch, self._writer.write(batch), strict=True)
+
+    def summarised(
+        self, products: Iterable[Product], progress: Callable[[int], None]
+    ) -> Iterator[Product]:
+        """The products with their summaries; those that get none are counted."""
+        for product, written in self.asked(products):
+            progress(1)
+            if written.error is not None:
+                self.fail(f"{product.source or product.id}: {written.error}")
+                continue
+            self._cut += written.cut
+            self._read += written.prompt_tokens
+            self._wrote += written.completion_tokens
+            yield self.target.added_to(product, written.text, written.to_json())
+
+    def _usable(self, products: Iterable[Product]) -> Iterator[Product]:
+        for product in products:
+            try:
+                self.signature(product)
+            except InputError as error:
+                self.fail(str(error))
+            else:
+                yield product
+
+    def show(self) -> None:
+        """Say what was read and written, and what it cost."""
+        if self._read or self._wrote:
+            note(
+                f"{self._read:,} prompt tokens, {self._wrote:,} tokens written, those of stored "
+                "replies included"
+            )
+        describe = getattr(self._backend, "describe", None)
+        if describe is not None:
+            note(describe())
+        if self._cut:
+            note(f"{self._cut:,} summaries end at the longest reply; raise --max-tokens")
+
+
+def _write(options: SummarizeOptions, writing: WritingOptions, selection: Selection) -> None:
+    from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
+    from prevalence.llm.backends import open_backend
+    from prevalence.llm.spending import DryRun, Prices
+
+    prompt = load_summary_prompt(writing.prompt or "reviews")
+    backend = open_backend(str(writing.backend), writing.told)
+    counter = DryRun(backend, store=getattr(backend, "store", None)) if writing.dry_run else None
+    writer = SummaryWriter(
+        counter or backend,
+        prompt,
+        sampling=writing.sampling(prompt.sampling, seed=options.seed),
+        simplified=options.simplified,
+    )
+    work = _Writing(options, writer, backend)
+    if counter is None:
+        _summarize(work, selection, counted="replies")
+        return
+    for _ in work.asked(work.good(selection.items())):
+        pass
+    prices = Prices(prompt=writing.told.price_in, completion=writing.told.price_out)
+    note(counter.describe(prices))
+    tell_failures(work.failed, there=counter.replies + counter.stored)
+
+
 def _check(options: SummarizeOptions) -> None:
-    lengths = (options.length, options.like, options.sentences)
-    if sum(value is not None for value in lengths) > 1:
+    if sum(value is not None for value in options.lengths) > 1:
         raise click.UsageError("--length, --like and --sentences exclude one another")
     if options.no_trivial and options.trivial_template != "name":
         raise click.UsageError("--no-trivial and --trivial-template exclude each other")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +12,12 @@ from prevalence.cli.options import (
     GroupedCommand,
     model_options,
     option,
+    quiet_option,
     scorer_settings,
 )
+
+if TYPE_CHECKING:
+    from prevalence.api import OpinionPrevalence
 
 __all__ = ["support"]
 
@@ -54,12 +58,15 @@ counted from 0.
     show_default=True,
     help="table, json or jsonl.",
 )
+@quiet_option
 def support(
+    *,
     reviews: str,
     statements: tuple[str, ...],
     product: str | None,
     show: int,
     form: str,
+    quiet: bool,
     **parameters: Any,
 ) -> None:
     """Count the reviews that imply a statement, and say which.
@@ -67,20 +74,42 @@ def support(
     Equation 1 of opinion prevalence alone: no statement is split, trivial or redundant.
     """
     from prevalence.api import OpinionPrevalence
-    from prevalence.cli.errors import note
     from prevalence.cli.progress import pair_bar
     from prevalence.readers import read_reviews
     from prevalence.report.console import make_console, support_view
 
     found = read_reviews(reviews, product=product)
     metric = OpinionPrevalence(**scorer_settings(parameters))
+    if not quiet:
+        _warn(metric)
+    with pair_bar(len(found) * len(statements), quiet=quiet) as scored:
+        answers = metric.support(found, statements, progress=scored)
+    if not quiet:
+        _note_limits(metric)
+    if form == "table":
+        make_console().print(support_view(answers, found, show=show))
+        return
+    rows = [answer.to_json() for answer in answers]
+    if form == "json":
+        _print_json(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    for row in rows:
+        _print_json(json.dumps(row, ensure_ascii=False))
+
+
+def _warn(metric: OpinionPrevalence) -> None:
+    from prevalence.cli.errors import note
+
     if not metric.calibrated:
         note(
             "warning: the model has no calibrated threshold; "
             f"{metric.threshold:g} is used (set --threshold)"
         )
-    with pair_bar(len(found) * len(statements)) as scored:
-        answers = metric.support(found, statements, progress=scored)
+
+
+def _note_limits(metric: OpinionPrevalence) -> None:
+    from prevalence.cli.errors import note
+
     if metric.counts.truncated:
         note(
             f"{metric.counts.truncated:,} reviews were cut at the model's limit "
@@ -91,15 +120,6 @@ def support(
             f"{metric.counts.doubtful:,} pairs are so near the threshold that float32 may decide "
             "them otherwise (--dtype float32)"
         )
-    if form == "table":
-        make_console().print(support_view(answers, found, show=show))
-        return
-    rows = [answer.to_json() for answer in answers]
-    if form == "json":
-        _print_json(json.dumps(rows, ensure_ascii=False, indent=2))
-        return
-    for row in rows:
-        _print_json(json.dumps(row, ensure_ascii=False))
 
 
 def _print_json(text: str) -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.options import quiet_option
+
 if TYPE_CHECKING:
-    from prevalence.training.loop import Progress, ProgressCallback
+    from prevalence.training.loop import ProgressCallback, TrainingProgress
 
 __all__ = ["train"]
 
@@ -34,7 +36,7 @@ Example:
     "again with the same folder goes on where the last run stopped.",
 )  # fmt: skip
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
-@click.option("--quiet", is_flag=True, help="Print no progress.")
+@quiet_option
 def train(
     *, recipe: Path, output: Path, data: Path | None, work: Path | None, device: str, quiet: bool
 ) -> None:
@@ -74,7 +76,7 @@ def _default_data() -> Path | None:
 def _printer() -> "ProgressCallback":
     """Print one line a report; whole lines survive logs, which a moving bar does not."""
 
-    def show(event: "Progress") -> None:
+    def show(event: "TrainingProgress") -> None:
         if event.loss is None:
             click.echo(f"{event.run}: {event.step:,} of {event.steps:,} pairs", err=True)
             return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option
 
 if TYPE_CHECKING:
     from prevalence.simplify.training import TrainingProgress
@@ -43,8 +43,7 @@ last state when the same command is given again; a finished one is left alone.
         show_default=True, help="Falls linearly to 0.")  # fmt: skip
 @option("Training", "--batch-size", metavar="N", type=click.IntRange(1), default=8,
         show_default=True, help="Pairs a step.")  # fmt: skip
-@option("Training", "--seed", metavar="N", type=click.IntRange(0), default=0,
-        show_default=True, help="Of order and dropout.")  # fmt: skip
+@seed_option("Training", "Of order and dropout.", default=0)
 @option("Training", "--device", default="auto", show_default=True,
         help="auto, cpu, cuda or cuda:1.")  # fmt: skip
 @option("Training", "--precision", type=click.Choice(["auto", "float32", "bfloat16"]),
@@ -52,7 +51,7 @@ last state when the same command is given again; a finished one is left alone.
         help="auto computes in bfloat16 on CUDA; weights are float32.")  # fmt: skip
 @option("Training", "--checkpoint-every", metavar="N", type=click.IntRange(1), default=2000,
         show_default=True, help="Steps between resumable states.")  # fmt: skip
-@option("Output", "--quiet", "-q", is_flag=True, help="Print no progress.")
+@quiet_option
 def train_simplifier(
     *, sources: Path, base: Path, output: Path, device: str, quiet: bool, **settings: Any
 ) -> None:

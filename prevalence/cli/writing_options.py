@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,8 +19,8 @@ from prevalence.cli.judge_backends import (
 from prevalence.cli.options import option, refuse_given
 
 if TYPE_CHECKING:
-    from prevalence.cli.summarize import SummarizeOptions
     from prevalence.llm.backends import BackendOptions
+    from prevalence.llm.protocol import Sampling
 
 __all__ = ["LANGUAGE_MODEL", "WritingOptions", "check_writing", "take_writing", "writing_options"]
 
@@ -53,6 +53,17 @@ class WritingOptions:
     dry_run: bool
     backend: str | None
     told: BackendOptions
+
+    def sampling(self, usual: Sampling, *, seed: int) -> Sampling:
+        """How replies are drawn, where the prompt's own way is the usual one."""
+        changed: dict[str, Any] = {
+            name: value
+            for name in ("temperature", "top_p", "top_k", "max_tokens")
+            if (value := getattr(self, name)) is not None
+        }
+        if self.top_k == 0:
+            changed["top_k"] = None
+        return replace(usual, **changed, seed=seed)
 
 
 _OPTIONS = (
@@ -115,20 +126,25 @@ def take_writing(parameters: dict[str, Any]) -> WritingOptions:
     """Take the options of :func:`writing_options` out of a command's parameters."""
     own = {name: parameters.pop(name) for name in _OWN}
     backend, told = backend_choice(dict(parameters))
+    backend = backend or parameters["model"]
     drop_language_model_options(parameters)
     return WritingOptions(**own, backend=backend, told=told)
 
 
-def check_writing(writing: WritingOptions, options: SummarizeOptions) -> None:
+def check_writing(writing: WritingOptions, *, method: str, lengths: Sequence[object]) -> None:
     """Whether the options go with the method.
+
+    Args:
+        writing: options of the method llm.
+        method: the one chosen.
+        lengths: what other methods are told of length.
 
     Raises:
         click.UsageError: they do not.
     """
-    if options.method == LANGUAGE_MODEL:
+    if method == LANGUAGE_MODEL:
         if writing.backend is None:
             raise click.UsageError("--method llm needs a model, for example --backend hf:PATH")
-        lengths = (options.length, options.like, options.sentences)
         if any(value is not None for value in lengths):
             raise click.UsageError(
                 "--length, --like and --sentences choose sentences; with --method llm the prompt "

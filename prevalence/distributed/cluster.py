@@ -86,7 +86,7 @@ class Cluster:
             self._start(ray)
         try:
             with _quiet_data(ray):
-                yield Pool(ray, workers=self._size(ray), gpus=self.gpus_per_worker)
+                yield Pool(ray, workers=self.size(ray), gpus=self.gpus_per_worker)
         finally:
             if own:
                 ray.shutdown()
@@ -106,7 +106,15 @@ class Cluster:
             where = self.address or "in this machine"
             raise BackendError(f"no Ray cluster {where}: {_told(error)}") from error
 
-    def _size(self, ray: Any) -> int:
+    def size(self, ray: Any) -> int:
+        """How many workers an open cluster gets.
+
+        Args:
+            ray: the module.
+
+        Raises:
+            ConfigurationError: no node has the GPUs of a worker.
+        """
         share = self.gpus_per_worker
         alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         gpus = [float(node.get("GPU", 0)) for node in alive]

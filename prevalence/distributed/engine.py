@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import warnings
 from dataclasses import asdict, replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.distributed.reading import Reading
 from prevalence.distributed.splits import Split, count_lines, numbered, plan_splits
 from prevalence.distributed.worker import (
-    TALLIES,
     Description,
     Failure,
+    Outline,
     SplitScorer,
     counted,
     describe,
     identities,
 )
-from prevalence.errors import BackendError
-from prevalence.records import BadRecord, Product, ScoredSummary, Summary
+from prevalence.errors import BackendError, InputError
+from prevalence.nli.pairs import ScorerCounts
+from prevalence.records import ScoredSummary
 from prevalence.scoring.engine import WorkCounts
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from prevalence.distributed.cluster import Pool
     from prevalence.nli.pairs import Progress
+    from prevalence.runs import Mark
     from prevalence.scoring.engine import Engine
 
 __all__ = ["DistributedEngine"]
@@ -51,8 +52,7 @@ class DistributedEngine:
         systems: who wrote the summaries that were seen so far.
         finished: whether the input was read to its end.
         read: bytes of the input whose rows have been given.
-        scorer: holds what the workers' scorers count, see :data:`.worker.TALLIES`; ``hits`` only
-            where they have pair caches.
+        scorer_counts: what the workers' scorers did for the splits whose rows have been given.
 
     Raises:
         InputError: a file is missing, or cannot be read by many.
@@ -87,8 +87,7 @@ class DistributedEngine:
         self.read = 0
         self.systems: set[str] = set()
         self.finished = False
-        kept = [name for name in TALLIES if found.cached or name != "hits"]
-        self.scorer = SimpleNamespace(**dict.fromkeys(kept, 0))
+        self.scorer_counts = ScorerCounts()
         self._told: set[str] = set()
 
     @property
@@ -101,48 +100,56 @@ class DistributedEngine:
         """Whether the threshold was calibrated or chosen, and not only assumed."""
         return self._known.calibrated
 
-    def signature_of(self, item: Product | BadRecord) -> str:
-        """The signature of an item's rows; a bad record's is that of a named product."""
-        named = isinstance(item, BadRecord) or item.name is not None
-        return self._known.named if named else self._known.unnamed
+    @property
+    def cached(self) -> bool:
+        """Whether caches keep the answers of the workers' scorers."""
+        return self._known.cached
 
     @staticmethod
-    def digest_of(product: Product, summary: Summary) -> str:  # noqa: ARG004 - the engine's shape
-        """The digest of the input that the row of one of :meth:`items` carries."""
-        return summary.text
+    def marks(item: Outline) -> Sequence[Mark]:
+        """What tells the rows of an item from those of other input or other settings."""
+        return item.marks
 
-    def items(
-        self, *, progress: Callable[[int], None] | None = None
-    ) -> Iterator[Product | BadRecord]:
+    rest = staticmethod(Outline.rest)
+
+    def check(self) -> None:
+        """Refuse wanted systems that no record has, once all were read.
+
+        Raises:
+            InputError: a name stands for no system of the input.
+        """
+        missing = sorted(self._reading.systems - self.systems)
+        if missing and self.finished:
+            raise InputError(f"--systems: no summary by {', '.join(missing)} in the input")
+
+    def items(self, reader: Callable[[], Callable[[int], None]] | None = None) -> Iterator[Outline]:
         """The input without its texts, read by the workers as far as it is asked for.
 
         Args:
-            progress: called, while :meth:`run` gives rows, with the bytes of input done so far.
+            reader: gives what is told, while :meth:`run` gives rows, the bytes of input done so
+                far.
 
         Yields:
-            Products without reviews, with digests in place of summaries, and bad records. Leave
-            out those that are done, from the first on, and give the others to :meth:`run`.
+            An outline of each item. Leave out those that are done, from the first on, and give
+            the others to :meth:`run`.
 
         Raises:
             InputError: a file cannot be read.
         """
-        self._done = progress
+        self._done = None if reader is None else reader()
         reading = self._pool.shared(self._reading)
-        asked = (
-            (split, place, reading, self._known.restricted)
-            for place, split in enumerate(self._splits)
-        )
+        asked = ((split, place, reading, self._known) for place, split in enumerate(self._splits))
         for found in self._pool.each(identities, asked):
             if isinstance(found, Failure):
                 found.throw()
             for item in found:
-                self._see(item)
+                self.systems.update(item.systems)
                 yield item
         self.finished = True
 
     def run(
         self,
-        items: Iterable[Product | BadRecord],
+        items: Iterable[Outline],
         *,
         progress: Progress | None = None,
         planned: Callable[[int], None] | None = None,
@@ -192,27 +199,18 @@ class DistributedEngine:
                 Failure(*report["failure"]).throw()
         self.finished = True
 
-    def _see(self, item: Product | BadRecord) -> None:
-        if isinstance(item, Product):
-            self.systems.update(summary.system for summary in item.summaries)
-        elif item.system:
-            self.systems.add(item.system)
-
-    def _from(self, first: Product | BadRecord) -> list[tuple[int, Split]]:
+    def _from(self, first: Outline) -> list[tuple[int, Split]]:
         """The splits from an item on, the first without what comes before the item."""
-        place, number = map(int, first.source.split(":"))
-        last = 0 if isinstance(first, BadRecord) else len(first.summaries)
-        left = list(enumerate(self._splits))[place:]
-        left[0] = place, replace(left[0][1], skip=number, last=last)
-        self.read = sum(split.size for split in self._splits[:place])
+        left = list(enumerate(self._splits))[first.place :]
+        split = replace(left[0][1], skip=first.number, last=len(first.marks))
+        left[0] = first.place, split
+        self.read = sum(split.size for split in self._splits[: first.place])
         return left
 
     def _count(self, split: Split, report: dict[str, Any], progress: Progress | None) -> None:
         before = self.counts.unique
         counted(self.counts, report["counts"])
-        for name, more in zip(TALLIES, report["tallies"], strict=True):
-            if hasattr(self.scorer, name):
-                setattr(self.scorer, name, getattr(self.scorer, name) + more)
+        self.scorer_counts += ScorerCounts(*report["scorer_counts"])
         self._warn(report["warnings"])
         self.read += split.size
         if self._done is not None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-__all__ = ["COLUMNS", "PartsWriter", "finished_count", "finished_parts"]
+__all__ = ["COLUMNS", "PART_ROWS", "PartsWriter", "finished_count", "finished_parts"]
 
-_ROWS = 4_096
+PART_ROWS = 4_096
 _SECONDS = 60.0
 _ROW = "row"
 
@@ -46,19 +46,20 @@ COLUMNS: dict[str, tuple[str, Callable[[ScoredSummary], Any]]] = {
 class PartsWriter:
     """Writes rows as ``part-00000.parquet`` and so on, in order.
 
-    A part is written when there are 4,096 rows, when a row comes a minute after the last part, and
+    A part is written when there are enough rows, when a row comes a minute after the last part, and
     when the block ends, however it ends.
 
     Args:
         folder: made if it is not there.
         continues: keep the parts of an earlier run and write the next; otherwise they are removed.
+        rows: in a part at most.
 
     Raises:
         InputError: the folder is a file, or holds something else than parts.
         MissingDependencyError: pyarrow is not installed.
     """
 
-    def __init__(self, folder: Path, *, continues: bool) -> None:
+    def __init__(self, folder: Path, *, continues: bool, rows: int = PART_ROWS) -> None:
         self._parquet = parquet()
         self._folder = folder
         earlier = _parts(folder)
@@ -67,6 +68,7 @@ class PartsWriter:
         if not continues:
             for part in earlier:
                 part.unlink()
+        self._most = rows
         self._rows: list[ScoredSummary] = []
         self._written = time.monotonic()
 
@@ -84,7 +86,7 @@ class PartsWriter:
     def write(self, row: ScoredSummary) -> None:
         """Take one row."""
         self._rows.append(row)
-        if len(self._rows) >= _ROWS or time.monotonic() - self._written > _SECONDS:
+        if len(self._rows) >= self._most or time.monotonic() - self._written > _SECONDS:
             self.close()
 
     def close(self) -> None:

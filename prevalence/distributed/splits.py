@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "GZIP",
+    "LARGE_GZIP",
     "LINES",
     "MOST_SPLITS",
     "PARQUET",
@@ -43,7 +44,8 @@ MOST_SPLITS = 20_000
 _SPLITS_A_WORKER = 16
 _LEAST_BYTES, _MOST_BYTES = 16 << 10, 8 << 20
 _BLOCK = 1 << 20
-_LARGE_GZIP = 100_000_000
+LARGE_GZIP = 100_000_000
+"""Bytes from which on it is a pity that gzip cannot be cut."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +146,7 @@ def _splits_of(path: str, source_format: str, *, split_bytes: int) -> list[Split
         return _row_splits(path, size, split_bytes)
     _check_lines(path, source_format)
     if first.startswith(b"\x1f\x8b"):
-        if size > _LARGE_GZIP:
+        if size > LARGE_GZIP:
             warnings.warn(
                 f"{display(path)}: gzip cannot be cut, so one worker scores all {size >> 20:,} MiB "
                 "of it and holds the rows until the end; unpack it, or cut it into smaller files",

@@ -11,7 +11,8 @@ import sys
 import traceback
 import warnings
 from contextlib import contextmanager
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -20,21 +21,19 @@ from prevalence import errors
 from prevalence.distributed.splits import Split
 from prevalence.errors import BackendError, ModelError, PrevalenceError
 from prevalence.nli.pairs import TextTable
-from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.records import BadRecord, Product, ScoredSummary, input_digest
+from prevalence.runs import Mark, summary_marks, systems_of
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.distributed.reading import Reading
     from prevalence.scoring.engine import Engine
 
-__all__ = ["TALLIES", "Description", "Failure", "SplitScorer", "WorkerFault", "counted",
+__all__ = ["Description", "Failure", "Outline", "SplitScorer", "WorkerFault", "counted",
            "describe", "identities"]  # fmt: skip
-
-TALLIES = ("hits", "rechecked", "turned")
-"""What scorers count themselves: answers of a cache, of a recheck, and decisions that it turned."""
 
 _EXIT = 70
 _PROBE = ("The room was warm all night.", "The room was warm.")
@@ -96,8 +95,13 @@ class Description(NamedTuple):
             threshold=engine.threshold,
             calibrated=engine.calibrated,
             restricted=bool(engine.options.restriction),
-            cached=hasattr(engine.scorer, "hits"),
+            cached=engine.cached,
         )
+
+    def signature_of(self, item: Product | BadRecord) -> str:
+        """The signature of an item's rows; a bad record's is that of a named product."""
+        named = isinstance(item, BadRecord) or item.name is not None
+        return self.named if named else self.unnamed
 
 
 def describe(open_engine: Callable[[], Engine]) -> Description | Failure:
@@ -108,34 +112,46 @@ def describe(open_engine: Callable[[], Engine]) -> Description | Failure:
         return Failure.of(error)
 
 
+class Outline(NamedTuple):
+    """An item without its texts.
+
+    Attributes:
+        place: its split's number.
+        number: its place among the items of the split.
+        systems: who wrote its summaries.
+        marks: what tells its rows from others, see :class:`prevalence.runs.Mark`.
+    """
+
+    place: int
+    number: int
+    systems: tuple[str, ...]
+    marks: tuple[Mark, ...]
+
+    def rest(self, left: Sequence[int]) -> Outline:
+        """The same with some of its rows, by their places."""
+        return self._replace(marks=tuple(self.marks[place] for place in left))
+
+
 def identities(
-    split: Split, place: int, reading: Reading, restricted: bool
-) -> list[Product | BadRecord] | Failure:
-    """What tells the rows of a split apart, without its texts.
+    split: Split, place: int, reading: Reading, known: Description
+) -> list[Outline] | Failure:
+    """What tells the rows of a split from others.
 
     Args:
         split: where the records are.
         place: the split's number.
         reading: how they are read.
-        restricted: see :class:`Description`.
+        known: of the engine.
 
     Returns:
-        The items with digests in place of summaries, no reviews, and ``split:item`` as source; or
-        why the split cannot be read.
+        An outline of each item; or why the split cannot be read.
     """
-    found: list[Product | BadRecord] = []
+    digest = partial(input_digest, fields=known.restricted)
+    found: list[Outline] = []
     try:
         for number, item in enumerate(reading.items(split)):
-            source = f"{place}:{number}"
-            if isinstance(item, BadRecord):
-                found.append(replace(item, source=source))
-                continue
-            digests = tuple(
-                Summary(summary.system, input_digest(item, summary, fields=restricted))
-                for summary in item.summaries
-            )
-            name = None if item.name is None else ""
-            found.append(Product(item.id, (), digests, name=name, source=source))
+            marks = tuple(summary_marks(item, known.signature_of(item), digest))
+            found.append(Outline(place, number, tuple(systems_of(item)), marks))
     except PrevalenceError as error:
         return Failure.of(error)
     return found
@@ -180,7 +196,7 @@ class SplitScorer:
                 ("place", pa.int64()),
                 ("rows", pa.list_(pa.large_string())),
                 ("counts", pa.list_(pa.int64())),
-                ("tallies", pa.list_(pa.int64())),
+                ("scorer_counts", pa.list_(pa.int64())),
                 ("warnings", pa.list_(pa.string())),
                 ("failure", pa.list_(pa.string())),
             ]
@@ -195,16 +211,15 @@ class SplitScorer:
             split: its fields.
 
         Returns:
-            ``rows`` as JSON texts in input order, ``counts`` of work, the scorer's own ``tallies``
-            in the order of :data:`TALLIES`, texts of its ``warnings``, and the ``failure`` that
-            ended the split, empty for none.
+            ``rows`` as JSON texts in input order, ``counts`` of work, ``scorer_counts``, texts of
+            ``warnings``, and the ``failure`` that ended the split, empty for none.
 
         Raises:
             WorkerFault: the fault is not in the records.
         """
         engine = self._engine
         engine.counts = WorkCounts()
-        before = _tallies(engine)
+        before = engine.scorer_counts
         rows: list[str] = []
         failure: tuple[str, ...] = ()
         with _warned() as told:
@@ -217,7 +232,7 @@ class SplitScorer:
             "place": place,
             "rows": rows,
             "counts": list(astuple(engine.counts)),
-            "tallies": [now - then for now, then in zip(_tallies(engine), before, strict=True)],
+            "scorer_counts": list(astuple(engine.scorer_counts - before)),
             "warnings": told,
             "failure": list(failure),
         }
@@ -283,10 +298,6 @@ class SplitScorer:
         )
         self._engine.counts.add_row(row, named=product.name is not None)
         return row
-
-
-def _tallies(engine: Engine) -> list[int]:
-    return [getattr(engine.scorer, name, 0) for name in TALLIES]
 
 
 @contextmanager

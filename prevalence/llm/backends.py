@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
+from prevalence.models.devices import DTYPES
+from prevalence.scorers.options import described, documented
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,48 +44,98 @@ LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
 """How servers call the limit of a reply; the second is OpenAI's for newer models."""
 
 
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendOptions:
     """What the backends may be told beside their target; each reads what concerns it.
 
-    Attributes:
-        device: ``auto``, ``cpu``, ``cuda``, ...
-        dtype: ``auto``, ``float32``, ``float16``, ``bfloat16``.
-        batch_tokens: most tokens in a batch; None for the backend's own choice.
-        cache: folder of the response store; None keeps no responses. Replays need none.
-        reuse: hf: keep what prompts have in common in memory instead of reading it again.
-        base_url: openai: address of the server; None takes $OPENAI_BASE_URL, or OpenAI's own.
-        api_key_env: openai: environment variable that holds the key; None takes $OPENAI_API_KEY for
-            OpenAI's own server and no key for one on this machine.
-        concurrency: openai: calls under way at once.
-        timeout: openai: seconds after which a call is given up and repeated.
-        retries: openai: repetitions of a call.
-        longest_wait: openai: a server that asks to wait for more seconds ends the run.
-        samples_per_call: openai: samples asked for by one call (``n``), whose prompt is paid once.
-        max_tokens_field: openai: how the server calls the limit of a reply.
-        price_in, price_out: openai: money a million tokens read and written.
-        budget: openai: most money to spend; None for no bound.
+    In Python, ``cache`` None keeps no replies; replays need none.
 
     Raises:
         ConfigurationError: a value out of range.
     """
 
-    device: str = "auto"
-    dtype: str = "auto"
-    batch_tokens: int | None = None
-    cache: Path | None = None
-    reuse: bool = True
-    base_url: str | None = None
-    api_key_env: str | None = None
-    concurrency: int = 8
-    timeout: float = 120.0
-    retries: int = 6
-    longest_wait: float = 600.0
-    samples_per_call: int = 1
-    max_tokens_field: str = "max_tokens"
-    price_in: float = 0.0
-    price_out: float = 0.0
-    budget: float | None = None
+    device: str = described(
+        "auto",
+        "auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps.",
+        metavar="DEVICE",
+    )
+    dtype: str = described(
+        "auto",
+        "auto (bfloat16 on a GPU, float32 elsewhere), float32, float16 or bfloat16.",
+        metavar="TYPE",
+        choices=DTYPES,
+    )
+    batch_tokens: int | None = described(None, "Most tokens a batch.", metavar="N", least=1)
+    cache: Path | None = described(
+        None,
+        "Folder of stored replies [default: $PREVALENCE_CACHE, or the user's cache folder].",
+        group="Cache",
+        metavar="DIR",
+        names="folder",
+        off=("--no-cache", "Neither read nor write stored replies."),
+    )
+    reuse: bool = described(
+        default=True,
+        help="hf: read what prompts have in common once.",
+        spelling="--reuse/--no-reuse",
+    )
+    base_url: str | None = described(
+        None,
+        "Address of the server [default: $OPENAI_BASE_URL, or OpenAI's own].",
+        group="Server",
+        metavar="URL",
+    )
+    api_key_env: str | None = described(
+        None,
+        "Environment variable that holds the key [default: OPENAI_API_KEY for OpenAI's own "
+        "server; none for one on this machine; others need the option].",
+        group="Server",
+        metavar="NAME",
+    )
+    concurrency: int = described(
+        8, "Calls under way at once.", group="Server", metavar="N", least=1
+    )
+    timeout: float = described(
+        120.0,
+        "A call without an answer by then is repeated.",
+        group="Server",
+        metavar="SECONDS",
+        above=0.0,
+    )
+    retries: int = described(
+        6, "Repetitions of a call that failed.", group="Server", metavar="N", least=0
+    )
+    longest_wait: float = described(
+        600.0,
+        "A server that asks for a longer wait ends the run; the same command continues it.",
+        group="Server",
+        metavar="SECONDS",
+        least=0.0,
+    )
+    samples_per_call: int = described(
+        1,
+        "Samples asked for by one call, whose prompt is paid once; they share its seed.",
+        group="Server",
+        metavar="N",
+        least=1,
+    )
+    max_tokens_field: str = described(
+        LIMIT_FIELDS[0],
+        "How the server calls the limit of a reply.",
+        group="Server",
+        metavar="NAME",
+        choices=LIMIT_FIELDS,
+    )
+    price_in: float = described(
+        0.0, "Price of a million tokens read.", group="Server", metavar="X", least=0.0
+    )
+    price_out: float = described(
+        0.0, "Price of a million tokens written.", group="Server", metavar="X", least=0.0
+    )
+    budget: float | None = described(
+        None, "Stop before more than this is spent.", group="Server", metavar="X", above=0.0
+    )
 
     def __post_init__(self) -> None:
         rules = (

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-Layers = list[tuple["Tensor", "Tensor"]]
+KeptLayers = list[tuple["Tensor", "Tensor"]]
 """Keys and values of every layer, each [rows, heads, tokens, width]."""
 
 
@@ -48,7 +48,7 @@ class Prompt(NamedTuple):
         length: its tokens.
     """
 
-    layers: Layers
+    layers: KeptLayers
     logits: Tensor
     length: int
 
@@ -92,7 +92,7 @@ class PrefixReader:
         self._ids = list(ids)
         return self._last
 
-    def follow(self, layers: Layers, ids: Sequence[int], shared: int) -> Prompt:
+    def follow(self, layers: KeptLayers, ids: Sequence[int], shared: int) -> Prompt:
         """Read ``ids[shared:]`` after keys and values of ``ids[:shared]``."""
         import torch
 
@@ -123,7 +123,7 @@ def common_length(first: Sequence[int], second: Sequence[int]) -> int:
     return min(len(first), len(second))
 
 
-def cache_of(layers: Layers) -> Any:
+def cache_of(layers: KeptLayers) -> Any:
     """A cache that holds these keys and values; it adds to them without changing them."""
     from transformers import DynamicCache
 
@@ -133,7 +133,7 @@ def cache_of(layers: Layers) -> Any:
     return cache
 
 
-def layers_of(cache: Any) -> Layers:
+def layers_of(cache: Any) -> KeptLayers:
     """Keys and values of a cache.
 
     Raises:
@@ -147,7 +147,7 @@ def layers_of(cache: Any) -> Layers:
             "this model does not keep keys and values for every layer, which replies could share; "
             "serve it and use openai:MODEL"
         )
-    whole: Layers = layers
+    whole: KeptLayers = layers
     return whole
 
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError
-from prevalence.models.checkpoint import first_line, folder_digest, quiet_transformers
+from prevalence.errors import BackendError, ModelError
+from prevalence.models.checkpoint import (
+    first_line,
+    folder_digest,
+    load_network,
+    local_folder,
+    read_config,
+    read_tokenizer,
+)
+from prevalence.models.devices import dtype_name, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from prevalence.llm.protocol import Message
 
-__all__ = ["DTYPES", "LanguageModel", "load_language_model", "log_sum"]
-
-DTYPES = ("auto", "float32", "float16", "bfloat16")
-"""What ``dtype`` may be; auto is bfloat16 on a GPU and float32 elsewhere."""
+__all__ = ["LanguageModel", "load_language_model", "log_sum"]
 
 _ROLES = {"system": "", "user": "", "assistant": "Answer: "}
 _PROBE = "probe"
@@ -100,7 +105,7 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
     Args:
         folder: with safetensors weights; no code of its own is run.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
-        dtype: one of :data:`DTYPES`.
+        dtype: one of :data:`prevalence.models.devices.DTYPES`; auto is bfloat16 on a GPU.
 
     Raises:
         ModelError: no such folder, no decoder, or not loadable.
@@ -109,22 +114,20 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
     """
     import torch
 
-    from prevalence.models.devices import open_device
-
-    path = Path(folder).expanduser()
-    if not path.is_dir():
-        raise ModelError(
-            f"{folder}: no such folder; give a causal language model's (a hub model is fetched by: "
-            "hf download NAME --local-dir FOLDER)"
-        )
-    if dtype not in DTYPES:
-        raise ConfigurationError(f"unknown dtype {dtype!r}: choose from {', '.join(DTYPES)}")
+    path = local_folder(folder, "causal language model's")
     where = open_device(device)
-    if dtype == "auto":
-        dtype = "bfloat16" if where.type == "cuda" else "float32"
-    tokenizer, model = _load(path, getattr(torch, dtype))
+    dtype = dtype_name(dtype, auto="bfloat16" if where.type == "cuda" else "float32")
+    config = read_config(path, folder)
+    tokenizer = read_tokenizer(path, folder, fast=False)
+    kind = "AutoModelForCausalLM"
+    model = load_network(kind, path, config, folder, dtype=getattr(torch, dtype))
+    if getattr(model, "_is_stateful", False):
+        raise ModelError(
+            f"{path}: {config.model_type} keeps a running state in place of keys and values, which "
+            "replies cannot share; serve it and use openai:MODEL"
+        )
     try:
-        model.to(where).eval()
+        model.to(where)
     except RuntimeError as error:
         raise BackendError(f"{path} does not fit on {where}: {first_line(error)}") from error
     return LanguageModel(
@@ -138,40 +141,6 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
         ends=_ends(model, tokenizer),
         marks=_marks(tokenizer),
     )
-
-
-def _load(path: Path, dtype: Any) -> tuple[Any, Any]:
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-
-    if not list(path.glob("*.safetensors")):
-        raise ModelError(
-            f"{path}: no .safetensors file in it. Pickled weights are never loaded; convert them "
-            "once with save_pretrained"
-        )
-    try:
-        with quiet_transformers():
-            config = AutoConfig.from_pretrained(path, trust_remote_code=False)
-            tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-            loader: Any = AutoModelForCausalLM
-            model, info = loader.from_pretrained(
-                path,
-                config=config,
-                dtype=dtype,
-                use_safetensors=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
-    except Exception as error:
-        raise ModelError(f"{path}: cannot be loaded: {first_line(error)}") from error
-    if info["missing_keys"]:
-        missing = ", ".join(sorted(info["missing_keys"])[:3])
-        raise ModelError(f"{path}: weights are missing for {missing}; its texts would be random")
-    if getattr(model, "_is_stateful", False):
-        raise ModelError(
-            f"{path}: {config.model_type} keeps a running state in place of keys and values, which "
-            "replies cannot share; serve it and use openai:MODEL"
-        )
-    return tokenizer, model
 
 
 def _template(tokenizer: Any) -> str:

@@ -90,7 +90,7 @@ class Pace:
                 left = self._open_at - self._now()
             if left <= 0:
                 return
-            self._stopped.wait(left)
+            self.sleep(left)
 
     def sleep(self, seconds: float) -> None:
         """Wait in one worker alone."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.llm.protocol import Response
 from prevalence.llm.server import answer_log_probabilities
-from prevalence.models.checkpoint import first_line, folder_digest
+from prevalence.models.checkpoint import first_line, folder_digest, local_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -89,9 +88,7 @@ def open_backend(target: str, options: BackendOptions) -> Vllm:
         ModelError: the folder is missing or the engine refuses it.
         ConfigurationError: an option that the engine does not take.
     """
-    path = Path(target).expanduser()
-    if not path.is_dir():
-        raise ModelError(f"{target}: no such folder; give a causal language model's")
+    path = local_folder(target, "causal language model's")
     if options.device not in {"auto", "cuda"}:
         raise ConfigurationError(
             f"vllm chooses its device itself; leave --device {options.device} out"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.levels import correlate_many, system_means
 from prevalence.stats.coefficients import coefficient
+from prevalence.stats.resampling import draw_swaps, paired_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from prevalence.meta.levels import Level
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind, Undefined
 
 __all__ = ["MetricComparison", "holm", "permutation_test", "williams_test"]
@@ -24,8 +25,6 @@ DEFAULT_TRIALS = 1000
 
 _BLOCK = 64
 """Permutations held in memory at a time."""
-
-Floats = NDArray[np.float64]
 
 
 class MetricComparison(NamedTuple):
@@ -98,18 +97,12 @@ def permutation_test(
     if np.isnan(one - two):
         return MetricComparison(one, two, one - two, float("nan"))
     shape = {"items": (len(human), 1), "systems": (1, human.shape[1]), "both": human.shape}[over]
-    extreme = 0
-    for swap in _swaps(shape, trials, seed):
-        differences = values(np.where(swap, b, a)) - values(np.where(swap, a, b))
-        extreme += int((np.abs(differences) >= abs(one - two) - 1e-12).sum())
-    return MetricComparison(one, two, one - two, (1 + extreme) / (1 + trials))
-
-
-def _swaps(shape: tuple[int, ...], trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """What each trial swaps, bool [trials of a block, *shape]."""
-    rng = np.random.default_rng(seed)
-    for start in range(0, trials, _BLOCK):
-        yield rng.random((min(_BLOCK, trials - start), *shape)) < 0.5
+    differences = [
+        values(np.where(swap, b, a)) - values(np.where(swap, a, b))
+        for swap in draw_swaps(shape, trials, seed, block=_BLOCK)
+    ]
+    found = paired_test(one - two, np.concatenate(differences), len(human))
+    return MetricComparison(one, two, one - two, found.p_value)
 
 
 def _standardised(grid: Floats) -> Floats:

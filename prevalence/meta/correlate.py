@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from prevalence.errors import ConfigurationError, InputError
+from prevalence.errors import InputError
 from prevalence.meta.conventions import CONVENTIONS, Convention, Missing
 from prevalence.meta.levels import (
     Level,
@@ -18,17 +17,21 @@ from prevalence.meta.levels import (
     draw_resamples,
 )
 from prevalence.meta.table import own_dimension
-from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED
+from prevalence.stats.resampling import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    check_drawing,
+    percentile_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind
 
 __all__ = ["Bootstrap", "Correlation", "Pairing", "correlate", "pairings", "score_grids"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,8 +179,7 @@ def score_grids(table: RatingTable, pair: Pairing, *, missing: Missing) -> tuple
 def _drawn(table: RatingTable, bootstrap: Bootstrap | None) -> Resamples | None:
     if bootstrap is None:
         return None
-    if not 0.0 < bootstrap.confidence < 1.0:
-        raise ConfigurationError(f"confidence must lie in (0, 1), not {bootstrap.confidence}")
+    check_drawing(bootstrap.resamples, bootstrap.confidence)
     return draw_resamples(
         len(table.items),
         len(table.systems),
@@ -233,6 +235,5 @@ def _percentiles(values: Floats, confidence: float) -> tuple[float, float, int]:
     defined = values[~np.isnan(values)]
     if defined.size < 2:
         return float("nan"), float("nan"), int(defined.size)
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(defined, [tail, 1.0 - tail])
-    return float(low), float(high), int(defined.size)
+    found = percentile_interval(defined, confidence)
+    return found.low, found.high, int(defined.size)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
-from prevalence.meta.table import Entry, snake
+from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
 from prevalence.readers.jsonfiles import decode_line, decode_utf8
 from prevalence.readers.streams import display, open_source
-from prevalence.readers.summeval_op import DIMENSIONS
+from prevalence.readers.summeval_op import DIMENSIONS, snake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ def find_generations(folder: Path) -> list[Generations]:
 
 def read_generations(
     file: Generations, dimensions: Iterable[str], *, keep_unread: bool = False
-) -> Iterator[Entry]:
+) -> Iterator[SummaryRatings]:
     """Read the scores out of one file of replies; a repeated id keeps its last answer.
 
     Args:
@@ -91,7 +91,7 @@ def read_generations(
     for item, reply in read_replies(file.path).items():
         score = read(reply)
         unread = score == UNREAD and not keep_unread
-        yield Entry(item, file.system, {metric: None if unread else score}, {}, {})
+        yield SummaryRatings(item, file.system, {metric: None if unread else score}, {}, {})
 
 
 def full_name(short: str, names: Iterable[str]) -> str:
@@ -170,7 +170,7 @@ class Context(NamedTuple):
     raters: str | None = None
 
 
-def record_entries(record: object, context: Context) -> list[Entry]:
+def record_entries(record: object, context: Context) -> list[SummaryRatings]:
     """Take a record apart.
 
     Args:
@@ -212,7 +212,7 @@ def _is_row(record: Mapping[str, Any]) -> bool:
     return not keys.isdisjoint(record) or bool(_groups(record))
 
 
-def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Entry]:
+def _row(record: Mapping[str, Any], item: str, context: Context) -> list[SummaryRatings]:
     """A score row, a prevalence row, or a row of LLM_summeval's annotations."""
     metrics = _numbers(record.get("metrics"), "metrics") | _judged(record.get("eval"))
     metrics |= {key: _number(record[key], key) for key in _SCORES if key in record}
@@ -226,7 +226,7 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Entry]:
     if system is None:
         raise FieldError("system", "is missing", "name the system that wrote the summary")
     human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
-    return [Entry(item, system, values, samples, human)]
+    return [SummaryRatings(item, system, values, samples, human)]
 
 
 def _groups(record: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -266,7 +266,7 @@ def _judged(value: object) -> dict[str, float | None]:
     }
 
 
-def _nested(summaries: Mapping[str, Any], item: str) -> Iterator[Entry]:
+def _nested(summaries: Mapping[str, Any], item: str) -> Iterator[SummaryRatings]:
     """Objects by system: SummEval-OP's mean file, or ratings and metrics beside each text."""
     for system, value in summaries.items():
         if not isinstance(value, dict):
@@ -278,10 +278,10 @@ def _nested(summaries: Mapping[str, Any], item: str) -> Iterator[Entry]:
         metrics = _numbers(value.get("metrics"), f"{where}.metrics")
         samples = _samples(value.get("samples"))
         if metrics or human or samples:
-            yield Entry(item, system, _sampled(samples) | metrics, samples, human)
+            yield SummaryRatings(item, system, _sampled(samples) | metrics, samples, human)
 
 
-def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Iterator[Entry]:
+def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Iterator[SummaryRatings]:
     """SummEval-OP's detailed file: for each dimension a list of ratings a summary."""
     count = len(summaries)
     rated: dict[str, list[Any]] = {}
@@ -296,7 +296,7 @@ def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Itera
         return
     for place, system in enumerate(_system_names(record, count)):
         human = _ratings({name: values[place] for name, values in rated.items()}, f"[{place}]")
-        yield Entry(item, system, {}, {}, human)
+        yield SummaryRatings(item, system, {}, {}, human)
 
 
 def _system_names(record: Mapping[str, Any], count: int) -> Sequence[str]:
@@ -312,7 +312,7 @@ def _is_case(record: Mapping[str, Any]) -> bool:
     return bool(objects) and all(isinstance(value, dict) for value in objects)
 
 
-def _case(record: Mapping[str, Any], item: str) -> Iterator[Entry]:
+def _case(record: Mapping[str, Any], item: str) -> Iterator[SummaryRatings]:
     """OpinSummEval's scores: an object a system, with metrics and annot1, annot2, ... in it."""
     for system, values in record.items():
         if system in ID_KEYS:
@@ -327,7 +327,7 @@ def _case(record: Mapping[str, Any], item: str) -> Iterator[Entry]:
             elif not isinstance(value, str | list):
                 metrics |= dict(_flat(key, value))
         if metrics or human:
-            yield Entry(item, system, metrics, {}, human)
+            yield SummaryRatings(item, system, metrics, {}, human)
 
 
 def _annotation(value: object, where: str) -> dict[str, float | None]:

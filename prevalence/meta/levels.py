@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.kernels.correlation import resampled_correlations, row_correlations
@@ -21,9 +20,12 @@ from prevalence.stats.coefficients import (
     mean_coefficient,
     settle,
 )
+from prevalence.stats.resampling import check_drawing, draw_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from prevalence.stats.arrays import Floats, Ints
 
 __all__ = [
     "LEVELS",
@@ -43,8 +45,6 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 """Coefficient of system means; mean over items of the coefficient across systems; all summaries at
 once; mean over systems of the coefficient across items."""
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _KEPT_BITS = 40
 _BLOCK = 1 << 24
@@ -171,14 +171,13 @@ def draw_resamples(
     """
     if over not in ("items", "systems", "both"):
         raise ConfigurationError(f"bootstrap over items, systems or both, not {over!r}")
-    if resamples < 1:
-        raise ConfigurationError(f"resamples must be at least 1, not {resamples}")
+    check_drawing(resamples)
     rng = np.random.default_rng(seed)
 
     def weights(size: int, drawn: bool) -> Ints:
         if not drawn:
             return np.ones((resamples, size), np.int64)
-        return rng.multinomial(size, np.full(size, 1.0 / size), size=resamples).astype(np.int64)
+        return draw_counts(rng, size, resamples)
 
     return Resamples(weights(items, over != "systems"), weights(systems, over != "items"))
 

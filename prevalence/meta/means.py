@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.conventions import cut
 from prevalence.stats.coefficients import mean_coefficient
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from prevalence.stats.arrays import Floats, Ints
+
 __all__ = ["MARKED", "ModelMeans", "model_means", "ranks", "round_half_up"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MARKED = 6
 """Places that published tables mark: the best and the second to the sixth."""

@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import InputError
 from prevalence.readers.fields import FieldError, describe, read_id
@@ -16,7 +15,10 @@ from prevalence.readers.jsonfiles import json_lines
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numpy.typing import ArrayLike
+
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Bools, Floats, Ints
 
 __all__ = [
     "RANDOM_SHARE",
@@ -33,10 +35,6 @@ __all__ = [
     "read_duels",
 ]
 
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RANDOM_SHARE = 1.0 / 3.0
 """Share of pairs that a guess between better, worse and equal gets right."""
@@ -269,8 +267,8 @@ class Duels(NamedTuple):
     """
 
     dimension: str
-    points: NDArray[np.float64]
-    verdicts: NDArray[np.float64]
+    points: Floats
+    verdicts: Floats
 
 
 class DuelFile(NamedTuple):

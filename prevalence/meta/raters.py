@@ -10,14 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.levels import correlate_level
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from prevalence.meta.levels import Level
+    from prevalence.stats.arrays import Floats, Ints
     from prevalence.stats.coefficients import Kind, Undefined
 
 __all__ = [
@@ -36,8 +38,6 @@ __all__ = [
     "ratings_per_score",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RANGE_BOUND = 2.0
 """Ratings of one summary that are so far apart are given again (SummEval-OP, Round-II)."""

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from prevalence.stats.arrays import Floats
 
 __all__ = [
     "GoodnessOfFit",
@@ -30,7 +33,6 @@ __all__ = [
     "shapiro_wilk",
 ]
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 
 

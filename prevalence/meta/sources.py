@@ -16,7 +16,7 @@ from prevalence.meta.layouts import (
     read_generations,
     record_entries,
 )
-from prevalence.meta.table import Entry, RatingTable, TableBuilder
+from prevalence.meta.table import RatingTable, SummaryRatings, TableBuilder
 from prevalence.readers.fields import FieldError, Position, describe
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json
@@ -25,14 +25,14 @@ from prevalence.readers.streams import STDIN, display, open_source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Reading", "read_records", "read_table", "read_tables", "split_label"]
+__all__ = ["TableReading", "read_records", "read_table", "read_tables", "split_label"]
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz")
 _TOKEN = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TableReading:
     """A table, and what was met on the way to it.
 
     Attributes:
@@ -62,7 +62,7 @@ class _Collector:
     skipped: list[str] = field(default_factory=list)
     left_out: int = 0
 
-    def add(self, entry: Entry, source: str) -> None:
+    def add(self, entry: SummaryRatings, source: str) -> None:
         self.dimensions |= dict.fromkeys(entry.human)
         self.builder.add(entry, source=source)
 
@@ -103,7 +103,7 @@ def read_tables(
     raters: str | None = None,
     by_position: bool = False,
     keep_unread: bool = False,
-) -> Reading:
+) -> TableReading:
     """Likewise, and say what was passed over; see :func:`read_table`."""
     chosen = [paths] if isinstance(paths, str | Path) else list(paths)
     collector = _Collector(raters, by_position, keep_unread)
@@ -114,7 +114,7 @@ def read_tables(
     for file in replies:
         for entry in read_generations(file, collector.dimensions, keep_unread=keep_unread):
             collector.builder.add(entry, source=display(file.path))
-    return Reading(collector.builder.build(), tuple(collector.skipped), collector.left_out)
+    return TableReading(collector.builder.build(), tuple(collector.skipped), collector.left_out)
 
 
 _Input = tuple[str | None, Path, bool]
@@ -161,7 +161,7 @@ def _add_file(
     A file whose first records have scores is one of ours, and a fault in it is not passed over.
     """
     system = None if str(path) == STDIN else _system_of(path, systems)
-    entries: list[tuple[Entry, str]] = []
+    entries: list[tuple[SummaryRatings, str]] = []
     try:
         for number, (position, record) in enumerate(_records(path), start=1):
             context = Context(position.fallback_id, str(number), system, collector.raters)
@@ -178,7 +178,7 @@ def _add_file(
         collector.add(entry, source)
 
 
-def _entries(record: object, context: Context, position: Position) -> list[Entry]:
+def _entries(record: object, context: Context, position: Position) -> list[SummaryRatings]:
     try:
         if isinstance(record, FieldError):
             raise record
@@ -221,7 +221,7 @@ def _system_of(path: Path, systems: set[str]) -> str:
     return named.pop() if len(named) == 1 else stem
 
 
-def _relabelled(entry: Entry, label: str | None) -> Entry:
+def _relabelled(entry: SummaryRatings, label: str | None) -> SummaryRatings:
     if label is None:
         return entry
     return entry._replace(

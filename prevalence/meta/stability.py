@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import InputError
 from prevalence.meta.levels import without_noise
 from prevalence.stats.coefficients import coefficient, coefficients, mean_coefficient
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Coefficient, Coefficients, Kind
 
 __all__ = ["MethodAgreement", "Stability", "method_agreement", "stability"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import InputError
+from prevalence.readers.summeval_op import snake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Entry", "RatingTable", "TableBuilder", "mean_present", "own_dimension", "snake"]
+    from prevalence.stats.arrays import Floats
+
+__all__ = [
+    "RatingTable",
+    "SummaryRatings",
+    "TableBuilder",
+    "mean_present",
+    "own_dimension",
+]
 
 _SAME_DIMENSION = (
     ("asp_rel", "aspect_relevance"),
@@ -23,12 +31,11 @@ _SAME_DIMENSION = (
 )
 """OpinSummEval's released ratings abbreviate what its paper, and judges, write out."""
 
-Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 _Places = list[tuple[tuple[int, ...], float | None]]
 
 
-class Entry(NamedTuple):
+class SummaryRatings(NamedTuple):
     """What one source says about one summary.
 
     Attributes:
@@ -171,15 +178,6 @@ def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | No
     return metric, None
 
 
-def snake(name: str) -> str:
-    """A name in lower case with underscores.
-
-    >>> snake("Aspect Coverage")
-    'aspect_coverage'
-    """
-    return "_".join(name.casefold().replace("-", " ").split())
-
-
 def _get(values: Mapping[str, Value], name: str, what: str) -> Value:
     if name not in values:
         known = ", ".join(values) or "none"
@@ -200,7 +198,7 @@ class TableBuilder:
             "samples": {},
         }
 
-    def add(self, entry: Entry, *, source: str) -> None:
+    def add(self, entry: SummaryRatings, *, source: str) -> None:
         """Merge one entry; a value that is there already must be the same.
 
         Args:
@@ -222,7 +220,7 @@ class TableBuilder:
                         "the two sources, or name a file's metrics apart by LABEL=FILE"
                     )
 
-    def _values(self, entry: Entry) -> Iterator[tuple[str, str, _Places]]:
+    def _values(self, entry: SummaryRatings) -> Iterator[tuple[str, str, _Places]]:
         """Kind, name and values of all that an entry holds, placed behind item and system."""
         for name, value in entry.metrics.items():
             yield "metrics", name, [((), value)]

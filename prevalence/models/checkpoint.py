@@ -33,6 +33,7 @@ __all__ = [
     "folder_digest",
     "load_checkpoint",
     "load_network",
+    "local_folder",
     "parse_labels",
     "plain_name",
     "quiet_transformers",
@@ -415,6 +416,30 @@ def _download(model: str, location: str, revision: str) -> Path:
         ) from error
 
 
+def local_folder(model: str | Path, what: str) -> Path:
+    """The folder of a model that is never fetched.
+
+    Raises:
+        ModelError: there is none, or none with safetensors.
+    """
+    path = Path(model).expanduser()
+    if not path.is_dir():
+        raise ModelError(
+            f"{model}: no such folder; give a {what} checkpoint folder (a hub model is fetched by: "
+            "hf download NAME --local-dir FOLDER)"
+        )
+    _refuse_pickles(path, str(model))
+    return path
+
+
+def _refuse_pickles(folder: Path, model: str) -> None:
+    if not list(folder.glob("*.safetensors")):
+        raise ModelError(
+            f"{model}: no .safetensors file in it. Pickled weights are never loaded; convert them "
+            "once with save_pretrained(..., safe_serialization=True)"
+        )
+
+
 def read_config(folder: Path, model: str) -> Any:
     """The config of a checkpoint folder; no code of it is run.
 
@@ -438,8 +463,8 @@ def _refuse_other_heads(config: Any, folder: Path, model: str) -> None:
         )
 
 
-def read_tokenizer(folder: Path, model: str) -> Any:
-    """The fast tokenizer of a checkpoint folder; no code of it is run.
+def read_tokenizer(folder: Path, model: str, *, fast: bool = True) -> Any:
+    """The tokenizer of a checkpoint folder, which must be a ``fast`` one; no code of it is run.
 
     Raises:
         ModelError: there is none.
@@ -450,7 +475,7 @@ def read_tokenizer(folder: Path, model: str) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
     except Exception as error:
         raise ModelError(f"{model}: no usable tokenizer: {first_line(error)}") from error
-    if not tokenizer.is_fast:
+    if fast and not tokenizer.is_fast:
         raise ModelError(f"{model}: it has no fast tokenizer (tokenizer.json)")
     return tokenizer
 
@@ -482,11 +507,7 @@ def load_network(
     """
     import transformers
 
-    if not list(folder.glob("*.safetensors")):
-        raise ModelError(
-            f"{model}: no .safetensors file in it. Pickled weights are never loaded; convert them "
-            "once with save_pretrained(..., safe_serialization=True)"
-        )
+    _refuse_pickles(folder, model)
     try:
         with quiet_transformers():
             network, info = getattr(transformers, kind).from_pretrained(

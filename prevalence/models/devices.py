@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import BackendError, ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["ALL_DEVICES", "DTYPES", "dtype_name", "open_device"]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
-"""Precisions; ``auto`` is float32, whose decisions do not depend on the machine."""
+"""Precisions; ``auto`` is float32, whose decisions do not depend on the machine. A model that
+writes text takes bfloat16 on a GPU."""
 ALL_DEVICES = "all"
 """Every CUDA device of the machine, which several scorers share."""
 
@@ -37,12 +41,12 @@ def open_device(name: str) -> Any:
     return device
 
 
-def dtype_name(name: str) -> str:
-    """One of :data:`DTYPES` with ``auto`` resolved.
+def dtype_name(name: str, *, among: Sequence[str] = DTYPES, auto: str = "float32") -> str:
+    """A precision with ``auto`` resolved.
 
     Raises:
-        ConfigurationError: another name.
+        ConfigurationError: the name is none of those to choose from.
     """
-    if name not in DTYPES:
-        raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(DTYPES)}")
-    return "float32" if name == "auto" else name
+    if name not in among:
+        raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(among)}")
+    return auto if name == "auto" else name

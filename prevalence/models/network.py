@@ -32,11 +32,12 @@ class Network:
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
         optional: beginnings of the names of weights that may be missing.
+        pads: whether rows are padded with the tokenizer's own token.
 
     Attributes:
         folder: where the files lie.
         config: the checkpoint's.
-        tokenizer: the checkpoint's, which can pad.
+        tokenizer: the checkpoint's, a fast one.
         limit: most tokens that the network and its tokenizer take.
         device: the torch device.
         dtype: the precision, resolved.
@@ -58,13 +59,14 @@ class Network:
         device: str = "auto",
         dtype: str = "auto",
         optional: tuple[str, ...] = (),
+        pads: bool = True,
     ) -> None:
         import torch
 
         self.folder: Path = resolve(model)
         self.config = read_config(self.folder, model)
         self.tokenizer = read_tokenizer(self.folder, model)
-        if self.tokenizer.pad_token is None:
+        if pads and self.tokenizer.pad_token is None:
             raise ModelError(f"{model}: its tokenizer has no padding token")
         self.limit = real_limit(self.config, self.tokenizer)
         self.device = open_device(device)

@@ -9,21 +9,14 @@ import struct
 import time
 import warnings
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.nli.pairs import (
-    FLAG_TOO_LONG,
-    PairScorer,
-    PairScores,
-    PairStore,
-    Progress,
-    decided_at,
-)
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScorer, PairScores, PairStore, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -323,34 +316,25 @@ _MOST_UNIT = 32_768
 """Pairs that a device scores between two times that answers are stored."""
 
 
-class CachedScorer:
+class CachedScorer(PairScorer):
     """A scorer that asks the cache first and stores what it had to compute.
 
     Work is handed to the inner scorer in its own units, or parts of them, each stored when it is
     done: a killed run loses 32,768 pairs a device at most, which a small model answers in seconds.
 
     Attributes:
-        hits: pairs answered by the cache so far.
         misses: pairs computed so far.
     """
 
     def __init__(self, inner: PairScorer, cache: PairStore) -> None:
+        super().__init__(replace(inner.traits, cached=True), inner)
         self._inner = inner
         self._cache = cache
-        self.digest = inner.digest
-        self.signature = inner.signature
-        self.threshold = inner.threshold
-        self.calibrated: bool = getattr(inner, "calibrated", True)
-        self.doubt: float = getattr(inner, "doubt", 0.0)
-        self.probability: bool = getattr(inner, "probability", True)
-        self.three_way = inner.three_way
-        self.work_unit = inner.work_unit
-        self.hits = 0
         self.misses = 0
 
     def at(self, threshold: float) -> CachedScorer:
         """The scorer to decide with at another threshold."""
-        inner = decided_at(self._inner, threshold)
+        inner = self._inner.at(threshold)
         return self if inner is self._inner else CachedScorer(inner, self._cache)
 
     def score(
@@ -358,7 +342,7 @@ class CachedScorer:
     ) -> PairScores:
         """Score pairs; see :meth:`PairScorer.score`."""
         result = PairScores.empty(len(pairs))
-        unit = min(self.work_unit, _MOST_UNIT * getattr(self._inner, "devices", 1))
+        unit = min(self.traits.work_unit, _MOST_UNIT * self.traits.devices)
         for start in range(0, len(pairs), unit):
             part = slice(start, start + unit)
             result.put(part, self._score_unit(texts, pairs[part], progress))
@@ -376,7 +360,7 @@ class CachedScorer:
                 result.entailment[row], result.contradiction[row], result.flags[row] = stored[key]
             else:
                 missing.append(row)
-        self.hits += len(pairs) - len(missing)
+        self._did.hits += len(pairs) - len(missing)
         self.misses += len(missing)
         if progress is not None and len(missing) < len(pairs):
             progress(len(pairs) - len(missing))
@@ -400,5 +384,5 @@ class CachedScorer:
         )
 
     def _key(self, texts: TextTable, premise: int, hypothesis: int) -> bytes:
-        parts = self.digest + texts.digest(premise) + texts.digest(hypothesis)
+        parts = self.traits.digest + texts.digest(premise) + texts.digest(hypothesis)
         return hashlib.blake2b(parts, digest_size=16, person=_READING).digest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from itertools import pairwise
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from prevalence.models.devices import ALL_DEVICES
 from prevalence.nli.pairs import PairScorer, PairScores, Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from prevalence.nli.pairs import TextTable
 
@@ -80,7 +81,7 @@ def open_on_devices(model: str, device: str, **options: Any) -> PairScorer:
     )
 
 
-class SharedScorer:
+class SharedScorer(PairScorer):
     """Scorers of one model on several devices, each with its share of every call.
 
     Pairs of one premise go to one device, so that within a call no premise is tokenised or computed
@@ -91,10 +92,7 @@ class SharedScorer:
         readable: characters of a text beyond which a model reads no more; None for no such limit.
         premise_once: whether a premise is computed once for all its hypotheses.
 
-    Attributes:
-        devices: number of devices.
-
-    The other attributes are those of the first scorer; ``work_unit`` is the sum of all.
+    Its traits are those of the first scorer, with the sums of all devices and work units.
 
     Raises:
         ConfigurationError: the scorers do not read pairs in the same way.
@@ -107,22 +105,19 @@ class SharedScorer:
         readable: int | None = None,
         premise_once: bool = False,
     ) -> None:
-        first = scorers[0]
-        if any(scorer.digest != first.digest for scorer in scorers):
+        first = scorers[0].traits
+        if any(scorer.traits.digest != first.digest for scorer in scorers):
             raise ConfigurationError(
                 "the devices would read pairs in different ways; name devices of one kind"
             )
-        self._scorers = tuple(scorers)
+        traits = replace(
+            first,
+            devices=sum(scorer.traits.devices for scorer in scorers),
+            work_unit=sum(scorer.traits.work_unit for scorer in scorers),
+        )
+        super().__init__(traits, *scorers)
         self._readable = readable
         self._premise_once = premise_once
-        self.devices = len(scorers)
-        self.digest = first.digest
-        self.signature: Mapping[str, str] = first.signature
-        self.threshold = first.threshold
-        self.calibrated: bool = getattr(first, "calibrated", True)
-        self.doubt: float = getattr(first, "doubt", 0.0)
-        self.three_way = first.three_way
-        self.work_unit = sum(scorer.work_unit for scorer in scorers)
 
     def score(
         self, texts: TextTable, pairs: Ints, *, progress: Progress | None = None
@@ -134,13 +129,13 @@ class SharedScorer:
         """
         result = PairScores.empty(len(pairs))
         costs = pair_costs(texts, pairs, readable=self._readable, premise_once=self._premise_once)
-        parts = list(shares(pairs[:, 0], costs, self.devices))
+        parts = list(shares(pairs[:, 0], costs, len(self.inners)))
         together = _Together(progress)
-        with ThreadPoolExecutor(self.devices, "device") as pool:
+        with ThreadPoolExecutor(len(self.inners), "device") as pool:
             try:
                 running = [
                     (rows, pool.submit(together.run, scorer, texts, pairs[rows]))
-                    for scorer, rows in zip(self._scorers, parts, strict=True)
+                    for scorer, rows in zip(self.inners, parts, strict=True)
                     if rows.size
                 ]
                 wait([future for _, future in running])

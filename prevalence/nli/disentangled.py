@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALIGNED",
+    "AREA",
     "DISENTANGLED",
     "DisentangledEncoder",
     "Distances",
@@ -178,7 +179,7 @@ def learned_distances(projections: Projections, relative: Tensor | None, longest
 DISENTANGLED = frozenset({"deberta", "deberta-v2"})
 """Model types with this attention; DeBERTa-v3 is of the second."""
 
-_AREA = 2**22
+AREA = 2**22
 """Most scores of one head in a block. With 16 heads in half precision the products with distances,
 of twice that size each, and their sum take .7 GB at the peak."""
 _MASK_ALIGNED = 16
@@ -197,6 +198,8 @@ class DisentangledEncoder:
         model: a classifier of one of :data:`DISENTANGLED`, on its device, in evaluation mode.
         longest: most tokens of a sequence.
         name: of the checkpoint, for messages.
+        area: most scores of one head in a block.
+        check: hold what is computed here against the model's own code first.
 
     Attributes:
         attention: how scores are computed, for signatures.
@@ -208,9 +211,13 @@ class DisentangledEncoder:
     attention = "blocks"
 
     @torch.no_grad()
-    def __init__(self, model: Any, longest: int, name: str) -> None:
+    def __init__(
+        self, model: Any, longest: int, name: str, *, area: int = AREA, check: bool = True
+    ) -> None:
         base = model.base_model
-        _check_code(base.encoder, name)
+        if check:
+            _check_code(base.encoder, name)
+        self._area = area
         self._embeddings = base.embeddings
         relative = base.encoder.get_rel_embedding()
         self._layers = [_Layer(layer, relative, longest) for layer in base.encoder.layer]
@@ -222,7 +229,7 @@ class DisentangledEncoder:
             rows: N sequences one after the other.
             lengths: int64 [N], theirs.
         """
-        segments = Segments(rows.starts, lengths, area=_AREA)
+        segments = Segments(rows.starts, lengths, area=self._area)
         hidden = self._embeddings(
             input_ids=rows.ids[None], token_type_ids=rows.types[None],
             position_ids=rows.positions[None],

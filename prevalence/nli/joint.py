@@ -38,21 +38,24 @@ if TYPE_CHECKING:
 __all__ = ["JointReader", "JointRows", "PackedJointReader", "ResidentTokens", "worth_packing"]
 
 
-_LEAST = 65_536
-
-
 class ResidentTokens:
     """Copies of token stores on a device, each freed with its store.
 
     Args:
         device: torch device.
+        least: tokens that there is room for from the start.
     """
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Any, *, least: int = 65_536) -> None:
         self._device = device
+        self._least = least
         self._kept: weakref.WeakKeyDictionary[TokenStore, tuple[Tensor, int]] = (
             weakref.WeakKeyDictionary()
         )
+
+    def __len__(self) -> int:
+        """The number of stores that have a copy."""
+        return len(self._kept)
 
     def of(self, store: TokenStore) -> Tensor:
         """All tokens of a store, int32 [T] on the device; only new ones are sent.
@@ -62,7 +65,7 @@ class ResidentTokens:
         size = len(store.tokens)
         room, known = self._kept.get(store, (self._empty(0), 0))
         if size > len(room):
-            grown = self._empty(max(size, 2 * len(room), _LEAST))
+            grown = self._empty(max(size, 2 * len(room), self._least))
             grown[:known] = room[:known]
             room = grown
         if size > known:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     Projections = tuple[Projection, Projection, Projection]
 
-__all__ = ["BertFamily", "Family", "MpnetFamily", "Packed", "PackedClassifier", "family_of"]
+__all__ = ["BertFamily", "Family", "MpnetFamily", "Packed", "PackedClassifier", "family_of",
+           "hypothesis_means"]  # fmt: skip
 
 
 class Family(Protocol):
@@ -256,7 +257,7 @@ class PackedClassifier:
             hidden = family.finish(layer, context, hidden)
         if self._pooling == MEAN:
             context = self._attend(last, hidden, packed, biases)
-            return family.classify(_means(family.finish(last, context, hidden), packed))
+            return family.classify(hypothesis_means(family.finish(last, context, hidden), packed))
         context = self._attend_heads(last, hidden, packed, biases.first())
         return family.classify(family.finish(last, context, hidden.index_select(0, packed.heads)))
 
@@ -371,7 +372,7 @@ def _owned(known: tuple[Tensor, Tensor], packed: Packed[Tensor]) -> tuple[Tensor
     return key.index_select(0, packed.owners), value.index_select(0, packed.owners)
 
 
-def _means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
+def hypothesis_means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
     """The mean state of each hypothesis' tokens, [R, H], from [T, H].
 
     In half precision it is taken in float32: rounded shares of 1/n would not sum to 1.

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from dataclasses import astuple, dataclass, replace
+from operator import add, sub
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from prevalence.errors import ConfigurationError
 
 __all__ = [
     "FLAG_TOO_LONG",
@@ -17,8 +22,10 @@ __all__ = [
     "PairScores",
     "PairStore",
     "Progress",
+    "ScorerCounts",
+    "ScorerTraits",
     "TextTable",
-    "decided_at",
+    "checked_scorer",
 ]
 
 
@@ -170,41 +177,126 @@ class PairScores(NamedTuple):
         self.flags[rows] = other.flags
 
 
-@runtime_checkable
-class PairScorer(Protocol):
-    """Scores (premise, hypothesis) pairs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerTraits:
+    """What a scorer is. None has a default, so that no scorer leaves one out.
+
+    A wrapper states those of what it wraps: ``replace(inner.traits, cached=True)``.
+
+    Attributes:
+        digest: names everything that changes a probability: weights, tokenizer, truncation,
+            precision. Keys the cache.
+        signature: ordered parts of the signature, such as ``{"nli": "name@digest"}``.
+        threshold: decision threshold in [0, 1).
+        calibrated: whether the threshold was calibrated, or given, and not only assumed.
+        three_way: whether contradiction probabilities exist.
+        probability: whether a score may stand for a probability.
+        doubt: how far rounding may move the log-odds of a probability; 0 for not at all.
+        rechecks: whether rounding can turn no decision at the threshold, since what is near it is
+            asked again in float32.
+        cached: whether answers are kept, so that another run need not ask for them.
+        devices: how many share its work.
+        work_unit: number of pairs that is worth one call (on a CPU a few seconds of work).
+    """
+
+    digest: bytes
+    signature: Mapping[str, str]
+    threshold: float
+    calibrated: bool
+    three_way: bool
+    probability: bool
+    doubt: float
+    rechecks: bool
+    cached: bool
+    devices: int
+    work_unit: int
+
+
+@dataclass(slots=True)
+class ScorerCounts:
+    """What scorers did.
+
+    Attributes:
+        hits: pairs answered by a cache.
+        rechecked: pairs asked again in float32.
+        turned: decisions on entailment that this has turned.
+    """
+
+    hits: int = 0
+    rechecked: int = 0
+    turned: int = 0
+
+    def __add__(self, other: ScorerCounts) -> ScorerCounts:
+        """What both did."""
+        return ScorerCounts(*map(add, astuple(self), astuple(other)))
+
+    def __sub__(self, other: ScorerCounts) -> ScorerCounts:
+        """What was done since the other was counted."""
+        return ScorerCounts(*map(sub, astuple(self), astuple(other)))
+
+
+class PairScorer(ABC):
+    """Scores (premise, hypothesis) pairs: the contract of every scorer.
 
     Scores lie in [0, 1] whatever the scorer measures, so that decisions, caches, calibration and
     soft prevalence need to know nothing about it. A measure s whose own range is [-1, 1] (a cosine,
     entailment minus contradiction) is given as (1 + s)/2, which keeps every order and every
     decision; soft prevalence alone refuses it, since there texts without any relation have ½.
 
-    Attributes:
-        digest: names everything that changes a probability: weights, tokenizer, truncation,
-            precision. Keys the cache.
-        signature: ordered parts of the signature, such as ``{"nli": "name@digest"}``.
-        threshold: calibrated decision threshold in [0, 1).
-        three_way: whether contradiction probabilities exist.
-        work_unit: number of pairs that is worth one call (on a CPU a few seconds of work).
+    A scorer is a child that gives ``__init__`` its traits and answers pairs in :meth:`score`. What
+    it counts itself it adds to ``_did``.
 
-    A scorer may also have ``calibrated`` (whether the threshold was, True when absent), ``doubt``
-    (how far rounding may move the log-odds of a probability, 0 when absent), ``probability``
-    (whether a score may stand for a probability, True when absent), ``hits`` (pairs answered by
-    a cache), ``devices`` (how many share its work, 1 when absent), and ``rechecked`` and ``at``,
-    see :class:`prevalence.nli.recheck.RecheckedScorer`.
+    Args:
+        traits: what it is.
+        inners: the scorers that it asks, whose counts are among its own.
+
+    Attributes:
+        traits, inners: as given.
     """
 
-    digest: bytes
-    signature: Mapping[str, str]
-    threshold: float
-    three_way: bool
-    work_unit: int
+    def __init__(self, traits: ScorerTraits, *inners: PairScorer) -> None:
+        self.traits = traits
+        self.inners = inners
+        self._did = ScorerCounts()
 
+    @property
+    def counts(self) -> ScorerCounts:
+        """What it and the scorers that it asks did so far, as of now."""
+        return sum((inner.counts for inner in self.inners), replace(self._did))
+
+    def at(self, threshold: float) -> PairScorer:  # noqa: ARG002 - for those who care
+        """The scorer to decide with at a threshold: another one where it cares, usually itself."""
+        return self
+
+    @abstractmethod
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
-        """Score pairs of text numbers, int64 [P, 2] of (premise, hypothesis)."""
-        ...
+        """Score pairs of text numbers.
+
+        Args:
+            texts: the table that the numbers refer to.
+            pairs: int64 [P, 2] of (premise, hypothesis).
+            progress: called with the number of pairs finished since the last call.
+
+        Returns:
+            Probabilities and flags, in the order of ``pairs``.
+        """
+
+
+def checked_scorer(scorer: object) -> PairScorer:
+    """A scorer that someone else has written, when it keeps the contract.
+
+    Raises:
+        ConfigurationError: it does not.
+    """
+    match scorer:
+        case PairScorer(traits=ScorerTraits(), counts=ScorerCounts()):
+            return scorer
+    raise ConfigurationError(
+        f"{type(scorer).__name__} is no scorer: derive it from prevalence.nli.pairs.PairScorer and "
+        "give PairScorer.__init__ its ScorerTraits"
+    )
 
 
 class PairStore(Protocol):
@@ -217,11 +309,3 @@ class PairStore(Protocol):
     def put(self, entries: Mapping[bytes, tuple[Any, ...]]) -> None:
         """Store entries, dropping others when room is short."""
         ...
-
-
-def decided_at(scorer: PairScorer, threshold: float) -> PairScorer:
-    """The scorer to decide with at a threshold: another one where it cares, usually itself."""
-    at = getattr(scorer, "at", None)
-    if at is None or threshold == scorer.threshold:
-        return scorer
-    return cast("PairScorer", at(threshold))

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prevalence.metric import check_threshold, decisions, near
+from prevalence.nli.pairs import PairScorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from prevalence.nli.pairs import PairScorer, PairScores, Progress, TextTable
+    from prevalence.nli.pairs import PairScores, Progress, TextTable
 
 __all__ = ["RecheckedScorer"]
 
 
-class RecheckedScorer:
+class RecheckedScorer(PairScorer):
     """A scorer in low precision whose answers near the threshold come from one in float32.
 
     An error of ``fast.doubt`` in the log-odds, the most that the precision is allowed, cannot turn
@@ -37,18 +39,12 @@ class RecheckedScorer:
         threshold: where decisions are made; None takes the scorer's own.
 
     Attributes:
-        fast: as given.
-        rechecked: pairs asked again so far.
-        turned: decisions on entailment that this has turned so far.
-        doubt: 0; rounding can turn no decision at this threshold.
-
-    The other attributes are those of ``fast``; the digest and the signature name the recheck.
+        fast: as given. Its traits are the scorer's own but for the threshold, the doubt, which is
+            0, and the digest and the signature, which name the recheck.
 
     Raises:
         ConfigurationError: the threshold is not in [0, 1).
     """
-
-    doubt = 0.0
 
     def __init__(
         self,
@@ -57,38 +53,35 @@ class RecheckedScorer:
         *,
         threshold: float | None = None,
     ) -> None:
+        cut = fast.traits.threshold if threshold is None else check_threshold(threshold)
+        described = f"recheck {cut!r} {fast.traits.doubt!r}".encode()
+        traits = replace(
+            fast.traits,
+            digest=hashlib.blake2b(fast.traits.digest + described, digest_size=16).digest(),
+            signature=dict(fast.traits.signature) | {"recheck": "float32"},
+            threshold=cut,
+            calibrated=fast.traits.calibrated or threshold is not None,
+            doubt=0.0,
+            rechecks=True,
+        )
+        super().__init__(traits, fast)
         self.fast = fast
         self._open_exact = cache(open_exact)
-        self.threshold = fast.threshold if threshold is None else check_threshold(threshold)
-        self.calibrated: bool = getattr(fast, "calibrated", True) or threshold is not None
-        self.three_way = fast.three_way
-        self.work_unit = fast.work_unit
-        self.signature: Mapping[str, str] = dict(fast.signature) | {"recheck": "float32"}
-        described = f"recheck {self.threshold!r} {self._reach!r}"
-        self.digest = hashlib.blake2b(fast.digest + described.encode(), digest_size=16).digest()
-        self.rechecked = 0
-        self.turned = 0
         self._told = False
 
     def at(self, threshold: float) -> RecheckedScorer:
         """The same models, deciding at another threshold."""
+        if threshold == self.traits.threshold:
+            return self
         return RecheckedScorer(self.fast, self._open_exact, threshold=threshold)
-
-    @property
-    def hits(self) -> int:
-        """Pairs that ``fast`` had in its cache; absent without one."""
-        return int(cast("Any", self.fast).hits)
-
-    @property
-    def _reach(self) -> float:
-        return float(getattr(self.fast, "doubt", 0.0))
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
         """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
         scores = self.fast.score(texts, pairs, progress=progress)
-        rows = np.flatnonzero(near(scores.entailment, self.threshold, self._reach))
+        reach = self.fast.traits.doubt
+        rows = np.flatnonzero(near(scores.entailment, self.traits.threshold, reach))
         if rows.size:
             exact = self._open_exact().score(texts, pairs[rows])
             self._compare(scores.entailment[rows], exact.entailment)
@@ -97,14 +90,15 @@ class RecheckedScorer:
 
     def _compare(self, rounded: NDArray[np.float32], exact: NDArray[np.float32]) -> None:
         """Count, and make sure that the precision does what is expected of it."""
-        before, after = (decisions(found, self.threshold) for found in (rounded, exact))
-        self.rechecked += rounded.size
-        self.turned += int((before != after).sum())
+        before, after = (decisions(found, self.traits.threshold) for found in (rounded, exact))
+        self._did.rechecked += rounded.size
+        self._did.turned += int((before != after).sum())
         moved = float(np.abs(_log_odds(rounded) - _log_odds(exact)).max())
-        if moved > self._reach and not self._told:
+        reach = self.fast.traits.doubt
+        if moved > reach and not self._told:
             self._told = True
             warnings.warn(
-                f"rounding moved the log-odds of a pair by {moved:.2f}, and {self._reach:g} is "
+                f"rounding moved the log-odds of a pair by {moved:.2f}, and {reach:g} is "
                 "what is allowed for: other decisions may differ from float32's; use --dtype "
                 "float32",
                 RuntimeWarning,

@@ -12,13 +12,21 @@ from prevalence.errors import BackendError, ConfigurationError, ModelError, Prev
 from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
 from prevalence.models.devices import dtype_name, open_device
-from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress, TextTable
+from prevalence.nli.pairs import (
+    FLAG_TOO_LONG,
+    FLAG_TRUNCATED,
+    PairScorer,
+    PairScores,
+    Progress,
+    ScorerTraits,
+    TextTable,
+)
 from prevalence.nli.reading import PACKINGS, open_reader
 from prevalence.nli.running import MOST_LANES, BatchRunner
 from prevalence.nli.tokens import TokenStore
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -37,7 +45,7 @@ _PADDING_TOLERANCE = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.2}
 _DOUBT = {"float32": 0.0, "float16": 0.05, "bfloat16": 0.53}
 
 
-class NLIScorer:
+class NLIScorer(PairScorer):
     """P(entailment) and P(contradiction) of pairs, in batches under a token budget.
 
     Args:
@@ -58,15 +66,6 @@ class NLIScorer:
         packing: ``packed`` computes no padding, for the model types of
             :data:`prevalence.nli.registered.PACKED_FAMILIES`; ``padded`` works for all; ``auto``
             packs on a CUDA device where the model allows it, and DeBERTa on a CPU too.
-
-    Attributes:
-        signature: ordered parts of the signature.
-        digest: of the weights and of every setting that changes a probability, 16 bytes.
-        threshold: decision threshold in [0, 1).
-        calibrated: whether it was calibrated for this checkpoint, or given.
-        three_way: whether contradiction probabilities exist.
-        doubt: how far the precision may move the log-odds of a probability; 0 for float32.
-        work_unit: number of pairs that is worth one call.
 
     Raises:
         ModelError: the checkpoint is unusable.
@@ -119,18 +118,7 @@ class NLIScorer:
             workers=workers or (_cpu_lanes() if on_cpu else 1),
         )
         self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
-        self.work_unit = self._reader.work_unit if on_cpu else _GPU_UNIT
-        self.threshold = self._checkpoint.threshold if threshold is None else threshold
-        self.calibrated = self._checkpoint.calibrated or threshold is not None
-        self.three_way = self._checkpoint.labels.contradiction is not None
-        self.doubt = _DOUBT[self._dtype]
-        self.signature: Mapping[str, str] = self._signature(named_labels=labels is not None)
-        # The weights are in the digest by content; the folder's name must not change it.
-        settings = {key: part for key, part in self.signature.items() if key != "nli"}
-        described = repr((self._checkpoint.labels, sorted(settings.items())))
-        self.digest = hashlib.blake2b(
-            self._checkpoint.digest + described.encode(), digest_size=16
-        ).digest()
+        super().__init__(self._traits(threshold, named_labels=labels is not None))
         self._check_answers()
 
     @property
@@ -141,16 +129,7 @@ class NLIScorer:
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
-        """Score pairs of text numbers.
-
-        Args:
-            texts: the table that the numbers refer to.
-            pairs: int64 [P, 2] of (premise, hypothesis).
-            progress: called with the number of pairs finished since the last call.
-
-        Returns:
-            Probabilities and flags, in the order of ``pairs``.
-        """
+        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
         result = PairScores.empty(len(pairs))
         if not len(pairs):
             return result
@@ -166,6 +145,25 @@ class NLIScorer:
         if labels.contradiction is not None:
             result.contradiction[~fitted.too_long] = best[:, labels.contradiction]
         return result
+
+    def _traits(self, threshold: float | None, *, named_labels: bool) -> ScorerTraits:
+        signature = self._signature(named_labels=named_labels)
+        # The weights are in the digest by content; the folder's name must not change it.
+        settings = {key: part for key, part in signature.items() if key != "nli"}
+        described = repr((self._checkpoint.labels, sorted(settings.items()))).encode()
+        return ScorerTraits(
+            digest=hashlib.blake2b(self._checkpoint.digest + described, digest_size=16).digest(),
+            signature=signature,
+            threshold=self._checkpoint.threshold if threshold is None else threshold,
+            calibrated=self._checkpoint.calibrated or threshold is not None,
+            three_way=self._checkpoint.labels.contradiction is not None,
+            probability=True,
+            doubt=_DOUBT[self._dtype],
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=self._reader.work_unit if self._device.type == "cpu" else _GPU_UNIT,
+        )
 
     def _signature(self, *, named_labels: bool) -> dict[str, str]:
         """Model with weights digest, granularity, truncation, and what departs from defaults."""

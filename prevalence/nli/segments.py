@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = ["Added", "Block", "Segments", "attend", "attend_in_blocks", "similar_runs",
-           "varlen_fits"]  # fmt: skip
+           "varlen_fits", "varlen_options"]  # fmt: skip
 
 Ints = NDArray[np.int64]
 
@@ -303,12 +303,12 @@ def varlen_fits(device: Any, dtype: torch.dtype, head_size: int) -> bool:
         and head_size <= _WIDEST_HEAD
         and head_size % _HEAD_UNIT == 0
         and torch.cuda.get_device_capability(device) >= _VARLEN_CAPABILITY
-        and _varlen_options() >= _VARLEN_OPTIONS
+        and varlen_options() >= _VARLEN_OPTIONS
     )
 
 
 @lru_cache(maxsize=1)
-def _varlen_options() -> frozenset[str]:
+def varlen_options() -> frozenset[str]:
     """The options of this torch's kernel; none where it has no such kernel."""
     try:
         from torch.nn.attention.varlen import varlen_attn
@@ -322,4 +322,4 @@ def _one_split() -> dict[str, Any]:
 
     Before it could be chosen (torch 2.11), sequences of unequal length were never split.
     """
-    return {"num_splits": 1} if "num_splits" in _varlen_options() else {}
+    return {"num_splits": 1} if "num_splits" in varlen_options() else {}

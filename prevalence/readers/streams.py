@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["MAX_LINE_BYTES", "STDIN", "Line", "Source", "check_readable", "display", "open_source"]
+__all__ = ["FOREIGN", "MAX_LINE_BYTES", "STDIN", "Line", "Source", "check_readable", "display",
+           "open_source"]  # fmt: skip
 
 STDIN = "-"
 MAX_LINE_BYTES = 1 << 28
@@ -28,7 +29,7 @@ MAX_LINE_BYTES = 1 << 28
 _BLOCK = 1 << 16
 _UTF8_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
-_FOREIGN = {
+FOREIGN = {
     b"\xff\xfe": ("UTF-16 text", "convert it to UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
     b"PK\x03\x04": ("a zip archive", "unpack it first"),
@@ -37,6 +38,7 @@ _FOREIGN = {
     b"\xfd7zXZ": ("an xz archive", "unpack it, or compress it with gzip"),
     b"(\xb5/\xfd": ("a zstd archive", "unpack it, or compress it with gzip"),
 }
+"""What a file that is no text begins with, what it is, and what to do with it."""
 
 
 class Line(NamedTuple):
@@ -223,7 +225,7 @@ def _first_bytes(raw: _Counting, path: str | Path) -> bytes:
         raise InputError(f"{display(path)}: cannot be read ({escaped(str(error))})") from None
     if not first:
         raise InputError(f"{display(path)}: is empty; there is nothing to score")
-    for magic, (kind, advice) in _FOREIGN.items():
+    for magic, (kind, advice) in FOREIGN.items():
         if first.startswith(magic):
             raise InputError(f"{display(path)}: is {kind}; {advice}")
     return first

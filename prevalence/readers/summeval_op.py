@@ -10,7 +10,7 @@ from prevalence.readers.opinsummeval import numbered_reviews
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DIMENSIONS", "KNOWN", "draft", "matches"]
+__all__ = ["DIMENSIONS", "KNOWN", "draft", "matches", "snake"]
 
 DIMENSIONS: Mapping[str, str] = {
     "fl": "fluency",
@@ -80,11 +80,16 @@ def _mean(summaries: dict[str, Any]) -> list[RawSummary]:
 def _rated(value: object) -> object:
     if not isinstance(value, dict) or not isinstance(value.get("dimensions"), dict):
         return value
-    human = {_snake(name): rating for name, rating in value["dimensions"].items()}
+    human = {snake(name): rating for name, rating in value["dimensions"].items()}
     return {key: item for key, item in value.items() if key != "dimensions"} | {"human": human}
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
+    """A name in lower case with underscores.
+
+    >>> snake("Aspect Coverage")
+    'aspect_coverage'
+    """
     return "_".join(name.casefold().replace("-", " ").split())
 
 

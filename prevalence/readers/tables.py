@@ -1,4 +1,7 @@
-"""Copycat's gold summaries: tab-separated, unquoted, cat prod_id rev1..rev8 summ1..summ3."""
+"""Tables with named columns (CSV, TSV and the like), and Copycat's gold summaries.
+
+The latter are tab-separated and unquoted: cat prod_id rev1..rev8 summ1..summ3.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from prevalence.meta.raters import (
 )
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
 from prevalence.stats.agreement import (
-    LEVELS,
+    SCALES,
     agreement_by_cell,
     cohen_kappa,
     fleiss_kappa,
@@ -33,13 +33,11 @@ from prevalence.stats.coefficients import mean_coefficient
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
 
-    Floats = NDArray[np.float64]
     Coefficients = Mapping[str, Callable[[Floats], float]]
 
 __all__ = ["AgreementOptions", "agreement_report"]
@@ -110,10 +108,7 @@ class _Sheets(NamedTuple):
     def coefficients(self) -> Sheet:
         known = _coefficients(self.options)
         rows = [
-            (
-                Cell(dimension),
-                *(self.printer.figure(self._agreement(ratings, f)) for f in known.values()),
-            )
+            self.printer.row(dimension, (self._agreement(ratings, f) for f in known.values()))
             for dimension, ratings in self.table.human.items()
         ]
         over = "over all summaries"
@@ -131,9 +126,9 @@ class _Sheets(NamedTuple):
     def rmse(self) -> Sheet:
         found = {name: pairwise_rmse(ratings) for name, ratings in self.table.human.items()}
         rows = [
-            (
-                Cell(f"{self.table.raters[a]} and {self.table.raters[b]}"),
-                *(self.printer.figure(float(values[a, b])) for values in found.values()),
+            self.printer.row(
+                f"{self.table.raters[a]} and {self.table.raters[b]}",
+                (values[a, b] for values in found.values()),
             )
             for a, b in self._rater_pairs()
         ]
@@ -152,17 +147,13 @@ class _Sheets(NamedTuple):
         }
         names = self.table.raters
         between = [
-            (
-                Cell(f"{names[a]} and {names[b]}"),
-                *(self.printer.figure(float(entry.pairwise[a, b])) for entry in found.values()),
+            self.printer.row(
+                f"{names[a]} and {names[b]}", (entry.pairwise[a, b] for entry in found.values())
             )
             for a, b in self._rater_pairs()
         ]
         with_mean = [
-            (
-                Cell(f"{name} and mean"),
-                *(self.printer.figure(float(entry.with_mean[a])) for entry in found.values()),
-            )
+            self.printer.row(f"{name} and mean", (entry.with_mean[a] for entry in found.values()))
             for a, name in enumerate(names)
         ]
         rows = [
@@ -187,7 +178,7 @@ class _Sheets(NamedTuple):
         ]
         if not rows:
             averages = [float("nan")] * len(self.table.human)
-        return (Cell(name), *(self.printer.figure(value) for value in averages))
+        return self.printer.row(name, averages)
 
     def _kept(self, value: float | None) -> float:
         number = float("nan") if value is None else value
@@ -201,7 +192,7 @@ class _Sheets(NamedTuple):
     def spread(self) -> Sheet:
         found = {name: rater_spread(ratings) for name, ratings in self.table.human.items()}
         rows = [
-            (Cell(system), *(self.printer.figure(float(v[place])) for v in found.values()))
+            self.printer.row(system, (values[place] for values in found.values()))
             for place, system in enumerate(self.table.systems)
         ]
         title = "Standard deviation of a summary's ratings, mean by system"
@@ -277,7 +268,7 @@ class _Sheets(NamedTuple):
 def _coefficients(options: AgreementOptions) -> Coefficients:
     rest = {"one_category": options.one_category}
     known: dict[str, Callable[[Floats], float]] = {
-        f"α {level}": partial(krippendorff_alpha, level=level, **rest) for level in LEVELS
+        f"α {level}": partial(krippendorff_alpha, level=level, **rest) for level in SCALES
     }
     return known | {
         "Cohen κ": partial(cohen_kappa, **rest),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
-from prevalence.report.console import plain
+from prevalence.report.console import make_table, plain
+from prevalence.report.sheets import finite
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.table import Table
 
     from prevalence.baselines.judges.audit import AttackAudit, MethodContrast, MetricAudit
     from prevalence.meta.preferences import OrderBias
@@ -80,42 +81,19 @@ def audit_tables(audit: Audit) -> Iterator[Table]:
 
 def audit_json(audit: Audit) -> dict[str, Any]:
     """The same as JSON; undefined numbers are null."""
-    return {
+    found = {
         "metrics": [
-            {
-                "metric": one.metric,
-                "summaries": one.summaries,
-                "mean": _null(one.mean),
-                "offset": _null(one.offset),
-                "at_maximum": _null(one.at_maximum),
-                "constant": list(one.constant),
-                "consistency": None if one.consistency is None else one.consistency._asdict(),
-            }
+            asdict(one) | {"consistency": one.consistency and one.consistency._asdict()}
             for one in audit.metrics
         ],
-        "replies": {metric: dict(counts) for metric, counts in audit.replies.items()},
-        "contrasts": [
-            {
-                "first": one.first,
-                "second": one.second,
-                "summaries": one.summaries,
-                "difference": _null(one.difference),
-                "distance": _null(one.distance),
-                "agreement": {system: _null(r) for system, r in one.agreement.items()},
-                "unreliable": list(one.unreliable),
-            }
-            for one in audit.contrasts
-        ],
-        "attacks": [
-            {key: _null(v) if isinstance(v, float) else v for key, v in one._asdict().items()}
-            for one in audit.attacks
-        ],
+        "replies": audit.replies,
+        "contrasts": [asdict(one) for one in audit.contrasts],
+        "attacks": [one._asdict() for one in audit.attacks],
         "orders": {
-            name: {"asked": bias.asked, "same": bias.same, "first": bias.first,
-                   "second": bias.second, "p": _sign_test(bias)}
-            for name, bias in audit.orders.items()
+            name: asdict(bias) | {"p": _sign_test(bias)} for name, bias in audit.orders.items()
         },
-    }  # fmt: skip
+    }
+    return {name: finite(part) for name, part in found.items()}
 
 
 def _metrics(audit: Audit) -> Table:
@@ -159,13 +137,10 @@ def _contrasts(contrasts: Sequence[MethodContrast]) -> Table:
 
 
 def _table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(title=title, box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for place, header in enumerate(headers):
-        number = place > 0 and header not in ("second", "attack", "constant", "unreliable")
-        table.add_column(header, justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*map(plain, row))
-    return table
+    words = ("second", "attack", "constant", "unreliable")
+    return make_table(
+        headers, ([*map(plain, row)] for row in rows), title=title, left=words, whole=()
+    )
 
 
 def _sign_test(bias: OrderBias) -> float | None:
@@ -190,7 +165,3 @@ def _signed(value: float) -> str:
 
 def _share(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.1%}"
-
-
-def _null(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)

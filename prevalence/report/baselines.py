@@ -6,13 +6,14 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from prevalence.baselines.registry import missing
-from prevalence.report.console import plain
+from prevalence.report.console import make_table, plain
+from prevalence.report.sheets import finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from rich.table import Table
 
     from prevalence.baselines.protocol import Entry
     from prevalence.baselines.rows import ScoreRow
@@ -47,16 +48,12 @@ class SystemMeans:
 
     def table(self) -> Table:
         """One line a system, in order of appearance."""
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("system")
-        table.add_column("n", justify="right")
-        for name in self._metrics:
-            table.add_column(plain(name), justify="right")
+        rows = []
         for system, values in self._values.items():
             count = max((len(found) for found in values.values()), default=0)
             cells = [_mean(values[name]) for name in self._metrics]
-            table.add_row(plain(system), f"{count:,}", *cells)
-        return table
+            rows.append((plain(system), f"{count:,}", *cells))
+        return make_table(("system", "n", *map(plain, self._metrics)), rows, whole=())
 
 
 def listing_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
@@ -67,7 +64,7 @@ def listing_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
             "about": entry.about,
             "needs": list(entry.needs),
             "reference_free": entry.reference_free,
-            "range": [_finite(bound) for bound in entry.range],
+            "range": finite(entry.range),
             "higher_is_better": entry.higher_is_better,
             "weights": entry.weights,
             "batchable": entry.batchable,
@@ -82,23 +79,20 @@ def listing_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
 
 def listing(entries: Sequence[Entry]) -> Table:
     """What is known of each metric, as a table."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("name", "needs", "range", "better", "weights"):
-        table.add_column(header, no_wrap=True)
-    table.add_column("about")
-    table.add_column("installed")
-    for entry in entries:
-        lacking = missing(entry)
-        table.add_row(
+    headers = ("name", "needs", "range", "better", "weights", "about", "installed")
+    rows = (
+        (
             entry.name,
             " + ".join(entry.needs) or "–",
             "–".join(map(_bound, entry.range)),
             "higher" if entry.higher_is_better else "lower",
             entry.weights or "–",
             entry.about,
-            "yes" if lacking is None else f"no: {lacking}",
+            "yes" if (lacking := missing(entry)) is None else f"no: {lacking}",
         )
-    return table
+        for entry in entries
+    )
+    return make_table(headers, rows, left=headers, whole=headers[:5])
 
 
 def _mean(values: Sequence[float]) -> str:
@@ -107,7 +101,3 @@ def _mean(values: Sequence[float]) -> str:
 
 def _bound(bound: float) -> str:
     return f"{bound:g}".replace("inf", "∞")
-
-
-def _finite(bound: float) -> float | None:
-    return None if math.isinf(bound) else bound

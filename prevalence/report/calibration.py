@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
-from prevalence.report.console import plain
+from prevalence.report.console import make_table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import RenderableType
 
-    from prevalence.calibration import Row
+    from prevalence.calibration import ScorerRow
 
 __all__ = ["agreement_lines", "calibration_table", "summary_table"]
 
@@ -31,21 +30,15 @@ _HEADERS = {
 }
 
 
-def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
+def calibration_table(rows: Sequence[ScorerRow], best: ScorerRow) -> RenderableType:
     """Scorers with threshold and figures on the pairs that no choice has seen.
 
     Args:
         rows: one a scorer.
         best: the row that the others are compared with; marked by a star.
     """
-    table = _table()
-    table.add_column("scorer", overflow="fold")
-    for header in ("threshold", "dev", *(_HEADERS.get(name, name) for name in _WITH_INTERVAL)):
-        table.add_column(header, justify="right", no_wrap=True)
-    for name in _PLAIN:
-        table.add_column(_HEADERS.get(name, name), justify="right", no_wrap=True)
-    if len(rows) > 1:
-        table.add_column("p", justify="right", no_wrap=True)
+    figures = (_HEADERS.get(name, name) for name in (*_WITH_INTERVAL, *_PLAIN))
+    lines = []
     for row in rows:
         unseen, versus = _unseen(row)
         cells = [
@@ -57,23 +50,21 @@ def calibration_table(rows: Sequence[Row], best: Row) -> RenderableType:
         if len(rows) > 1:
             cells.append(_figure((versus or {}).get("balanced_accuracy", {}).get("p_value")))
         star = " *" if row is best and len(rows) > 1 else ""
-        table.add_row(plain(row.scored.name + star), *cells)
-    return Group(table, Text(_note(rows), "dim"))
+        lines.append((plain(row.scored.name + star), *cells))
+    headers = ("scorer", "threshold", "dev", *figures, *(["p"] if len(rows) > 1 else []))
+    return Group(make_table(headers, lines), Text(_note(rows), "dim"))
 
 
-def summary_table(rows: Sequence[Row]) -> RenderableType:
+def summary_table(rows: Sequence[ScorerRow]) -> RenderableType:
     """Balanced accuracy and AUC to four places, as the table of scorers in the paper has them.
 
     Source: Malon 2023, Table 2.
     """
-    table = _table()
-    table.add_column("Method", overflow="fold")
-    for header in ("Balanced Accuracy", "AUC"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for row in rows:
-        unseen, _ = _unseen(row)
-        figures = (unseen.get(name) for name in _WITH_INTERVAL)
-        table.add_row(plain(row.scored.name), *(_figure(figure, 4) for figure in figures))
+    lines = [
+        (plain(row.scored.name), *(_figure(_unseen(row)[0].get(n), 4) for n in _WITH_INTERVAL))
+        for row in rows
+    ]
+    table = make_table(("Method", "Balanced Accuracy", "AUC"), lines)
     return Group(table, Text(_where(rows), "dim"))
 
 
@@ -89,7 +80,7 @@ def agreement_lines(name: str, workers: dict[str, Any]) -> RenderableType:
     return plain(text)
 
 
-def _unseen(row: Row) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def _unseen(row: ScorerRow) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Figures on pairs that no choice has seen, or else the first set's; and the tests there."""
     if row.test is not None:
         return row.test, row.test.get("versus_best")
@@ -99,7 +90,7 @@ def _unseen(row: Row) -> tuple[dict[str, Any], dict[str, Any] | None]:
     return crossed["pooled"], crossed.get("versus_best")
 
 
-def _where(rows: Sequence[Row]) -> str:
+def _where(rows: Sequence[ScorerRow]) -> str:
     if rows[0].test is not None:
         return f"on the second set, {rows[0].test['n']:,} pairs; thresholds from the first"
     crossed = rows[0].dev.get("cross_validation")
@@ -110,14 +101,10 @@ def _where(rows: Sequence[Row]) -> str:
     )
 
 
-def _note(rows: Sequence[Row]) -> str:
+def _note(rows: Sequence[ScorerRow]) -> str:
     dev = "dev: balanced accuracy on the set that chose; the other figures are "
     tests = "; * is the best on dev, and p that of equal balanced accuracy with it"
     return dev + _where(rows) + (tests if len(rows) > 1 else "")
-
-
-def _table() -> Table:
-    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
 
 
 def _figure(value: float | None, places: int = 3) -> str:

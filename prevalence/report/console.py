@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -13,17 +13,18 @@ from rich.text import Text
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from prevalence.api import StatementSupport
     from prevalence.records import Review, ScoredSentence, ScoredSummary
-    from prevalence.report.systems import Comparison, SystemStatistics
+    from prevalence.report.systems import SystemComparison, SystemStatistics
     from prevalence.stats.resampling import Interval
 
 __all__ = [
     "comparison_table",
     "explanation",
     "make_console",
+    "make_table",
     "plain",
     "support_view",
     "system_table",
@@ -64,6 +65,37 @@ def plain(text: str, style: str = "") -> Text:
     return Text(one_line(text), style)
 
 
+def make_table(
+    headers: Sequence[str | Text],
+    rows: Iterable[Sequence[Any]] = (),
+    *,
+    title: str | None = None,
+    left: Sequence[str] = (),
+    whole: Sequence[str] | None = None,
+) -> Table:
+    """A table without lines: the first column holds names, the others numbers.
+
+    Args:
+        headers: of the columns.
+        rows: a cell a column, each a string or :class:`rich.text.Text`.
+        title: above the headers.
+        left: further columns of words, by header.
+        whole: columns that are never wrapped; those of numbers where none are named.
+    """
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for place, header in enumerate(headers):
+        words = place == 0 or header in left
+        table.add_column(
+            header,
+            justify="left" if words else "right",
+            no_wrap=not words if whole is None else header in whole,
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
 def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) -> Table:
     """The systems of a run, best first, with intervals and shares.
 
@@ -76,31 +108,28 @@ def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) 
     names = [plain(row.system) for row in ordered]
     room = min(max([6, *(name.cell_len for name in names)]), _NAME_WIDTH)
     headers, columns = _fitting(_columns(ordered), width - room)
-    table = _table()
-    table.add_column("system", overflow="fold")
-    for header in headers:
-        table.add_column(header, justify="right", no_wrap=True)
-    for place, name in enumerate(names):
-        table.add_row(name, *(column.cells[place] for column in columns))
-    return table
+    return make_table(
+        ("system", *headers),
+        zip(names, *(column.cells for column in columns), strict=True),
+    )
 
 
-def comparison_table(comparisons: Sequence[Comparison]) -> RenderableType:
+def comparison_table(comparisons: Sequence[SystemComparison]) -> RenderableType:
     """Paired tests between systems, with a line that says what the numbers are."""
     tests = list(comparisons[0].p_values) if comparisons else []
-    table = _table()
-    for header in ("first", "second"):
-        table.add_column(header, overflow="fold", min_width=6)
-    for header in ("difference", *(f"p {test}" for test in tests), "products"):
-        table.add_column(header, justify="right", no_wrap=True)
-    for entry in comparisons:
-        table.add_row(
+    rows = (
+        (
             plain(entry.first),
             plain(entry.second),
             _number(entry.difference, 3, sign=True),
             *(_number(value, 4) for value in entry.p_values.values()),
             str(entry.products),
         )
+        for entry in comparisons
+    )
+    headers = ("first", "second", "difference", *(f"p {test}" for test in tests), "products")
+    table = make_table(headers, rows, left=("second",))
+    table.columns[0].min_width = table.columns[1].min_width = 6
     note = "second − first, paired over products; p is two-sided, of one comparison alone"
     return Group(table, Text(note, "dim"))
 
@@ -169,18 +198,12 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         _Column("self-contradicting", "self-c.", 2,
                 [_optional_share(row.self_contradicting) for row in rows]),
     ]  # fmt: skip
-    unused = set()
-    if all(row.ceiling_share is None for row in rows):
-        unused.add("of ceiling")
-    if all(row.contradicted is None for row in rows):
-        unused.add("contradicted")
-    if all(row.self_contradicting is None for row in rows):
-        unused.add("self-contradicting")
-    if all(row.soft_prevalence is None for row in rows):
-        unused.add("soft")
-    if not any(row.failed for row in rows):
-        unused.add("failed")
-    return [column for column in columns if column.header not in unused]
+    optional = {"soft", "of ceiling", "failed", "contradicted", "self-contradicting"}
+    return [
+        column
+        for column in columns
+        if column.header not in optional or not {*column.cells} <= {"–", "0"}
+    ]
 
 
 def _fitting(columns: list[_Column], room: int) -> tuple[list[str], list[_Column]]:
@@ -201,10 +224,6 @@ def _needed(headers: Sequence[str], columns: Sequence[_Column]) -> int:
         _GAP + max(map(cell_len, (header, *column.cells)))
         for header, column in zip(headers, columns, strict=True)
     )
-
-
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="bold")
 
 
 def _evidence_table(

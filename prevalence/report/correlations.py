@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from prevalence.meta.conventions import cut, printed
 from prevalence.meta.means import MARKED, model_means, ranks
-from prevalence.report.sheets import Cell, Report, Sheet
+from prevalence.report.sheets import Cell, Printer, Report, Sheet
 from prevalence.stats.coefficients import mean_coefficient, stars
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prevalence.meta.correlate import Correlation
     from prevalence.meta.table import RatingTable
 
-__all__ = ["Comparison", "comparison_sheet", "correlation_report", "means_report"]
+__all__ = ["MetricTest", "comparison_sheet", "correlation_report", "means_report"]
 
 
 def means_report(
@@ -43,6 +43,7 @@ def means_report(
         marked: number of best values to mark in each column.
         average: add the average over columns.
     """
+    printer = Printer(convention)
     decimals = convention.decimals if convention.average_rounded else None
     found = model_means(np.stack([*columns.values()], axis=2), decimals=decimals, marked=marked)
     values = np.column_stack([found.values, found.average])
@@ -51,10 +52,7 @@ def means_report(
         (
             Cell(system),
             *(
-                Cell(
-                    printed(float(values[row, place]), convention.decimals, convention.rounding),
-                    place=int(found.marks[row, place]),
-                )
+                printer.figure(values[row, place], place=int(found.marks[row, place]))
                 for place in range(len(names))
             ),
         )
@@ -78,7 +76,7 @@ class _Column(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MetricTest:
     """A test between two metrics in one cell of the result.
 
     Attributes:
@@ -112,7 +110,7 @@ def correlation_report(
     marked: int = MARKED,
     average: bool = False,
     parts: bool = False,
-    comparisons: Sequence[Comparison] = (),
+    comparisons: Sequence[MetricTest] = (),
 ) -> Report:
     """Lay correlations out as papers do: a line a metric, a column a dimension.
 
@@ -125,10 +123,10 @@ def correlation_report(
         parts: add sheets with the coefficients by system (candidate level) or item.
         comparisons: tests between metrics, for a sheet of their own.
     """
-    style = _Style(convention, marked, average)
-    sheets = [style.sheet(group) for group in _groups(cells)]
+    layout = _Layout(convention, Printer(convention), marked, average)
+    sheets = [layout.sheet(group) for group in _groups(cells)]
     if parts:
-        sheets += [style.parts_sheet(group) for group in _parted(cells)]
+        sheets += [layout.parts_sheet(group) for group in _parted(cells)]
     if comparisons:
         sheets.append(comparison_sheet(comparisons, convention))
     records: list[dict[str, object]] = [{"type": "correlation", **asdict(cell)} for cell in cells]
@@ -136,12 +134,9 @@ def correlation_report(
     return Report("correlate", settings, tuple(sheets), tuple(records))
 
 
-def comparison_sheet(comparisons: Sequence[Comparison], convention: Convention) -> Sheet:
+def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) -> Sheet:
     """Tests between metrics, a line a test."""
-
-    def figure(value: float, decimals: int = convention.decimals) -> Cell:
-        return Cell(printed(value, decimals, convention.rounding))
-
+    figure = Printer(convention).figure
     corrected = any(not np.isnan(entry.p_holm) for entry in comparisons)
     rows = [
         (
@@ -149,7 +144,7 @@ def comparison_sheet(comparisons: Sequence[Comparison], convention: Convention) 
             *(Cell(name) for name in (entry.dimension, entry.level, entry.kind)),
             *(figure(value) for value in (entry.value_first, entry.value_second, entry.statistic)),
             Cell(printed(entry.p, 4), len(stars(entry.p, convention.thresholds))),
-            *([figure(entry.p_holm, 4)] if corrected else []),
+            *([Cell(printed(entry.p_holm, 4, convention.rounding))] if corrected else []),
         )
         for entry in comparisons
     ]
@@ -180,8 +175,9 @@ def _parted(cells: Iterable[Correlation]) -> list[list[Correlation]]:
     return list(groups.values())
 
 
-class _Style(NamedTuple):
+class _Layout(NamedTuple):
     convention: Convention
+    printer: Printer
     marked: int
     average: bool
 
@@ -210,7 +206,10 @@ class _Style(NamedTuple):
         rows = [
             (
                 Cell(f"{cell.row} · {cell.dimension}"),
-                *(self._part(value, cell.parts_p.get(name)) for name, value in cell.parts.items()),
+                *(
+                    self.printer.figure(value, cell.parts_p.get(name, float("nan")))
+                    for name, value in cell.parts.items()
+                ),
             )
             for cell in cells
         ]
@@ -218,24 +217,18 @@ class _Style(NamedTuple):
         title = f"{cells[0].kind.capitalize()} by {unit}"
         return Sheet(title, ("metric · dimension", *names), tuple(rows))
 
-    def _part(self, value: float, p: float | None) -> Cell:
-        reached = 0 if p is None else len(stars(p, self.convention.thresholds))
-        return Cell(printed(value, self.convention.decimals, self.convention.rounding), reached)
-
     def _cut(self, cell: Correlation | None) -> float:
         value = float("nan") if cell is None else cell.value
         return cut(value, self.convention.decimals, self.convention.rounding)
 
-    def _print(self, value: float) -> str:
-        return printed(value, self.convention.decimals, self.convention.rounding)
-
     def _figure(self, cell: Correlation | None, place: int) -> Cell:
         if cell is None:
             return Cell("")
-        text = self._print(cell.value)
-        if not np.isnan(cell.low):
-            text += f" [{self._print(cell.low)}, {self._print(cell.high)}]"
-        return Cell(text, len(stars(cell.p, self.convention.thresholds)), place)
+        shown = self.printer.figure(cell.value, cell.p, place=place)
+        if np.isnan(cell.low):
+            return shown
+        low, high = (self.printer.figure(end).text for end in (cell.low, cell.high))
+        return replace(shown, text=f"{shown.text} [{low}, {high}]")
 
     def _averages(
         self, columns: Sequence[_Column], found: Sequence[Correlation | None]
@@ -247,7 +240,7 @@ class _Style(NamedTuple):
                 for column, cell in zip(columns, found, strict=True)
                 if column[1:] == group and cell is not None
             ]
-            averages.append(Cell(self._print(float(mean_coefficient(np.array(values))))))
+            averages.append(self.printer.figure(float(mean_coefficient(np.array(values)))))
         return averages
 
     def _average_groups(self, columns: Sequence[_Column]) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prevalence.meta.correlate import Bootstrap, Correlation, Pairing
     from prevalence.meta.table import RatingTable
 
-__all__ = ["COLOURS", "FIGURES", "Subject", "draw", "save"]
+__all__ = ["COLOURS", "FIGURES", "FigureSource", "draw", "save"]
 
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000",
@@ -42,7 +42,7 @@ _LINE = 0.24
 _NAMED = 26
 
 
-class Subject(NamedTuple):
+class FigureSource(NamedTuple):
     """What is drawn.
 
     Attributes:
@@ -65,7 +65,7 @@ class Subject(NamedTuple):
         return pairings(self.table, all_pairs=self.all_pairs, own=self.own)
 
 
-def draw(name: str, subject: Subject) -> Figure:
+def draw(name: str, subject: FigureSource) -> Figure:
     """Draw a figure.
 
     Args:
@@ -90,7 +90,7 @@ def save(figure: Figure, path: Path) -> None:
         figure.savefig(path, dpi=150, metadata=metadata)
 
 
-def _correlations(subject: Subject) -> Figure:
+def _correlations(subject: FigureSource) -> Figure:
     """A panel a dimension, a line a metric, a marker a level; bars are bootstrap intervals."""
     kind = subject.convention.kinds[0]
     cells = [
@@ -143,7 +143,7 @@ def _dots(
     )
 
 
-def _candidates(subject: Subject) -> Figure:
+def _candidates(subject: FigureSource) -> Figure:
     """A panel a dimension, a box a metric: its coefficients over the systems, each one a dot."""
     kind = subject.convention.kinds[0]
     found: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
@@ -162,7 +162,7 @@ def _candidates(subject: Subject) -> Figure:
     return figure
 
 
-def _scores(subject: Subject) -> Figure:
+def _scores(subject: FigureSource) -> Figure:
     """A panel a dimension, a box a system: the mean human scores of its summaries."""
     table = _rated(subject.table)
     figure, axes = _panels(len(table.dimensions), (max(_PANEL[0], 0.5 * len(table.systems)), 3.4))
@@ -205,7 +205,7 @@ def _boxes(axis: Axes, boxes: Mapping[str, np.ndarray[Any, Any]], *, across: boo
         axis.set_xticks(places, labels, rotation=60, ha="right")
 
 
-def _quality(subject: Subject) -> Figure:
+def _quality(subject: FigureSource) -> Figure:
     """A panel a dimension, a dot a system: its quality against a metric's performance on it."""
     kind = subject.convention.kinds[0]
     panels: dict[str, list[Pairing]] = {}
@@ -230,7 +230,7 @@ def _quality(subject: Subject) -> Figure:
     return figure
 
 
-def _ratings(subject: Subject) -> Figure:
+def _ratings(subject: FigureSource) -> Figure:
     """A panel a dimension, a bar a score: how often people gave it."""
     table = _rated(subject.table)
     figure, axes = _panels(len(table.dimensions), (3.2, 2.8), sharey=True)
@@ -244,7 +244,7 @@ def _ratings(subject: Subject) -> Figure:
     return figure
 
 
-def _means(subject: Subject) -> Figure:
+def _means(subject: FigureSource) -> Figure:
     """A group a system, a bar a dimension: mean human scores."""
     table = _rated(subject.table)
     width = max(5.0, 0.22 * len(table.systems) * (len(table.dimensions) + 1))
@@ -269,7 +269,7 @@ def _means(subject: Subject) -> Figure:
     return figure
 
 
-FIGURES: Mapping[str, Callable[[Subject], Figure]] = {
+FIGURES: Mapping[str, Callable[[FigureSource], Figure]] = {
     "correlations": _correlations,
     "candidates": _candidates,
     "scores": _scores,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from prevalence.baselines.judges.packs import (
     dimension_set_names,
     load_dimensions,
     load_method,
     method_names,
 )
-from prevalence.report.console import plain
+from prevalence.report.console import make_table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.table import Table
 
 __all__ = ["listing", "listing_rows"]
 
@@ -80,9 +80,6 @@ def listing() -> Sequence[Table]:
 
 
 def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, header in enumerate(headers):
-        table.add_column(header, no_wrap=place == 0)
-    for row in rows:
-        table.add_row(*map(plain, row))
-    return table
+    return make_table(
+        headers, ([*map(plain, row)] for row in rows), left=headers, whole=headers[:1]
+    )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.meta.conventions import printed
 from prevalence.meta.correlate import score_grids
 from prevalence.meta.preferences import (
     Preferences,
@@ -16,7 +15,7 @@ from prevalence.meta.preferences import (
     preference_points,
 )
 from prevalence.meta.table import mean_present
-from prevalence.report.sheets import Cell, Report, Sheet
+from prevalence.report.sheets import Cell, Printer, Report, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from prevalence.meta.preferences import Duels
     from prevalence.meta.table import RatingTable
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["preference_report"]
 
@@ -73,14 +71,10 @@ def preference_report(
     places = [*neighbours[:1, 0], *neighbours[:, 1]]
     order = " > ".join(table.systems[place] for place in places)
     sheets = [
-        _sheet("Correct preferences, all pairs of systems", judged, "everywhere", ()),
-        _sheet(
-            "Correct preferences, neighbours in quality",
-            judged,
-            "neighbours",
-            (f"order by mean human score over all dimensions: {order}",),
-        ),
-    ]
+        _sheet("Correct preferences, all pairs of systems", judged, "everywhere"),
+        _sheet("Correct preferences, neighbours in quality", judged, "neighbours",
+               f"order by mean human score over all dimensions: {order}"),
+    ]  # fmt: skip
     if judges:
         sheets.append(_order_sheet(judges, convention))
     return Report("preferences", settings, tuple(sheets), tuple(map(_record, judged)))
@@ -107,7 +101,7 @@ def _judge(table: RatingTable, name: str, duels: Duels, neighbours: NDArray[np.i
     )
 
 
-def _sheet(title: str, judged: Sequence[_Judged], field: str, notes: tuple[str, ...]) -> Sheet:
+def _sheet(title: str, judged: Sequence[_Judged], field: str, *notes: str) -> Sheet:
     dimensions = list(dict.fromkeys(entry.dimension for entry in judged))
     found = {(entry.row, entry.dimension): getattr(entry, field) for entry in judged}
     rows = [
@@ -124,16 +118,14 @@ def _count(found: Preferences | None) -> Cell:
 
 
 def _order_sheet(judges: Mapping[str, Sequence[Duels]], convention: Convention) -> Sheet:
+    printer = Printer(convention)
     rows = []
     for name, found in judges.items():
         for duels in found:
             bias = order_bias(duels.verdicts)
-            asked = max(bias.asked, 1)
-            shares = (bias.same / asked, bias.first / asked, bias.second / asked)
-            figures = (printed(share, convention.decimals, convention.rounding) for share in shares)
-            rows.append(
-                (Cell(f"{name} · {duels.dimension}"), Cell(str(bias.asked)), *map(Cell, figures))
-            )
+            shares = (count / max(bias.asked, 1) for count in (bias.same, bias.first, bias.second))
+            figures = map(printer.figure, shares)
+            rows.append((Cell(f"{name} · {duels.dimension}"), Cell(str(bias.asked)), *figures))
     columns = ("judge · dimension", "asked twice", "same", "first shown", "second shown")
     return Sheet("Does the order decide?", columns, tuple(rows))
 

@@ -1,4 +1,4 @@
-"""Numbers → cells, as a convention prints them."""
+"""Sheets of figures, printed as a convention has it, as text, Markdown, LaTeX, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from prevalence.meta.conventions import Convention
 
-__all__ = ["FORMATS", "Cell", "Printer", "Report", "Sheet", "records_of", "render"]
+__all__ = ["FORMATS", "Cell", "Printer", "Report", "Sheet", "finite", "records_of", "render"]
 
 
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -210,16 +210,16 @@ def _json(report: Report) -> str:
         "settings": dict(report.settings),
         "rows": list(report.records),
     }
-    return json.dumps(_finite(document), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return json.dumps(finite(document), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _finite(value: Any) -> Any:
-    """JSON has no NaN: what is undefined is null."""
+def finite(value: Any) -> Any:
+    """A value for JSON, which has no NaN and no infinity: what is undefined is null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _csv(report: Report) -> str:
@@ -231,7 +231,7 @@ def _csv(report: Report) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     for record in report.records:
-        values = (_finite(record.get(name)) for name in names)
+        values = (finite(record.get(name)) for name in names)
         shown = (one_line(value) if isinstance(value, str) else value for value in values)
         writer.writerow([neutral_cell(value) for value in shown])
     return text.getvalue()
@@ -262,6 +262,10 @@ class Printer(NamedTuple):
         """A rounded figure with the stars of its p-value."""
         text = printed(value, self.convention.decimals, self.convention.rounding)
         return Cell(text, len(stars(p, self.convention.thresholds)), place, float(value))
+
+    def row(self, name: str, values: Iterable[float]) -> tuple[Cell, ...]:
+        """A name, and rounded figures behind it."""
+        return (Cell(name), *map(self.figure, values))
 
     def p_value(self, p: float) -> Cell:
         """A p-value, to four decimals at least; small ones in powers of ten."""

@@ -20,15 +20,13 @@ from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.levels import Level
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["SampleOptions", "count_sheet", "significance_report"]
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.meta.conventions import printed
 from prevalence.meta.correlate import score_grids
 from prevalence.meta.stability import MethodAgreement, Stability, method_agreement, stability
-from prevalence.report.sheets import Cell, Report, Sheet
-from prevalence.stats.coefficients import stars
+from prevalence.report.sheets import Cell, Printer, Report, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Coefficient, Coefficients, Kind
 
-    Floats = NDArray[np.float64]
 
 __all__ = ["stability_report"]
 
@@ -58,7 +53,7 @@ def stability_report(
         duels: pairs of methods whose agreement R is asked for.
         parts: add sheets with Q and P (and R) of every system.
     """
-    style = _Style(convention, table.systems)
+    sheet_of = _Sheets(Printer(convention), table.systems)
     stable = [
         _Stable(pair, kind, _stability(table, pair, convention, kind))
         for kind in convention.kinds
@@ -69,12 +64,12 @@ def stability_report(
         for kind in convention.kinds
         for duel in duels
     ]
-    sheets = [style.meta_sheet(stable)]
-    sheets += [style.agreement_sheet(agreed)] if agreed else []
+    sheets = [sheet_of.meta_sheet(stable)]
+    sheets += [sheet_of.agreement_sheet(agreed)] if agreed else []
     if parts:
-        sheets += [style.quality_sheet(stable), *style.performance_sheets(stable, agreed)]
-    records = [style.record(entry) for entry in stable]
-    records += [style.agreement_record(entry) for entry in agreed]
+        sheets += [sheet_of.quality_sheet(stable), *sheet_of.performance_sheets(stable, agreed)]
+    records = [sheet_of.record(entry) for entry in stable]
+    records += [sheet_of.agreement_record(entry) for entry in agreed]
     return Report("stability", settings, tuple(sheets), tuple(records))
 
 
@@ -90,36 +85,25 @@ def _method_agreement(
     return method_agreement(first, second, human, kind=kind)
 
 
-class _Style(NamedTuple):
-    convention: Convention
+class _Sheets(NamedTuple):
+    printer: Printer
     systems: tuple[str, ...]
-
-    def figure(self, value: float, p: float = float("nan")) -> Cell:
-        text = printed(value, self.convention.decimals, self.convention.rounding)
-        return Cell(text, len(stars(p, self.convention.thresholds)))
 
     def meta_sheet(self, stable: Sequence[_Stable]) -> Sheet:
         rows = [
             (
                 Cell(f"{entry.pair.row} · {entry.pair.dimension}"),
                 Cell(entry.kind),
-                self.figure(entry.found.meta.value, entry.found.meta.p),
-                self.figure(entry.found.meta.p),
+                self.printer.figure(entry.found.meta.value, entry.found.meta.p),
+                self.printer.figure(entry.found.meta.p),
                 Cell(str(entry.found.meta.n)),
-                self.figure(entry.found.spread),
-                self.figure(entry.found.sd),
+                self.printer.figure(entry.found.spread),
+                self.printer.figure(entry.found.sd),
             )
             for entry in stable
         ]
-        columns = (
-            "metric · dimension",
-            "coefficient",
-            "M",
-            "p",
-            "systems",
-            "spread of P",
-            "SD of P",
-        )
+        columns = ("metric · dimension", "coefficient", "M", "p", "systems", "spread of P",
+                   "SD of P")  # fmt: skip
         note = (
             "M: coefficient between quality Q (mean human score of a system) and performance P "
             "(metric against people over its summaries); a system with an undefined P is left out"
@@ -132,8 +116,8 @@ class _Style(NamedTuple):
                 Cell(f"ρ(R, P {side.row})"),
                 Cell(side.dimension),
                 Cell(entry.kind),
-                self.figure(found.value, found.p),
-                self.figure(found.p),
+                self.printer.figure(found.value, found.p),
+                self.printer.figure(found.p),
                 Cell(str(found.n)),
             )
             for entry in agreed
@@ -149,17 +133,14 @@ class _Style(NamedTuple):
 
     def quality_sheet(self, stable: Sequence[_Stable]) -> Sheet:
         quality = {entry.pair.dimension: entry.found.quality for entry in stable}
-        rows = [
-            (Cell(dimension), *(self.figure(float(value)) for value in values))
-            for dimension, values in quality.items()
-        ]
+        rows = [self.printer.row(dimension, values) for dimension, values in quality.items()]
         return Sheet("Quality Q: mean human score", ("dimension", *self.systems), tuple(rows))
 
     def performance_sheets(
         self, stable: Sequence[_Stable], agreed: Sequence[_Agreed]
     ) -> list[Sheet]:
         sheets = []
-        for kind in self.convention.kinds:
+        for kind in self.printer.convention.kinds:
             rows = [
                 self._row(f"P {entry.pair.row} · {entry.pair.dimension}", entry.found.performance)
                 for entry in stable
@@ -178,8 +159,7 @@ class _Style(NamedTuple):
         return sheets
 
     def _row(self, name: str, found: Coefficients) -> tuple[Cell, ...]:
-        figures = zip(found.value.tolist(), found.p.tolist(), strict=True)
-        return (Cell(name), *(self.figure(value, p) for value, p in figures))
+        return (Cell(name), *map(self.printer.figure, found.value.tolist(), found.p.tolist()))
 
     def record(self, entry: _Stable) -> dict[str, object]:
         found = entry.found

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from prevalence.records import ScoredSummary
 
-__all__ = ["RESAMPLES", "Comparison", "SystemStatistics", "SystemTable"]
+__all__ = ["RESAMPLES", "SystemComparison", "SystemStatistics", "SystemTable"]
 
 RESAMPLES: Mapping[str, int] = {"bootstrap": DEFAULT_RESAMPLES, "randomization": DEFAULT_TRIALS}
 """Resamples by test where none are given."""
@@ -68,7 +68,7 @@ class SystemStatistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SystemComparison:
     """Two systems on the products that both summarised.
 
     Attributes:
@@ -187,7 +187,7 @@ class SystemTable:
         *,
         resamples: Mapping[str, int] = RESAMPLES,
         seed: int = DEFAULT_SEED,
-    ) -> list[Comparison]:
+    ) -> list[SystemComparison]:
         """Every pair of systems, the better one first.
 
         Args:
@@ -209,7 +209,7 @@ class SystemTable:
                 }
                 result = next(iter(results.values()))
                 p_values = {test: results[test].p_value for test in chosen}
-                found.append(Comparison(a, b, result.difference, result.products, p_values))
+                found.append(SystemComparison(a, b, result.difference, result.products, p_values))
         return found
 
     def _statistics(self, name: str, resamples: int, seed: int) -> SystemStatistics:

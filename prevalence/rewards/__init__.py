@@ -1,8 +1,12 @@
 """Prevalence as a reward: a callable for training loops, with nothing to hold but its options."""
 
-from prevalence.rewards.batch import BatchScorer, ModelOptions, Sample, Tally
+from prevalence.rewards.batch import BatchScorer, Sample, Tally
 from prevalence.rewards.reward import AsyncReward, PrevalenceReward
 from prevalence.rewards.shaping import Shaping
+from prevalence.scorers.registry import ScorerOptions
+
+ModelOptions = ScorerOptions
+"""The name that the options of the model had here; it goes in 0.3."""
 
 __all__ = [
     "AsyncReward",
@@ -10,6 +14,7 @@ __all__ = [
     "ModelOptions",
     "PrevalenceReward",
     "Sample",
+    "ScorerOptions",
     "Shaping",
     "Tally",
 ]

@@ -9,7 +9,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.api import checked_name, checked_reviews
@@ -17,18 +17,16 @@ from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
 from prevalence.nli.pairs import TextTable
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
-from prevalence.scorers.registry import loads_model, open_scorer
-from prevalence.scoring.engine import Engine, ScoringOptions
+from prevalence.scorers.registry import ScorerOptions
+from prevalence.scoring.engine import Engine
+from prevalence.scoring.options import ScoringOptions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prevalence.nli.pairs import PairScorer
 
 __all__ = [
     "BatchScorer",
     "MemoryCache",
-    "ModelOptions",
     "Outcome",
     "Sample",
     "Tally",
@@ -219,38 +217,6 @@ class Sample(NamedTuple):
     name: object = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
-    """What to open in each process; see :func:`prevalence.scorers.registry.open_scorer`.
-
-    Attributes:
-        model: ``embedded``, a registered name, a checkpoint folder, a hub name or
-            ``rouge1-precision``.
-        device: ``auto`` takes the process's own GPU where there is one (``LOCAL_RANK``, as
-            launchers set it, else the current device), the CPU otherwise.
-        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
-        batch_tokens: most tokens in a batch.
-        windows: read long reviews in windows that advance by this many tokens.
-        max_length: a token limit below the model's own.
-        labels: class names in output order, for a checkpoint that does not name them.
-        cache: folder of a pair cache on disk, shared by processes and kept between runs.
-    """
-
-    model: str = "embedded"
-    device: str = "auto"
-    dtype: str = "auto"
-    batch_tokens: int | None = None
-    windows: int | None = None
-    max_length: int | None = None
-    labels: tuple[str, ...] | None = None
-    cache: Path | str | None = None
-
-    def open(self) -> PairScorer:
-        """Open the scorer in this process."""
-        device = _own_device(self.device) if loads_model(self.model) else self.device
-        return open_scorer(**{**asdict(self), "device": device})
-
-
 class BatchScorer:
     """Scores batches of summaries; thread-safe, picklable, loaded on first use in each process.
 
@@ -258,7 +224,9 @@ class BatchScorer:
     count from 0.
 
     Args:
-        model: what to open.
+        model: what to open in each process. Its device ``auto`` takes the process's own GPU where
+            there is one (``LOCAL_RANK``, as launchers set it, else the current device), the CPU
+            otherwise.
         options: how to score.
         scorer: a ready scorer in place of ``model``; it is then the caller's to copy and to free.
         kept_pairs: answers kept between calls, the most recently used; 0 for none.
@@ -276,7 +244,7 @@ class BatchScorer:
 
     def __init__(
         self,
-        model: ModelOptions | None = None,
+        model: ScorerOptions | None = None,
         options: ScoringOptions | None = None,
         *,
         scorer: PairScorer | None = None,
@@ -285,7 +253,7 @@ class BatchScorer:
     ) -> None:
         if min(kept_pairs, kept_characters) < 0:
             raise ConfigurationError("what to keep between calls must not be negative")
-        self._model = model or ModelOptions()
+        self._model = model or ScorerOptions()
         self._options = options or ScoringOptions()
         self._scorer = scorer
         self._kept_pairs = kept_pairs
@@ -350,7 +318,7 @@ class BatchScorer:
 
     def _load(self) -> Engine:
         if self._engine is None:
-            scorer = self._scorer if self._scorer is not None else self._model.open()
+            scorer = self._scorer if self._scorer is not None else _opened(self._model)
             if self._kept_pairs:
                 scorer = CachedScorer(scorer, MemoryCache(self._kept_pairs))
             table = _KeptTable(self._kept_characters)
@@ -454,6 +422,12 @@ def _products(
             ),
             source="batch",
         )
+
+
+def _opened(options: ScorerOptions) -> PairScorer:
+    """The scorer of this process."""
+    device = _own_device(options.device) if options.loads_model else options.device
+    return replace(options, device=device).open()
 
 
 def _own_device(device: str) -> str:

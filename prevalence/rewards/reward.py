@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError
 from prevalence.records import BadRecord
-from prevalence.rewards.batch import BatchScorer, ModelOptions, Outcome, Sample, Tally
+from prevalence.rewards.batch import BatchScorer, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
-from prevalence.scoring.engine import ScoringOptions
+from prevalence.scorers.options import shared_out, takes
+from prevalence.scorers.registry import ScorerOptions
+from prevalence.scoring.options import ScoringOptions
 from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from prevalence.nli.pairs import PairScorer
 
 __all__ = ["AsyncReward", "PrevalenceReward"]
@@ -26,6 +26,8 @@ LogMetric = Callable[[str, float], None]
 DEFAULT_NAME_COLUMN = "name"
 MOST_SENTENCES = 100
 """Far above any summary: a policy that writes only full stops must not cost n(n − 1)/2 pairs."""
+_DECIDED = ("full_matrix", "soft", "ceiling")
+"""Options of scoring that follow from ``latency`` and the shaping."""
 
 
 class PrevalenceReward:
@@ -36,8 +38,8 @@ class PrevalenceReward:
     several threads.
 
     Args:
-        model: ``embedded``, a registered name, a checkpoint folder, a hub name or
-            ``rouge1-precision``.
+        model: ``embedded``, a registered name, a checkpoint folder, a hub name or another scorer's
+            name. None is the calibration's scorer, and ``embedded`` without one.
         shaping: what to add to prevalence; nothing by default.
         reviews_column: column with each row's list of reviews.
         name_column: column with each row's product name, None for no trivial mask; the default
@@ -48,24 +50,18 @@ class PrevalenceReward:
             longer than the model reads. That is the policy's doing, so it is 0 and not None.
         latency: ask everything in one round instead of two, masked sentences included. Scores are
             the same; small calls on a GPU wait less, large ones ask more.
-        threshold: decision threshold in [0, 1); None takes the model's.
-        trivial: template of the product statement; None for no trivial mask.
-        splitter: ``punkt-en``, ``nltk-punkt-en`` or ``lines``.
-        max_sentences: longest completion scored, in sentences.
-        device: see :class:`~prevalence.rewards.batch.ModelOptions`, as for the next six.
-        dtype: likewise.
-        batch_tokens: likewise.
-        windows: likewise.
-        max_length: likewise.
-        labels: likewise.
-        cache: likewise.
         scorer: a ready scorer in place of ``model`` and its options.
         kept_pairs: answers kept between calls, the most recently used; 0 for none.
         kept_characters: texts and their tokens kept between calls, up to about this length.
         name: what trainers call the reward in their logs.
+        options: fields of :class:`~prevalence.scoring.options.ScoringOptions`, but those that
+            ``latency`` and ``shaping`` decide, and of
+            :class:`~prevalence.scorers.registry.ScorerOptions`; see
+            :class:`~prevalence.rewards.batch.BatchScorer` for the device ``auto``. The longest
+            completion scored has 100 sentences unless ``max_sentences`` is another number.
 
     Raises:
-        ConfigurationError: an option is out of range.
+        ConfigurationError: an option is unknown or out of range.
 
     >>> reward = PrevalenceReward("rouge1-precision", trivial=None)
     >>> reviews = ["Warm boots. They leak.", "Warm and dry."]
@@ -73,9 +69,10 @@ class PrevalenceReward:
     [1.0, 0.0]
     """
 
+    @takes(ScoringOptions, ScorerOptions, but=_DECIDED)
     def __init__(
         self,
-        model: str = "embedded",
+        model: str | None = None,
         *,
         shaping: Shaping | None = None,
         reviews_column: str = "reviews",
@@ -83,21 +80,11 @@ class PrevalenceReward:
         failed: float | None = None,
         unscorable: float | None = 0.0,
         latency: bool = False,
-        threshold: float | None = None,
-        trivial: str | None = "name",
-        splitter: str = "punkt-en",
-        max_sentences: int = MOST_SENTENCES,
-        device: str = "auto",
-        dtype: str = "auto",
-        batch_tokens: int | None = None,
-        windows: int | None = None,
-        max_length: int | None = None,
-        labels: Sequence[str] | None = None,
-        cache: Path | str | None = None,
         scorer: PairScorer | None = None,
         kept_pairs: int = 200_000,
         kept_characters: int = 8_000_000,
         name: str = "prevalence",
+        **options: Any,
     ) -> None:
         for value in (failed, unscorable):
             if value is not None and not math.isfinite(value):
@@ -106,25 +93,14 @@ class PrevalenceReward:
         self.shaping = shaping or Shaping()
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
+        scoring, opening = shared_out(options, ScoringOptions, ScorerOptions, but=_DECIDED)
         self._batches = BatchScorer(
-            ModelOptions(
-                model=model,
-                device=device,
-                dtype=dtype,
-                batch_tokens=batch_tokens,
-                windows=windows,
-                max_length=max_length,
-                labels=None if labels is None else tuple(labels),
-                cache=cache,
-            ),
+            ScorerOptions(model=model, **opening),
             ScoringOptions(
-                threshold=threshold,
-                trivial=trivial,
-                splitter=splitter,
-                max_sentences=max_sentences,
                 full_matrix=latency,
                 soft=self.shaping.soft,
                 ceiling=self.shaping.ceiling,
+                **{"max_sentences": MOST_SENTENCES, **scoring},
             ),
             scorer=scorer,
             kept_pairs=kept_pairs,

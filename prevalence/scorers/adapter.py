@@ -17,12 +17,19 @@ from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import first_line
 from prevalence.models.network import Network
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores, Progress
+from prevalence.nli.pairs import (
+    FLAG_TOO_LONG,
+    FLAG_TRUNCATED,
+    PairScorer,
+    PairScores,
+    Progress,
+    ScorerTraits,
+)
 from prevalence.nli.scorer import rounding_doubt
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -143,6 +150,7 @@ def read_adapter(path: Path | str) -> Adapter:
 
 
 _BATCH_TOKENS = 4_096
+_WORK_UNIT = 512
 _UNCALIBRATED = 0.5
 _POOL: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean, "min": np.min}
 
@@ -154,7 +162,7 @@ class _Reading(NamedTuple):
     flags: int
 
 
-class AdaptedScorer:
+class AdaptedScorer(PairScorer):
     """P("supported") of pairs, by a sequence classifier of any template and head.
 
     Args:
@@ -168,8 +176,6 @@ class AdaptedScorer:
         ModelError: the checkpoint is unusable, or has fewer outputs than the adapter names.
         ConfigurationError: an option is out of range.
     """
-
-    work_unit = 512
 
     def __init__(
         self,
@@ -194,31 +200,43 @@ class AdaptedScorer:
             if token != self._tokenizer.unk_token
         ]  # fmt: skip
         self._limit = min(adapter.max_length or opened.limit, opened.limit)
-        # Pooling over chunks moves log-odds no further than the chunk that moves furthest.
-        self.doubt = rounding_doubt(opened.dtype)
         self._budget = batch_tokens or _BATCH_TOKENS
+        super().__init__(self._traits(None if threshold is None else check_threshold(threshold)))
+
+    def _traits(self, threshold: float | None) -> ScorerTraits:
+        adapter, opened = self.adapter, self._opened
         stated = _UNCALIBRATED if adapter.threshold is None else adapter.threshold
-        self.threshold = stated if threshold is None else check_threshold(threshold)
-        self.calibrated = threshold is not None or adapter.threshold is not None
-        self.three_way = adapter.contradiction is not None
         settings = {key: part for key, part in asdict(adapter).items()
                     if key not in {"model", "threshold"}}  # fmt: skip
         described = repr((sorted(settings.items(), key=str), self._limit, opened.dtype)).encode()
-        self.digest = hashlib.blake2b(opened.digest + described, digest_size=16).digest()
-        self.signature: Mapping[str, str] = {
-            "nli": opened.signature,
-            "gran": "document" if adapter.chunk is None else f"chunk{adapter.chunk}",
-            "trunc": str(self._limit),
-            "adapter": hashlib.blake2b(described, digest_size=4).hexdigest(),
-        }
+        return ScorerTraits(
+            digest=hashlib.blake2b(opened.digest + described, digest_size=16).digest(),
+            signature={
+                "nli": opened.signature,
+                "gran": "document" if adapter.chunk is None else f"chunk{adapter.chunk}",
+                "trunc": str(self._limit),
+                "adapter": hashlib.blake2b(described, digest_size=4).hexdigest(),
+            },
+            threshold=stated if threshold is None else threshold,
+            calibrated=threshold is not None or adapter.threshold is not None,
+            three_way=adapter.contradiction is not None,
+            probability=True,
+            # Pooling over chunks moves log-odds no further than the chunk that moves furthest.
+            doubt=rounding_doubt(opened.dtype),
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=_WORK_UNIT,
+        )
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> PairScores:
         """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
         result = PairScores.empty(len(pairs))
-        for start in range(0, len(pairs), self.work_unit):
-            part = slice(start, start + self.work_unit)
+        unit = self.traits.work_unit
+        for start in range(0, len(pairs), unit):
+            part = slice(start, start + unit)
             result.put(part, self._score_unit(texts, pairs[part]))
             if progress is not None:
                 progress(len(pairs[part]))

@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.nli.pairs import PairScores, Progress, decided_at
+from prevalence.nli.pairs import PairScorer, PairScores, Progress
+from prevalence.nli.recheck import RecheckedScorer
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from prevalence.nli.pairs import PairScorer, TextTable
+    from prevalence.nli.pairs import TextTable
 
 __all__ = [
     "MAPS",
@@ -291,10 +292,11 @@ class Calibration:
         Raises:
             ModelError: the digests differ.
         """
-        if scorer.digest.hex() != self.scorer_digest:
+        found = scorer.traits.digest.hex()
+        if found != self.scorer_digest:
             raise ModelError(
                 f"the calibration is of {self.scorer!r} with digest {self.scorer_digest[:12]}, and "
-                f"this scorer has {scorer.digest.hex()[:12]}: use the same weights and options "
+                f"this scorer has {found[:12]}: use the same weights and options "
                 "(windows, length, labels, dtype), or run `prevalence calibrate` again"
             )
 
@@ -356,7 +358,7 @@ _HIGHEST = float(np.nextafter(np.float32(1), np.float32(0)))
 """Largest threshold that leaves a probability above it."""
 
 
-class CalibratedScorer:
+class CalibratedScorer(PairScorer):
     """A pair scorer whose decisions are those of the threshold on the inner scorer's scores.
 
     With a map, probabilities are the mapped ones and the threshold is mapped as well. Rounding and
@@ -374,35 +376,21 @@ class CalibratedScorer:
             decisions could not be counted.
     """
 
-    calibrated = True
-
     def __init__(self, inner: PairScorer, calibration: Calibration) -> None:
-        calibration.check(getattr(inner, "fast", inner))
-        self._inner = inner = decided_at(inner, calibration.threshold)
+        calibration.check(inner.fast if isinstance(inner, RecheckedScorer) else inner)
+        self._inner = inner = inner.at(calibration.threshold)
         self._cut = calibration.threshold
         self._map = calibration.score_map
-        self.digest = inner.digest + bytes.fromhex(calibration.digest)
-        self.signature: Mapping[str, str] = dict(inner.signature) | {"calib": calibration.digest}
-        self.threshold = self._mapped_threshold()
-        self.three_way = inner.three_way
-        self.work_unit = inner.work_unit
-        self.probability: bool = self._map is not None or getattr(inner, "probability", True)
-        self.doubt = self._mapped_doubt(getattr(inner, "doubt", 0.0))
-
-    @property
-    def hits(self) -> int:
-        """Pairs answered by the inner scorer's cache; absent without one."""
-        return int(cast("Any", self._inner).hits)
-
-    @property
-    def rechecked(self) -> int:
-        """Pairs that the inner scorer asked again in float32; absent where it does not."""
-        return int(cast("Any", self._inner).rechecked)
-
-    @property
-    def turned(self) -> int:
-        """Decisions that this has turned."""
-        return int(cast("Any", self._inner).turned)
+        traits = replace(
+            inner.traits,
+            digest=inner.traits.digest + bytes.fromhex(calibration.digest),
+            signature=dict(inner.traits.signature) | {"calib": calibration.digest},
+            threshold=self._mapped_threshold(),
+            calibrated=True,
+            probability=self._map is not None or inner.traits.probability,
+            doubt=self._mapped_doubt(inner.traits.doubt),
+        )
+        super().__init__(traits, inner)
 
     def at(self, threshold: float) -> CalibratedScorer:
         """Itself: it can decide at any threshold, unless it makes sure of decisions at its own.
@@ -410,10 +398,10 @@ class CalibratedScorer:
         Raises:
             ConfigurationError: the inner scorer asks again what is near the calibrated threshold.
         """
-        if hasattr(self._inner, "rechecked"):
+        if self.traits.rechecks and threshold != self.traits.threshold:
             raise ConfigurationError(
-                f"threshold {threshold:g} is not the calibration's {self.threshold:g}, where "
-                "decisions are checked in float32; use --dtype float32 or --no-recheck"
+                f"threshold {threshold:g} is not the calibration's {self.traits.threshold:g}, "
+                "where decisions are checked in float32; use --dtype float32 or --no-recheck"
             )
         return self
 
@@ -432,7 +420,7 @@ class CalibratedScorer:
 
     def _mapped(self, raw: NDArray[np.float32], score_map: ScoreMap) -> NDArray[np.float32]:
         mapped = np.clip(score_map(raw.astype(np.float64)), 0.0, 1.0).astype(np.float32)
-        cut = np.float32(self.threshold)
+        cut = np.float32(self.traits.threshold)
         above = np.nextafter(cut, np.float32(1))
         decided = raw > np.float32(self._cut)
         return np.where(decided, np.maximum(mapped, above), np.minimum(mapped, cut))

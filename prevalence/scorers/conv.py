@@ -220,11 +220,11 @@ class ConvScorer(UnitScorer):
                 f"this head reads {head.models} models and {len(inners)} are given (model=A+B)"
             )
         settings = head.settings
-        if settings.classes != "e" and not all(inner.three_way for inner in inners):
+        if settings.classes != "e" and not all(inner.traits.three_way for inner in inners):
             raise ConfigurationError(
                 f"this head reads the classes {settings.classes}, and a model has only entailment"
             )
-        if any(getattr(inner, "doubt", 0.0) for inner in inners):
+        if any(inner.traits.doubt for inner in inners):
             raise ConfigurationError(
                 "summac-conv needs --dtype float32: half precision may move a unit into the next "
                 "bin, and decisions that this turns cannot be counted"
@@ -241,6 +241,7 @@ class ConvScorer(UnitScorer):
             described={"gran": str(cut), "head": head.digest.hex()[:12]},
             threshold=0.5 if threshold is None else threshold,
             calibrated=threshold is not None,
+            probability=True,
         )
 
     def reduce(self, answers: Sequence[UnitAnswers]) -> NDArray[np.float64]:

@@ -42,7 +42,7 @@ class ConvTraining:
     steps: int = 500
     learning_rate: float = 0.02
     decay: float = 1e-3
-    seed: int = 13
+    seed: int = 12345
 
     def __post_init__(self) -> None:
         if self.steps < 1 or self.learning_rate <= 0 or self.decay < 0:

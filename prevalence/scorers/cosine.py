@@ -17,12 +17,12 @@ from prevalence.models.checkpoint import first_line
 from prevalence.models.network import Network
 from prevalence.models.registry import lookup
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import FLAG_TRUNCATED, PairScores, Progress
+from prevalence.nli.pairs import FLAG_TRUNCATED, PairScorer, PairScores, Progress, ScorerTraits
 from prevalence.records import well_formed
 from prevalence.scorers.units import UnitCutter, in_proportion, sentences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -202,7 +202,7 @@ class _Vectors:
     truncated: set[int] = field(default_factory=set)
 
 
-class CosineScorer:
+class CosineScorer(PairScorer):
     """Cosine between the vectors of premise and hypothesis, as a pair scorer.
 
     The cosine c lies in [-1, 1] and is given as (1 + c)/2. A text without a word says nothing: any
@@ -219,10 +219,6 @@ class CosineScorer:
             precision.
     """
 
-    three_way = False
-    probability = False
-    work_unit = _WORK_UNIT
-
     def __init__(
         self, encoder: Encoder, mode: str = "sentence-max", *, threshold: float | None = None
     ) -> None:
@@ -237,17 +233,27 @@ class CosineScorer:
             )
         self._encoder = encoder
         self._cutter = UnitCutter(COSINE_MODES[mode], _whole)
-        self.threshold = _UNCALIBRATED if threshold is None else check_threshold(threshold)
-        self.calibrated = threshold is not None
-        self.signature: Mapping[str, str] = {
-            "consistency": "cosine",
-            "encoder": encoder.name,
-            "gran": mode,
-            "pooling": encoder.pooling,
-            "trunc": str(encoder.max_length),
-        }
         described = f"cosine/{mode}/3".encode()
-        self.digest = hashlib.blake2b(encoder.digest + described, digest_size=16).digest()
+        traits = ScorerTraits(
+            digest=hashlib.blake2b(encoder.digest + described, digest_size=16).digest(),
+            signature={
+                "consistency": "cosine",
+                "encoder": encoder.name,
+                "gran": mode,
+                "pooling": encoder.pooling,
+                "trunc": str(encoder.max_length),
+            },
+            threshold=_UNCALIBRATED if threshold is None else check_threshold(threshold),
+            calibrated=threshold is not None,
+            three_way=False,
+            probability=False,
+            doubt=0.0,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=_WORK_UNIT,
+        )
+        super().__init__(traits)
         self._known: weakref.WeakKeyDictionary[TextTable, _Vectors] = weakref.WeakKeyDictionary()
 
     def score(

@@ -23,11 +23,11 @@ from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import first_line
 from prevalence.models.network import Network
 from prevalence.nli.packing import batches
-from prevalence.nli.pairs import PairScores, Progress
+from prevalence.nli.pairs import PairScorer, PairScores, Progress, ScorerTraits
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -315,6 +315,7 @@ class QuestionAnswerer:
 
 
 _UNCALIBRATED = 0.5
+_WORK_UNIT = 64
 _SAME_ANSWER = 0.6
 """F1 above which the hypothesis is taken to answer its own question as it was meant."""
 
@@ -350,7 +351,7 @@ class Question(NamedTuple):
     answer: str
 
 
-class QuestionScorer:
+class QuestionScorer(PairScorer):
     """Mean answer F1 over the questions that a hypothesis raises, as a pair scorer.
 
     A hypothesis that raises no question scores 0. It has no contradiction class.
@@ -364,9 +365,6 @@ class QuestionScorer:
     Raises:
         ConfigurationError: a model in half precision, which may choose other words.
     """
-
-    three_way = False
-    work_unit = 64
 
     def __init__(
         self,
@@ -382,19 +380,27 @@ class QuestionScorer:
                 "that this turns cannot be counted"
             )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
-        self.threshold = _UNCALIBRATED if threshold is None else check_threshold(threshold)
-        self.calibrated = threshold is not None
-        self.signature: Mapping[str, str] = {
-            "consistency": "qafe",
-            "gran": "answer",
-            "qg": writer.name,
-            "qa": answerer.name,
-            "filter": "roundtrip" if filtered else "none",
-        }
-        settings = f"qafe/{filtered}/1".encode()
-        self.digest = hashlib.blake2b(
-            writer.digest + answerer.digest + settings, digest_size=16
-        ).digest()
+        described = writer.digest + answerer.digest + f"qafe/{filtered}/1".encode()
+        traits = ScorerTraits(
+            digest=hashlib.blake2b(described, digest_size=16).digest(),
+            signature={
+                "consistency": "qafe",
+                "gran": "answer",
+                "qg": writer.name,
+                "qa": answerer.name,
+                "filter": "roundtrip" if filtered else "none",
+            },
+            threshold=_UNCALIBRATED if threshold is None else check_threshold(threshold),
+            calibrated=threshold is not None,
+            three_way=False,
+            probability=True,
+            doubt=0.0,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=_WORK_UNIT,
+        )
+        super().__init__(traits)
         self._known: weakref.WeakKeyDictionary[TextTable, dict[int, list[Question]]] = (
             weakref.WeakKeyDictionary()
         )

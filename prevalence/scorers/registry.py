@@ -1,126 +1,145 @@
 """From a name to a pair scorer: the one place that knows which scorers there are.
 
-A name is a family and, after a colon, what the family wants to know, with commas between:
-``summac-zs:sentence,max,mean,model=embedded``. Every other name is an NLI model's.
+A name is a family and, after a colon, what the family wants to know, with commas between, see
+:mod:`prevalence.scorers.grammar`: ``summac-zs:sentence,max,mean,model=embedded``. Every other name
+is an NLI model's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
+from prevalence.models.devices import DTYPES
 from prevalence.models.registry import EMBEDDED, lookup
+from prevalence.scorers.grammar import Name, Setting, usage
+from prevalence.scorers.options import described, documented, shared_out, takes
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
 
 __all__ = [
     "FAMILIES",
-    "Arguments",
     "Family",
     "ScorerOptions",
+    "files_read",
     "loads_model",
     "open_scorer",
     "open_unit_model",
+    "with_files",
 ]
 
 
-@dataclass(slots=True)
-class Arguments:
-    """Words and settings of one scorer name, taken one by one until none is left.
-
-    Attributes:
-        name: the whole name, for messages.
-        words: what stands between the commas, without ``=``, in order.
-        settings: what stands there with ``=``.
-    """
-
-    name: str
-    words: list[str] = field(default_factory=list)
-    settings: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, name: str, text: str) -> Arguments:
-        """Read ``word,word,key=value``; an empty text has neither.
-
-        Raises:
-            ConfigurationError: a setting is empty or given twice.
-
-        >>> Arguments.parse("x:a,b=./c", "a,b=./c").settings
-        {'b': './c'}
-        """
-        found = cls(name)
-        for part in filter(None, (part.strip() for part in text.split(","))):
-            key, equals, value = part.partition("=")
-            if not equals:
-                found.words.append(part)
-            elif not key or not value or key in found.settings:
-                raise ConfigurationError(f"{name}: {part!r} is empty or given twice")
-            else:
-                found.settings[key] = value
-        return found
-
-    def word(self, default: str | None = None) -> str:
-        """Take the next word.
-
-        Raises:
-            ConfigurationError: there is none, and no default.
-        """
-        if self.words:
-            return self.words.pop(0)
-        if default is None:
-            raise ConfigurationError(f"{self.name}: something is missing after the colon")
-        return default
-
-    def flag(self, word: str) -> bool:
-        """Take a word wherever it stands; whether it was there."""
-        if word not in self.words:
-            return False
-        self.words.remove(word)
-        return True
-
-    def setting(self, key: str, default: str | None = None) -> str:
-        """Take a setting.
-
-        Raises:
-            ConfigurationError: it is missing, and there is no default.
-        """
-        value = self.settings.pop(key, default)
-        if value is None:
-            raise ConfigurationError(f"{self.name}: {key}=... is missing")
-        return value
-
-    def end(self, usage: str) -> None:
-        """Refuse whatever was not taken.
-
-        Raises:
-            ConfigurationError: something is left; the message says what is understood.
-        """
-        left = [*self.words, *(f"{key}={value}" for key, value in self.settings.items())]
-        if left:
-            raise ConfigurationError(
-                f"{self.name}: cannot make sense of {', '.join(left)}; write {usage}"
-            )
-
-
+@documented
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerOptions:
-    """Options beside the name; see :func:`open_scorer`."""
+    """Which scorer to open, and how it runs.
 
-    threshold: float | None = None
-    device: str = "auto"
-    dtype: str = "auto"
-    batch_tokens: int | None = None
-    packing: str = "auto"
-    windows: int | None = None
-    max_length: int | None = None
-    labels: Sequence[str] | None = None
-    cache: Path | str | None = None
-    recheck: bool = True
+    All but the model and the threshold are for models, see
+    :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it. In Python,
+    ``cache`` None is no cache. Where a scorer compares parts of texts, the cache keeps the answers
+    about the parts, which other settings then share.
+    """
+
+    model: str | None = described(
+        None,
+        "embedded, a name from `prevalence models`, a checkpoint folder, a hub name, or another "
+        "scorer such as rouge1-precision [default: embedded, or what --calibration names].",
+        metavar="MODEL",
+        names="scorer",
+    )
+    threshold: float | None = described(
+        None,
+        "A review implies a sentence above this probability [default: the model's own].",
+        metavar="P",
+        least=0.0,
+        below=1.0,
+    )
+    calibration: Path | str | None = described(
+        None,
+        "A file of `prevalence calibrate --output`: its threshold and map, and its scorer.",
+        metavar="FILE",
+        names="file",
+    )
+    recheck: bool = described(
+        default=True,
+        help="In half precision, ask again in float32 what rounding could turn [default: yes].",
+        spelling="--recheck/--no-recheck",
+    )
+    device: str = described(
+        "auto",
+        "auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps; NLI models also take "
+        "all (CUDA devices) or some of them: cuda:0,cuda:1.",
+        metavar="DEVICE",
+    )
+    dtype: str = described(
+        "auto",
+        "auto (float32), float32, float16 or bfloat16.",
+        metavar="TYPE",
+        choices=DTYPES,
+    )
+    batch_tokens: int | None = described(
+        None,
+        "Most tokens in a batch; halved by itself when memory runs out.",
+        metavar="N",
+        least=1,
+    )
+    packing: str = described(
+        "auto",
+        "How pairs of unequal length share a batch: packed (no padding), padded, or auto "
+        "(packed on a CUDA device where the model allows it, and DeBERTa on a CPU too).",
+        metavar="HOW",
+        choices=("auto", "packed", "padded"),
+    )
+    windows: int | None = described(
+        None,
+        "Read long reviews in windows that advance by STRIDE tokens; the window of highest "
+        "entailment decides [default: the beginning is read].",
+        metavar="STRIDE",
+        least=1,
+    )
+    max_length: int | None = described(
+        None, "A limit in tokens below the model's own.", metavar="N", least=8
+    )
+    labels: Sequence[str] | None = described(
+        None,
+        "Classes in output order, for a checkpoint that does not name them, for example "
+        "contradiction,neutral,entailment.",
+        metavar="NAMES",
+    )
+    cache: Path | str | None = described(
+        None,
+        "Folder of the pair cache [default: $PREVALENCE_CACHE, or the user's cache folder].",
+        group="Cache",
+        metavar="DIR",
+        names="folder",
+        off=("--no-cache", "Neither read nor write the pair cache."),
+    )
+
+    def open(self) -> PairScorer:
+        """Open the scorer.
+
+        Raises:
+            InputError: the calibration file cannot be read.
+            ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when
+                its file cannot be used, it warns and scoring goes on without it.
+        """
+        if self.calibration is None:
+            return _open(self.model or EMBEDDED, self)
+        return _open_calibrated(self.calibration, self)
+
+    @property
+    def loads_model(self) -> bool:
+        """Whether the scorer loads a model, for which alone a device matters."""
+        if self.model is not None or self.calibration is None:
+            return loads_model(self.model or EMBEDDED)
+        from prevalence.scorers.calibrated import read_calibration
+
+        return loads_model(read_calibration(self.calibration).scorer)
 
     def refuse(self, name: str, why: str, *fields: str) -> None:
         """Refuse options that a family has no use for, rather than ignore them.
@@ -146,83 +165,52 @@ _TELLING = 4
 
 _NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32", "cpu")
 
-Opener = Callable[[Arguments, ScorerOptions], "PairScorer"]
+_CHOSEN = ("model", "calibration", "recheck", "cache")
+"""Fields of the options that a model's own scorer is not told."""
+
+Opener = Callable[[Mapping[str, str], ScorerOptions, str], "PairScorer"]
+"""Takes the options in the name, those beside it, and the whole name."""
 
 
 class Family(NamedTuple):
     """A kind of scorer.
 
     Attributes:
-        usage: how its names are written.
+        name: what stands before the colon.
         about: one line.
-        open: opens a scorer from what stands after the colon and the options.
+        open: opens a scorer from the options in its name and those beside it.
+        settings: the options that its names may hold.
         loads: whether it loads a model, for which alone a device matters.
     """
 
-    usage: str
+    name: str
     about: str
     open: Opener
+    settings: tuple[Setting, ...] = ()
     loads: bool = True
 
+    @property
+    def usage(self) -> str:
+        """How its names are written."""
+        return usage(self.name, self.settings)
 
-def open_scorer(
-    model: str | None = None,
-    *,
-    threshold: float | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    batch_tokens: int | None = None,
-    packing: str = "auto",
-    windows: int | None = None,
-    max_length: int | None = None,
-    labels: Sequence[str] | None = None,
-    cache: Path | str | None = None,
-    calibration: Path | str | None = None,
-    recheck: bool = True,
-) -> PairScorer:
+
+@takes(ScorerOptions)
+def open_scorer(model: str | None = None, **options: Any) -> PairScorer:
     """Open a scorer.
 
     Args:
         model: a name of one of :data:`FAMILIES`; or ``embedded``, a registered model, a checkpoint
             folder, a hub name, or any of these after ``nli:``. None is the calibration's scorer,
             and ``embedded`` without one.
-        threshold: decision threshold; None takes the scorer's own, or the calibration's.
-        device: ``auto``, ``cpu``, ``cuda``, ``mps``; for NLI models also ``all`` (CUDA devices) or
-            some of them, as ``cuda:0,cuda:1``, which share the work. This and the options below are
-            for models, see :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one
-            refuses it.
-        dtype: ``auto``, ``float32``, ``float16`` or ``bfloat16``.
-        batch_tokens: most tokens in a batch.
-        packing: ``auto``, ``packed`` or ``padded``: how pairs of unequal length share a batch.
-        windows: read long premises in windows that advance by this many tokens.
-        max_length: a token limit below the model's own.
-        labels: class names in output order, for a checkpoint that does not name them.
-        cache: folder of the pair cache; None for no cache. Where a scorer compares parts of texts,
-            the answers about the parts are kept, which other settings then share.
-        calibration: file of ``prevalence calibrate``, whose threshold and map are applied.
-        recheck: in half precision, let an NLI model answer again in float32 where rounding could
-            turn the decision; see :class:`prevalence.nli.recheck.RecheckedScorer`.
+        options: the other fields of :class:`ScorerOptions`, whose :meth:`~ScorerOptions.open` this
+            is.
 
     Raises:
-        InputError: the calibration file cannot be read.
-        ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when its
-            file cannot be used, it warns and scoring goes on without it.
+        ConfigurationError: an option is unknown; the message has the nearest.
     """
-    options = ScorerOptions(
-        threshold=threshold,
-        device=device,
-        dtype=dtype,
-        batch_tokens=batch_tokens,
-        packing=packing,
-        windows=windows,
-        max_length=max_length,
-        labels=labels,
-        cache=cache,
-        recheck=recheck,
-    )
-    if calibration is not None:
-        return _open_calibrated(calibration, model, options)
-    return _open(model or EMBEDDED, options)
+    [known] = shared_out(options, ScorerOptions)
+    return ScorerOptions(model=model, **known).open()
 
 
 def loads_model(name: str) -> bool:
@@ -232,12 +220,12 @@ def loads_model(name: str) -> bool:
 
 
 def _open(model: str, options: ScorerOptions) -> PairScorer:
-    name, _, rest = model.partition(":")
+    name = model.partition(":")[0]
     family = FAMILIES.get(name)
     if family is None:
         _refuse_misspelt(model, name)
         return _decided(model.removeprefix("nli:"), options)
-    return family.open(Arguments.parse(model, rest), options)
+    return family.open(Name.read(model).options(family.settings), options, model)
 
 
 def _refuse_misspelt(model: str, name: str) -> None:
@@ -252,7 +240,7 @@ def _refuse_misspelt(model: str, name: str) -> None:
         )
 
 
-def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions) -> PairScorer:
+def _open_calibrated(path: Path | str, options: ScorerOptions) -> PairScorer:
     from prevalence.scorers.calibrated import CalibratedScorer, read_calibration
 
     if options.threshold is not None:
@@ -260,13 +248,13 @@ def _open_calibrated(path: Path | str, model: str | None, options: ScorerOptions
             "--threshold and --calibration exclude each other: the file holds one"
         )
     found = read_calibration(path)
-    return CalibratedScorer(_open(model or found.scorer, options), found)
+    return CalibratedScorer(_open(options.model or found.scorer, options), found)
 
 
 def _decided(model: str, options: ScorerOptions) -> PairScorer:
     """An NLI model that decides as it would in float32, whatever its precision."""
     scorer = options.cached(_nli(model, options))
-    if not options.recheck or not getattr(scorer, "doubt", 0.0):
+    if not options.recheck or not scorer.traits.doubt:
         return scorer
     from prevalence.nli.recheck import RecheckedScorer
 
@@ -277,59 +265,41 @@ def _decided(model: str, options: ScorerOptions) -> PairScorer:
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
     from prevalence.nli.devices import open_on_devices
 
-    return open_on_devices(
-        model,
-        options.device,
-        threshold=options.threshold,
-        dtype=options.dtype,
-        batch_tokens=options.batch_tokens,
-        packing=options.packing,
-        windows=options.windows,
-        max_length=options.max_length,
-        labels=options.labels,
-        **reading,
-    )
+    told = {name: value for name, value in asdict(options).items() if name not in _CHOSEN}
+    return open_on_devices(model, **told, **reading)
 
 
-def _open_rouge(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_rouge(_: Mapping[str, str], options: ScorerOptions, name: str) -> PairScorer:
     from prevalence.scorers.rouge import RougeScorer
 
-    arguments.end(arguments.name.partition(":")[0] + " alone")
     options.refuse(
-        arguments.name, "has no model",
+        name, "has no model",
         "device", "windows", "max_length", "labels", "dtype", "batch_tokens", "packing",
     )  # fmt: skip
-    return options.cached(RougeScorer(arguments.name, threshold=options.threshold))
+    return options.cached(RougeScorer(name, threshold=options.threshold))
 
 
-def _open_cosine(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_cosine(named: Mapping[str, str], options: ScorerOptions, name: str) -> PairScorer:
     from prevalence.scorers.cosine import CosineScorer, Encoder
 
-    model, mode = arguments.word(EMBEDDED), arguments.word("sentence-max")
-    pooling = arguments.settings.pop("pooling", None)
-    arguments.end(FAMILIES["cosine"].usage)
-    options.refuse(arguments.name, "compares vectors", "windows", "labels", "packing")
+    options.refuse(name, "compares vectors", "windows", "labels", "packing")
     encoder = Encoder(
-        model,
-        pooling=pooling,
+        named["model"],
+        pooling=named.get("pooling"),
         max_length=options.max_length,
         device=options.device,
         dtype=options.dtype,
         batch_tokens=options.batch_tokens,
     )
-    return options.cached(CosineScorer(encoder, mode, threshold=options.threshold))
+    return options.cached(CosineScorer(encoder, named["mode"], threshold=options.threshold))
 
 
-def _open_adapter(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_adapter(named: Mapping[str, str], options: ScorerOptions, name: str) -> PairScorer:
     from prevalence.scorers.adapter import AdaptedScorer, read_adapter
 
-    path = arguments.word()
-    arguments.end(FAMILIES["adapter"].usage)
-    options.refuse(
-        arguments.name, "says all that in its file", "windows", "max_length", "labels", "packing"
-    )
+    options.refuse(name, "says all that in its file", "windows", "max_length", "labels", "packing")
     scorer = AdaptedScorer(
-        read_adapter(path),
+        read_adapter(named["file"]),
         threshold=options.threshold,
         device=options.device,
         dtype=options.dtype,
@@ -351,64 +321,51 @@ def open_unit_model(model: str, options: ScorerOptions) -> PairScorer:
     own = replace(options, threshold=None)
     options.refuse(model, "is asked about short units", "windows")
     if model.startswith("adapter:"):
-        return _open_adapter(Arguments.parse(model, model.removeprefix("adapter:")), own)
+        return _open(model, own)
     card, labels = SUMMAC_MODELS.get(model.removeprefix("nli:"), (model.removeprefix("nli:"), None))
     own = replace(own, labels=options.labels or labels)
     return options.cached(_nli(card, own, at_most=MOST_TOKENS, truncation="longest-first"))
 
 
-def _open_summac(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_summac(named: Mapping[str, str], options: ScorerOptions, _: str) -> PairScorer:
     from prevalence.scorers.summac import ZeroShotScorer
 
-    minus = arguments.flag("minus-contradiction")
-    granularity = arguments.word("sentence")
-    over_premise, over_hypothesis = arguments.word("max"), arguments.word("mean")
-    model = arguments.setting("model", EMBEDDED)
-    arguments.end(FAMILIES["summac-zs"].usage)
     return ZeroShotScorer(
-        open_unit_model(model, options),
-        granularity,
-        over_premise=over_premise,
-        over_hypothesis=over_hypothesis,
-        minus_contradiction=minus,
+        open_unit_model(named["model"], options),
+        named["granularity"],
+        over_premise=named["over-premise"],
+        over_hypothesis=named["over-hypothesis"],
+        minus_contradiction="minus-contradiction" in named,
         threshold=options.threshold,
     )
 
 
-def _open_conv(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_conv(named: Mapping[str, str], options: ScorerOptions, _: str) -> PairScorer:
     from prevalence.scorers.conv import ConvScorer, read_head
 
-    file, models = arguments.word(), arguments.setting("model", EMBEDDED).split("+")
-    settings, arguments.settings = arguments.settings, {}
-    arguments.end(FAMILIES["summac-conv"].usage)
-    head = read_head(file, settings=settings)
-    inners = [open_unit_model(model, options) for model in models]
+    settings = {key: value for key, value in named.items() if key not in ("head", "model")}
+    head = read_head(named["head"], settings=settings)
+    inners = [open_unit_model(model, options) for model in named["model"].split("+")]
     return ConvScorer(inners, head, threshold=options.threshold)
 
 
-def _open_superpal(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_superpal(named: Mapping[str, str], options: ScorerOptions, _: str) -> PairScorer:
     from prevalence.scorers.superpal import AlignmentScorer
 
-    model, alignment = arguments.word(), arguments.word("average")
-    arguments.end(FAMILIES["superpal"].usage)
-    inner = open_unit_model(model, options)
-    return AlignmentScorer(inner, alignment, threshold=options.threshold)
+    inner = open_unit_model(named["model"], options)
+    return AlignmentScorer(inner, named["alignment"], threshold=options.threshold)
 
 
-def _open_qafe(arguments: Arguments, options: ScorerOptions) -> PairScorer:
+def _open_qafe(named: Mapping[str, str], options: ScorerOptions, name: str) -> PairScorer:
     from prevalence.scorers.qafe import QuestionAnswerer, QuestionScorer, QuestionWriter
 
-    filtered = not arguments.flag("unfiltered")
-    writer, answerer = arguments.setting("qg"), arguments.setting("qa")
-    arguments.end(FAMILIES["qafe"].usage)
     options.refuse(
-        arguments.name, "asks questions",
-        "windows", "max_length", "labels", "batch_tokens", "packing",
-    )  # fmt: skip
+        name, "asks questions", "windows", "max_length", "labels", "batch_tokens", "packing"
+    )
     scorer = QuestionScorer(
-        QuestionWriter(writer, device=options.device, dtype=options.dtype),
-        QuestionAnswerer(answerer, device=options.device, dtype=options.dtype),
-        filtered=filtered,
+        QuestionWriter(named["qg"], device=options.device, dtype=options.dtype),
+        QuestionAnswerer(named["qa"], device=options.device, dtype=options.dtype),
+        filtered="unfiltered" not in named,
         threshold=options.threshold,
     )
     return options.cached(scorer)
@@ -418,40 +375,123 @@ _ROUGE = Family(
     "rouge1|rouge2|rougeL, then -precision|-recall|-f1",
     "stemmed ROUGE, no model",
     _open_rouge,
-    False,
+    loads=False,
 )
+_WITH_SETTINGS = (
+    Family(
+        "cosine",
+        "cosine of sentence vectors, (1 + c)/2",
+        _open_cosine,
+        (
+            Setting("model", "ENCODER", "of the vectors", EMBEDDED, word=True),
+            Setting("mode", "document|sentence-max", "what is compared", "sentence-max",
+                    word=True),
+            Setting("pooling", "mean|cls", "where the encoder does not say it"),
+        ),
+    ),
+    Family(
+        "summac-zs",
+        "SummaC zero-shot: NLI between units of the texts",
+        _open_summac,
+        (
+            Setting("granularity", "GRANULARITY", "the units", "sentence", word=True),
+            Setting("over-premise", "OP", "max, mean or min", "max", word=True),
+            Setting("over-hypothesis", "OP", "mean, max or min", "mean", word=True),
+            Setting("minus-contradiction", about="subtract contradiction"),
+            Setting("model", "MODEL", "that reads the units", EMBEDDED),
+        ),
+    ),
+    Family(
+        "summac-conv",
+        "SummaC-Conv: a head learnt on histograms of unit scores",
+        _open_conv,
+        (
+            Setting("head", "FILE", "the learnt head", word=True, needed=True),
+            Setting("model", "MODEL[+MODEL]", "that read the units", EMBEDDED),
+            Setting("bins", "B", "percentile or evenN"),
+            Setting("classes", "C", "letters of ecn"),
+            Setting("granularity", "G", "the units"),
+            Setting("aggregate", "A", "mean, min, max or all"),
+        ),
+    ),
+    Family(
+        "superpal",
+        "alignment of propositions by a pair classifier",
+        _open_superpal,
+        (
+            Setting("model", "MODEL", "the classifier", word=True, needed=True),
+            Setting("alignment", "average|max", "of the propositions", "average", word=True),
+        ),
+    ),
+    Family(
+        "qafe",
+        "questions about the hypothesis, answered from the premise",
+        _open_qafe,
+        (
+            Setting("qg", "MODEL", "that writes questions", needed=True),
+            Setting("qa", "MODEL", "that answers them", needed=True),
+            Setting("unfiltered", about="keep questions that the hypothesis does not answer"),
+        ),
+    ),
+    Family(
+        "adapter",
+        "any classifier, as a TOML or JSON file describes it",
+        _open_adapter,
+        (Setting("file", "FILE", "the description", word=True, needed=True),),
+    ),
+)  # fmt: skip
 
 FAMILIES: dict[str, Family] = {
     **{f"rouge{kind}-{part}": _ROUGE for kind in "12L" for part in ("precision", "recall", "f1")},
-    "cosine": Family(
-        "cosine[:ENCODER[,document|sentence-max][,pooling=mean|cls]]",
-        "cosine of sentence vectors, (1 + c)/2",
-        _open_cosine,
-    ),
-    "summac-zs": Family(
-        "summac-zs[:GRANULARITY[,OP[,OP]][,minus-contradiction][,model=MODEL]]",
-        "SummaC zero-shot: NLI between units of the texts",
-        _open_summac,
-    ),
-    "summac-conv": Family(
-        "summac-conv:FILE[,model=MODEL[+MODEL]][,bins=B][,classes=C][,granularity=G][,aggregate=A]",
-        "SummaC-Conv: a head learnt on histograms of unit scores",
-        _open_conv,
-    ),
-    "superpal": Family(
-        "superpal:MODEL[,average|max]",
-        "alignment of propositions by a pair classifier",
-        _open_superpal,
-    ),
-    "qafe": Family(
-        "qafe:qg=MODEL,qa=MODEL[,unfiltered]",
-        "questions about the hypothesis, answered from the premise",
-        _open_qafe,
-    ),
-    "adapter": Family(
-        "adapter:FILE",
-        "any classifier, as a TOML or JSON file describes it",
-        _open_adapter,
-    ),
+    **{family.name: family for family in _WITH_SETTINGS},
 }
 """Families by the name before the colon; every other name is an NLI model's."""
+
+
+def with_files(name: str, renamed: Callable[[str], str]) -> str:
+    """The name of a scorer with each file and folder in it under another name.
+
+    A word is taken for a file only where a scorer would open it as a file: a folder may have the
+    name of a family, of a registered model or of a family's option.
+
+    Args:
+        name: the scorer's name.
+        renamed: from a file's name to the new one.
+    """
+    kind, colon, rest = name.partition(":")
+    if kind == "nli" and colon:
+        return name if lookup(rest) else f"nli:{renamed(rest)}"
+    if kind not in FAMILIES:
+        return name if lookup(name) else renamed(name)
+
+    def change(setting: Setting, value: str) -> str:
+        if setting.value == "FILE":
+            return renamed(value)
+        if setting.value == "ENCODER":
+            return with_files(value, renamed)
+        if setting.value == "MODEL":
+            return _unit_with_files(value, renamed)
+        if setting.value != "MODEL[+MODEL]":
+            return value
+        models = [_unit_with_files(model, renamed) for model in value.split("+")]
+        return value if any("+" in model for model in models) else "+".join(models)
+
+    return Name.read(name).replaced(FAMILIES[kind].settings, change)
+
+
+def _unit_with_files(name: str, renamed: Callable[[str], str]) -> str:
+    from prevalence.scorers.summac import SUMMAC_MODELS
+
+    return name if name.removeprefix("nli:") in SUMMAC_MODELS else with_files(name, renamed)
+
+
+def files_read(name: str) -> list[str]:
+    """What the name of a scorer may name as files and folders, whether or not they are there."""
+    found: list[str] = []
+
+    def keep(file: str) -> str:
+        found.append(file)
+        return file
+
+    with_files(name, keep)
+    return found

@@ -19,10 +19,10 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError
 from prevalence.metric import check_threshold
-from prevalence.nli.pairs import PairScores, Progress
+from prevalence.nli.pairs import PairScorer, PairScores, Progress, ScorerTraits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,6 +48,7 @@ ROUGE-1 precision reaches .6609 over 848 pairs (AUC .6965) with any cut from 13/
 """
 
 _UNCALIBRATED = 0.5
+_WORK_UNIT = 8_192
 _WORD = re.compile(r"[a-z0-9]+")
 _STEM_LONGER_THAN = 3
 
@@ -162,7 +163,7 @@ def _parts(measure: _Measure, target: Any, prediction: Any) -> RougeParts:
     return RougeParts(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
-class RougeScorer:
+class RougeScorer(PairScorer):
     """A ROUGE measure of the hypothesis against the premise, as a pair scorer.
 
     It is a lexical measure in [0, 1] and not a probability of entailment; it has no contradiction
@@ -176,9 +177,6 @@ class RougeScorer:
         ConfigurationError: an unknown name, or a threshold outside [0, 1).
     """
 
-    three_way = False
-    work_unit = 8192
-
     def __init__(self, name: str, *, threshold: float | None = None) -> None:
         if name not in ROUGE_NAMES:
             raise ConfigurationError(
@@ -187,10 +185,20 @@ class RougeScorer:
         kind, part = name.removeprefix("rouge").split("-")
         self._measure, self._part = _MEASURES[kind], RougeParts._fields.index(part)
         known = DEV_THRESHOLDS.get(name, _UNCALIBRATED)
-        self.threshold = known if threshold is None else check_threshold(threshold)
-        self.calibrated = threshold is not None or name in DEV_THRESHOLDS
-        self.signature: Mapping[str, str] = {"consistency": name, "gran": "document"}
-        self.digest = hashlib.blake2b(f"{name}/porter/1".encode(), digest_size=16).digest()
+        traits = ScorerTraits(
+            digest=hashlib.blake2b(f"{name}/porter/1".encode(), digest_size=16).digest(),
+            signature={"consistency": name, "gran": "document"},
+            threshold=known if threshold is None else check_threshold(threshold),
+            calibrated=threshold is not None or name in DEV_THRESHOLDS,
+            three_way=False,
+            probability=True,
+            doubt=0.0,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=_WORK_UNIT,
+        )
+        super().__init__(traits)
         self._profiles: weakref.WeakKeyDictionary[TextTable, dict[int, Any]] = (
             weakref.WeakKeyDictionary()
         )

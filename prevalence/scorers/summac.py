@@ -129,19 +129,18 @@ class ZeroShotScorer(UnitScorer):
                 raise ConfigurationError(
                     f"unknown operator {operator!r}: choose from {', '.join(OPERATORS)}"
                 )
-        if minus_contradiction and not inner.three_way:
+        if minus_contradiction and not inner.traits.three_way:
             raise ConfigurationError(
                 "this model reports no contradiction, so nothing can be subtracted"
             )
         self._over = OPERATORS[over_premise], OPERATORS[over_hypothesis]
         self._minus = minus_contradiction
-        self.probability = not minus_contradiction
         described = {"gran": str(cut), "ops": f"{over_premise}-{over_hypothesis}"}
         if minus_contradiction:
             described["minus"] = "contradiction"
         if most_units != MOST_UNITS:
             described["units"] = str(most_units)
-        own = 0.5 if minus_contradiction else inner.threshold
+        own = 0.5 if minus_contradiction else inner.traits.threshold
         super().__init__(
             [inner],
             UnitCutter(GRANULARITIES[cut.premise], GRANULARITIES[cut.hypothesis], most=most_units),
@@ -149,6 +148,7 @@ class ZeroShotScorer(UnitScorer):
             described=described,
             threshold=own if threshold is None else threshold,
             calibrated=threshold is not None,
+            probability=inner.traits.probability and not minus_contradiction,
         )
 
     def reduce(self, answers: Sequence[UnitAnswers]) -> NDArray[np.float64]:

@@ -98,8 +98,9 @@ class AlignmentScorer(UnitScorer):
             UnitCutter(propositions, propositions),
             name="superpal",
             described={"gran": "proposition", "ops": alignment},
-            threshold=inner.threshold if threshold is None else threshold,
+            threshold=inner.traits.threshold if threshold is None else threshold,
             calibrated=threshold is not None,
+            probability=inner.traits.probability,
         )
 
     def reduce(self, answers: Sequence[UnitAnswers]) -> NDArray[np.float64]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -245,32 +245,26 @@ _UNIT_PAIRS = 8
 
 def models_of(inners: Sequence[PairScorer]) -> str:
     """The scorers as signatures name them, with ``+`` between."""
-    signatures = [inner.signature for inner in inners]
+    signatures = [inner.traits.signature for inner in inners]
     return "+".join(parts.get("nli", parts.get("consistency", "")) for parts in signatures)
 
 
-class UnitScorer(ABC):
+class UnitScorer(PairScorer):
     """A pair scorer that asks others about units; a child says what becomes of the answers.
 
     Args:
-        inners: one or more scorers, each of which answers every pair of units.
+        inners: one or more scorers, each of which answers every pair of units. Their doubt is that
+            of the scores, which holds for whatever is made of probabilities and their complements
+            by means, maxima and minima alone: σ(logit p + d) is concave in p for d > 0 and convex
+            for d < 0, so that a mean's log-odds move no further than d. A child that does more
+            refuses doubt.
         cutter: cuts texts.
         name: the scorer's name, for signature and digest.
         described: what else changes a score, by its key in the signature.
         threshold: decision threshold in [0, 1).
         calibrated: whether it was calibrated, or given.
-
-    Attributes:
-        inners: as given.
-        digest: of the inner scorers and of every setting, 16 bytes.
-        signature: the first inner scorer's, with all models, ``consistency`` and ``described``.
-        doubt: how far rounding may move the log-odds of a score. It is the inner scorers', which
-            holds for whatever is made of probabilities and their complements by means, maxima and
-            minima alone: σ(logit p + d) is concave in p for d > 0 and convex for d < 0, so that a
-            mean's log-odds move no further than d. A child that does more refuses doubt.
+        probability: whether a score may stand for a probability.
     """
-
-    three_way = False
 
     def __init__(
         self,
@@ -281,28 +275,32 @@ class UnitScorer(ABC):
         described: Mapping[str, str],
         threshold: float,
         calibrated: bool,
+        probability: bool,
     ) -> None:
-        self.inners = tuple(inners)
+        first, each = inners[0].traits, [inner.traits for inner in inners]
+        settings = repr((name, sorted(described.items()))).encode()
+        traits = replace(
+            first,
+            digest=hashlib.blake2b(
+                b"".join(inner.digest for inner in each) + settings, digest_size=16
+            ).digest(),
+            signature={
+                **first.signature,
+                "nli": models_of(inners),
+                "consistency": name,
+                **described,
+            },
+            threshold=check_threshold(threshold),
+            calibrated=calibrated,
+            three_way=False,
+            probability=probability,
+            doubt=max(inner.doubt for inner in each),
+            rechecks=False,
+            cached=all(inner.cached for inner in each),
+            work_unit=max(1, first.work_unit // _UNIT_PAIRS),
+        )
+        super().__init__(traits, *inners)
         self._cutter = cutter
-        self.threshold = check_threshold(threshold)
-        self.calibrated = calibrated
-        self.doubt = max(float(getattr(inner, "doubt", 0.0)) for inner in inners)
-        self.signature: Mapping[str, str] = {
-            **inners[0].signature,
-            "nli": models_of(inners),
-            "consistency": name,
-            **described,
-        }
-        settings = repr((name, sorted(described.items())))
-        self.digest = hashlib.blake2b(
-            b"".join(inner.digest for inner in inners) + settings.encode(), digest_size=16
-        ).digest()
-        self.work_unit = max(1, inners[0].work_unit // _UNIT_PAIRS)
-
-    @property
-    def hits(self) -> int:
-        """Unit pairs answered by the inner scorers' caches; absent without one."""
-        return sum(int(cast("Any", inner).hits) for inner in self.inners)
 
     def answers(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None

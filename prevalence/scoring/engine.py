@@ -13,21 +13,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
-from prevalence.metric import check_threshold, near
+from prevalence.metric import near
 from prevalence.nli.pairs import (
     FLAG_TRUNCATED,
     PairPlan,
     PairScorer,
     PairScores,
     Progress,
+    ScorerCounts,
     TextTable,
-    decided_at,
+    checked_scorer,
 )
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
-from prevalence.runs import Guarded
+from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
-from prevalence.scoring.conditions import Restriction
 from prevalence.scoring.job import SummaryJob, scored_summary
+from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
 
@@ -39,57 +40,6 @@ __all__ = ["Engine", "ScoringOptions", "WorkCounts"]
 _CHUNK_UNITS = 4
 _CHUNK_CHARACTERS = 32_000_000
 _CHUNK_RECORDS = 4_096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoringOptions:
-    """How to score; every field that can change a score is named in the signature.
-
-    Attributes:
-        threshold: decision threshold in [0, 1); None takes the scorer's.
-        trivial: template name or text for the product statement; None for no trivial mask.
-        splitter: sentence splitter name.
-        full_matrix: score every review pair, masked sentences included.
-        soft: also compute soft prevalence (implies the full matrix).
-        max_sentences: limit on the sentences of a summary.
-        statements_where: condition on the statements that count, see
-            :mod:`prevalence.scoring.conditions`; None for all of them.
-        reviews_where: likewise on reviews.
-        ceiling: also find what greedy construction reaches on the same reviews.
-
-    Raises:
-        ConfigurationError: a value out of range.
-    """
-
-    threshold: float | None = None
-    trivial: str | None = "name"
-    splitter: str = "punkt-en"
-    full_matrix: bool = False
-    soft: bool = False
-    max_sentences: int = DEFAULT_MAX_SENTENCES
-    statements_where: str | None = None
-    reviews_where: str | None = None
-    ceiling: bool = False
-
-    @property
-    def restriction(self) -> Restriction:
-        """Both conditions, read."""
-        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
-
-    def __post_init__(self) -> None:
-        if self.threshold is not None:
-            check_threshold(self.threshold)
-        if self.max_sentences < 1:
-            raise ConfigurationError(
-                f"the sentence limit must be positive, not {self.max_sentences}"
-            )
-        trivial_template(self.trivial)
-        statements = self.restriction.statements
-        if self.ceiling and statements is not None and statements.fields != {"text"}:
-            raise ConfigurationError(
-                "a ceiling needs statements that the reviews' own sentences can be, which have no "
-                "labels: restrict statements by words of text, or leave the ceiling out"
-            )
 
 
 @dataclass(slots=True)
@@ -172,7 +122,8 @@ class Engine:
         counts: work asked for, avoided and done so far.
 
     Raises:
-        ConfigurationError: soft prevalence of scores that are no probabilities.
+        ConfigurationError: the scorer does not keep its contract, or soft prevalence of scores
+            that are no probabilities.
     """
 
     def __init__(
@@ -185,14 +136,13 @@ class Engine:
         self.options = options or ScoringOptions()
         self._new_table = new_table
         self.counts = WorkCounts()
-        self.threshold = (
-            scorer.threshold if self.options.threshold is None else self.options.threshold
-        )
-        self.scorer = decided_at(scorer, self.threshold)
+        own = checked_scorer(scorer).traits
+        self.threshold = own.threshold if self.options.threshold is None else self.options.threshold
+        self.scorer = scorer.at(self.threshold)
         self._splitter = get_splitter(self.options.splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
-        if self.options.soft and not getattr(scorer, "probability", True):
+        if self.options.soft and not own.probability:
             raise ConfigurationError(
                 "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
                 "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
@@ -200,7 +150,7 @@ class Engine:
 
     def signature(self, *, named: bool = True) -> str:
         """The signature of scores of products with (``named``) or without a name."""
-        parts = dict(self.scorer.signature) | {
+        parts = dict(self.scorer.traits.signature) | {
             "thr": f"{self.threshold:.12g}",
             "trivial": self._template_name if named else "none",
             "split": self.options.splitter,
@@ -218,17 +168,33 @@ class Engine:
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
-        return build_signature(dict(self.scorer.signature) | {"thr": f"{self.threshold:.12g}"})
+        return build_signature(
+            dict(self.scorer.traits.signature) | {"thr": f"{self.threshold:.12g}"}
+        )
 
     @property
     def calibrated(self) -> bool:
         """Whether the threshold was calibrated or chosen, and not only assumed."""
         chosen = self.options.threshold is not None
-        return chosen or bool(getattr(self.scorer, "calibrated", True))
+        return chosen or self.scorer.traits.calibrated
+
+    @property
+    def cached(self) -> bool:
+        """Whether a cache keeps the scorer's answers."""
+        return self.scorer.traits.cached
+
+    @property
+    def scorer_counts(self) -> ScorerCounts:
+        """What the scorer did so far."""
+        return self.scorer.counts
 
     def digest_of(self, product: Product, summary: Summary) -> str:
         """The digest of the input that the row of a summary carries."""
         return input_digest(product, summary, fields=bool(self._restriction))
+
+    def marks(self, item: Product | BadRecord) -> list[Mark]:
+        """What tells the rows of an item from those of other input or other settings."""
+        return summary_marks(item, self.signature_of(item), self.digest_of)
 
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
@@ -266,17 +232,16 @@ class Engine:
                 yield self._row(entry)
 
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
-        limit = _CHUNK_UNITS * self.scorer.work_unit
+        limit = _CHUNK_UNITS * self.scorer.traits.work_unit
         chunk = _Chunk(self._new_table())
-        source = Guarded(items)
-        for item in source:
+
+        def fills(item: Product | BadRecord) -> bool:
             self._admit(chunk, item)
-            if chunk.is_full(limit):
-                yield chunk
-                chunk = _Chunk(self._new_table())
-        if chunk.entries:
+            return chunk.is_full(limit)
+
+        for _ in chunks(items, size=fills):
             yield chunk
-        source.finish()
+            chunk = _Chunk(self._new_table())
 
     def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
         if isinstance(item, BadRecord):
@@ -312,7 +277,7 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=True)
         answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
-            job.read_masks(answers, self.threshold, three_way=self.scorer.three_way)
+            job.read_masks(answers, self.threshold, three_way=self.scorer.traits.three_way)
         if not everything:
             plan = PairPlan()
             jobs = [job for job in jobs if job.open]
@@ -320,7 +285,7 @@ class Engine:
                 job.plan_reviews(plan, all_sentences=False)
             answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
         for job in jobs:
-            job.read_reviews(answers, self.threshold, three_way=self.scorer.three_way)
+            job.read_reviews(answers, self.threshold, three_way=self.scorer.traits.three_way)
 
     def _ceilings(
         self, progress: Progress | None, planned: Callable[[int], None] | None
@@ -330,7 +295,7 @@ class Engine:
             splitter=self._splitter,
             template=self._template,
             threshold=self.threshold,
-            three_way=self.scorer.three_way,
+            three_way=self.scorer.traits.three_way,
             statements=self._restriction.statements,
         )
 
@@ -374,7 +339,7 @@ class Engine:
         self.counts.planned += len(plan)
         self.counts.unique += len(pairs)
         self.counts.truncated += int(((scores.flags & FLAG_TRUNCATED) > 0).sum())
-        doubt = getattr(self.scorer, "doubt", 0.0)
+        doubt = self.scorer.traits.doubt
         self.counts.doubtful += int(near(scores.entailment, self.threshold, doubt).sum())
         return scores.take(back)
 

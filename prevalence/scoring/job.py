@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from prevalence import metric
 from prevalence.errors import InputError
+from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
 from prevalence.records import ScoredSentence, ScoredSummary, input_digest
-from prevalence.scoring.conditions import Restriction
-from prevalence.scoring.matrix import ReviewMatrix
+from prevalence.scoring.options import Restriction
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairPlan, TextTable

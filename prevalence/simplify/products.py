@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import foreign_output
 from prevalence.records import BadRecord, Product
-from prevalence.runs import Guarded
+from prevalence.runs import Finished, Mark, chunks
 from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from prevalence.simplify.rewriting import Simplifier
 
-__all__ = ["SIGNATURE_KEY", "simplified_products", "skip_simplified"]
+__all__ = ["SIGNATURE_KEY", "finished_simplified", "simplified_marks", "simplified_products"]
 
 SIGNATURE_KEY = "simplified_by"
 """Key of a record that says what rewrote its reviews; scores pass it through."""
@@ -43,7 +42,8 @@ def simplified_products(
         spaces. Texts, ids and all else stay; the record names what rewrote it. When the input
         fails, what was read before is yielded first and the failure raised then.
     """
-    for chunk in _chunks(products, simplifier):
+    cut = ((product, _sentences(product, simplifier)) for product in products)
+    for chunk in chunks(cut, size=lambda entry: sum(map(len, entry[1])), full=_CHUNK):
         sentences = [text for _, reviews in chunk for review in reviews for text in review]
         written = iter(simplifier.rewrite(sentences, progress=progress))
         for product, reviews in chunk:
@@ -51,24 +51,8 @@ def simplified_products(
             yield _with_simplified(product, texts, simplifier.signature)
 
 
-_Cut = tuple[Product, list[list[str]]]
-"""A product and the sentences of each of its reviews."""
-
-
-def _chunks(products: Iterable[Product], simplifier: Simplifier) -> Iterator[list[_Cut]]:
-    chunk: list[_Cut] = []
-    size = 0
-    source = Guarded(products)
-    for product in source:
-        reviews = [[s.text for s in simplifier.splitter(r.text)] for r in product.reviews]
-        chunk.append((product, reviews))
-        size += sum(map(len, reviews))
-        if size >= _CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-    source.finish()
+def _sentences(product: Product, simplifier: Simplifier) -> list[list[str]]:
+    return [[s.text for s in simplifier.splitter(r.text)] for r in product.reviews]
 
 
 def _with_simplified(product: Product, texts: list[str], signature: str) -> Product:
@@ -79,33 +63,25 @@ def _with_simplified(product: Product, texts: list[str], signature: str) -> Prod
     return replace(product, reviews=reviews, extra={**product.extra, SIGNATURE_KEY: signature})
 
 
-def skip_simplified(
-    items: Iterable[Product | BadRecord], path: Path, *, signature: str
-) -> Iterator[Product | BadRecord]:
-    """Leave out the products that an earlier run wrote, checking that it was the same run.
+def finished_simplified(path: Path) -> Finished[dict[str, Any]]:
+    """The records that an earlier run has written to the same output."""
+    return Finished(
+        path=path,
+        rows=finished_records(path),
+        mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
+        made="reviews",
+        misplaced="which is not what this input has there",
+        unknown="which this input does not have",
+    )
 
-    Args:
-        items: the input, from its beginning; bad records pass, since no output holds them.
-        path: the output, JSON Lines; a last line left incomplete is cut off.
-        signature: what rewrites in this run.
 
-    Raises:
-        InputError: the output holds other products or other settings; it is left untouched.
-    """
-    done = finished_records(path)
-    row = next(done, None)
-    for item in items:
-        if row is None or isinstance(item, BadRecord):
-            yield item
-            continue
-        if _source_of(row) != _source_of(item.to_json()):
-            found = f"{row.get('id')!r}, which is not what this input has there"
-            raise foreign_output(path, found)
-        if row.get(SIGNATURE_KEY) != signature:
-            raise foreign_output(path, f"reviews of other settings ({row.get(SIGNATURE_KEY)})")
-        row = next(done, None)
-    if row is not None:
-        raise foreign_output(path, f"{row.get('id')!r}, which this input does not have")
+def simplified_marks(item: Product | BadRecord, signature: str) -> list[Mark]:
+    """What tells the record of an item from others; bad records are in no output."""
+    return [] if isinstance(item, BadRecord) else [_mark(item.to_json(), signature)]
+
+
+def _mark(record: Mapping[str, Any], signature: str) -> Mark:
+    return Mark(repr(record.get("id")), _source_of(record), signature)
 
 
 def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:

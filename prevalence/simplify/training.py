@@ -160,21 +160,16 @@ class _Run:
             "optimizer": state.optimizer_tensors(self.optimizer),
             "random": state.random_tensors(self.base.device),
         }
-        tensors = {f"{part}/{k}": v for part, named in parts.items() for k, v in named.items()}
         facts = {"fingerprint": self.fingerprint, "position": asdict(self.position)}
-        state.save_tensors(self.file, tensors, facts)
+        state.save_parts(self.file, parts, facts)
 
     def resume(self) -> None:
-        tensors, facts = state.load_tensors(self.file)
+        parts, facts = state.load_parts(self.file)
         if facts.get("fingerprint") != self.fingerprint:
             raise InputError(
                 f"{self.file}: is the state of a run with other data, base or settings; delete it "
                 "or choose another --output"
             )
-        parts: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            part, _, key = name.partition("/")
-            parts.setdefault(part, {})[key] = tensor
         state.load_weights(self.base.model, parts["model"])
         state.restore_optimizer(self.optimizer, parts["optimizer"])
         state.restore_random(parts["random"], self.base.device)

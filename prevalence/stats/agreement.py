@@ -12,17 +12,20 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
+    from prevalence.stats.arrays import Floats
+
 __all__ = [
     "COEFFICIENTS",
-    "LEVELS",
-    "Level",
+    "SCALES",
+    "Scale",
     "agreement_by_cell",
     "cohen_kappa",
     "fleiss_kappa",
@@ -30,11 +33,10 @@ __all__ = [
     "krippendorff_alpha",
 ]
 
-Level = Literal["nominal", "ordinal", "interval"]
-LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+Scale = Literal["nominal", "ordinal", "interval"]
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
 """Levels of measurement that alpha knows."""
 
-Floats = NDArray[np.float64]
 NAN = float("nan")
 
 
@@ -56,7 +58,7 @@ class _Counts(NamedTuple):
 
 
 def krippendorff_alpha(
-    ratings: ArrayLike, *, level: Level = "interval", one_category: float = NAN
+    ratings: ArrayLike, *, level: Scale = "interval", one_category: float = NAN
 ) -> float:
     """Krippendorff's alpha, 1 − observed over expected disagreement.
 
@@ -77,8 +79,8 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha([[1, 1], [2, 2], [3, 4]], level="nominal"), 4)
     0.6154
     """
-    if level not in LEVELS:
-        raise ConfigurationError(f"level is {level!r}: give one of {', '.join(LEVELS)}")
+    if level not in SCALES:
+        raise ConfigurationError(f"level is {level!r}: give one of {', '.join(SCALES)}")
     counts = _counts(_pairable(_table(ratings)))
     if not counts.table.size:
         return NAN
@@ -243,7 +245,7 @@ def _counts(table: Floats) -> _Counts:
     return _Counts(categories[:size], counted)
 
 
-def _distances(counts: _Counts, level: Level) -> Floats:
+def _distances(counts: _Counts, level: Scale) -> Floats:
     size = counts.categories.size
     if level == "nominal":
         return np.asarray(1.0 - np.eye(size))

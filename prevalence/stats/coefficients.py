@@ -6,13 +6,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.kernels.correlation import KINDS, Kind, row_correlations
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from prevalence.stats.arrays import Floats, Ints
 
 __all__ = [
     "KINDS",
@@ -35,9 +38,6 @@ UNDEFINED: tuple[Undefined, ...] = get_args(Undefined)
 
 _EXACT_UP_TO = 33
 """Most points for which SciPy's kendalltau takes the exact distribution by itself."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Coefficient(NamedTuple):

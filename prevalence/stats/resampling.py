@@ -6,18 +6,23 @@ summaries, so a product contributes a sum and a count.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
+    from prevalence.stats.arrays import Floats
+
 __all__ = [
+    "BLOCK",
     "DEFAULT_RESAMPLES",
     "DEFAULT_SEED",
     "DEFAULT_TRIALS",
@@ -26,8 +31,13 @@ __all__ = [
     "PairedTest",
     "ProductScores",
     "bootstrap_interval",
+    "check_drawing",
+    "draw_counts",
+    "draw_swaps",
     "paired_bootstrap",
     "paired_randomization",
+    "paired_test",
+    "percentile_interval",
 ]
 
 DEFAULT_RESAMPLES = 1000
@@ -37,10 +47,8 @@ DEFAULT_TRIALS = 10_000
 DEFAULT_SEED = 12345
 """sacreBLEU's default seed, kept for comparability of habits, not of numbers."""
 
-_BLOCK = 1 << 22
+BLOCK = 1 << 22
 """Random numbers drawn at a time: bounds memory at 32 MiB for any number of products."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +109,7 @@ def bootstrap_interval(
     Raises:
         ConfigurationError: no resamples, or a confidence outside (0, 1).
     """
-    _check(resamples)
-    if not 0.0 < confidence < 1.0:
-        raise ConfigurationError(f"confidence must lie in (0, 1), not {confidence}")
+    check_drawing(resamples, confidence)
     present = scores.counts > 0
     if present.sum() < 2:
         return None
@@ -114,9 +120,7 @@ def bootstrap_interval(
             for draw in _draws(sums.size, resamples, seed)
         ]
     )
-    tail = (1.0 - confidence) / 2.0
-    low, high = np.quantile(means, [tail, 1.0 - tail])
-    return Interval(float(low), float(high))
+    return percentile_interval(means, confidence)
 
 
 def paired_bootstrap(
@@ -134,7 +138,7 @@ def paired_bootstrap(
 
     Source: Riezler and Maxwell 2005 (the shift), as sacreBLEU applies it.
     """
-    _check(resamples)
+    check_drawing(resamples)
     a, b = _common(first, second)
     observed = b.mean - a.mean
     if a.sums.size < 2:
@@ -146,8 +150,7 @@ def paired_bootstrap(
             for draw in _draws(a.sums.size, resamples, seed)
         ]
     )
-    shifted = np.abs(resampled - resampled.mean())
-    return _tested(observed, shifted, a.sums.size)
+    return paired_test(observed, resampled - resampled.mean(), a.sums.size)
 
 
 def paired_randomization(
@@ -164,20 +167,18 @@ def paired_randomization(
 
     Source: Noreen 1989; Riezler and Maxwell 2005.
     """
-    _check(resamples)
+    check_drawing(resamples)
     a, b = _common(first, second)
     size = a.sums.size
     if size == 0:
         return PairedTest(float("nan"), float("nan"), 0)
     observed = b.mean - a.mean
-    rng = np.random.default_rng(seed)
     differences = []
-    for rows in _blocks(size, resamples):
-        swap = rng.random((rows, size)) < 0.5
+    for swap in draw_swaps((size,), resamples, seed):
         mean_b = np.where(swap, a.sums, b.sums).sum(1) / np.where(swap, a.counts, b.counts).sum(1)
         mean_a = np.where(swap, b.sums, a.sums).sum(1) / np.where(swap, b.counts, a.counts).sum(1)
-        differences.append(np.abs(mean_b - mean_a))
-    return _tested(observed, np.concatenate(differences), size)
+        differences.append(mean_b - mean_a)
+    return paired_test(observed, np.concatenate(differences), size)
 
 
 TESTS: dict[str, Callable[..., PairedTest]] = {
@@ -187,10 +188,54 @@ TESTS: dict[str, Callable[..., PairedTest]] = {
 """The paired tests by the name that ``--test`` takes."""
 
 
-def _tested(observed: float, null: Floats, products: int) -> PairedTest:
+def percentile_interval(values: Floats, confidence: float) -> Interval:
+    """What lies between the two percentiles that leave equal tails of the resamples."""
+    tail = (1.0 - confidence) / 2.0
+    low, high = np.quantile(values, [tail, 1.0 - tail])
+    return Interval(float(low), float(high))
+
+
+def paired_test(observed: float, null: Floats, products: int) -> PairedTest:
+    """The two-sided test of a difference against those of resamples in which both are equal."""
     # A difference equal to the observed one up to rounding is as extreme as it.
-    extreme = int((null >= abs(observed) - 1e-12).sum())
+    extreme = int((np.abs(null) >= abs(observed) - 1e-12).sum())
     return PairedTest(observed, (extreme + 1) / (null.size + 1), products)
+
+
+def draw_counts(rng: np.random.Generator, size: int, resamples: int) -> NDArray[np.int64]:
+    """How often each resample draws each of ``size`` units, int64 [resamples, size]."""
+    return rng.multinomial(size, np.full(size, 1.0 / size), size=resamples)
+
+
+def draw_swaps(
+    shape: tuple[int, ...], trials: int, seed: int, *, block: int | None = None
+) -> Iterator[NDArray[np.bool_]]:
+    """What each trial of a randomization swaps.
+
+    Args:
+        shape: of the units.
+        trials: how many.
+        seed: of the generator.
+        block: most trials held in memory at a time; the draws do not depend on it.
+
+    Yields:
+        bool [trials of a block, *shape].
+    """
+    rng = np.random.default_rng(seed)
+    for rows in _blocks(math.prod(shape), trials, block):
+        yield rng.random((rows, *shape)) < 0.5
+
+
+def check_drawing(resamples: int, confidence: float = 0.95) -> None:
+    """Refuse options out of range.
+
+    Raises:
+        ConfigurationError: no resamples, or a confidence outside (0, 1).
+    """
+    if resamples < 1:
+        raise ConfigurationError(f"resamples must be at least 1, not {resamples}")
+    if not 0.0 < confidence < 1.0:
+        raise ConfigurationError(f"confidence must lie in (0, 1), not {confidence}")
 
 
 def _common(first: ProductScores, second: ProductScores) -> tuple[ProductScores, ProductScores]:
@@ -201,8 +246,8 @@ def _common(first: ProductScores, second: ProductScores) -> tuple[ProductScores,
     )
 
 
-def _blocks(size: int, resamples: int) -> Iterator[int]:
-    step = max(1, _BLOCK // max(size, 1))
+def _blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int]:
+    step = block or max(1, BLOCK // max(size, 1))
     for start in range(0, resamples, step):
         yield min(step, resamples - start)
 
@@ -211,8 +256,3 @@ def _draws(size: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
     rng = np.random.default_rng(seed)
     for rows in _blocks(size, resamples):
         yield rng.integers(0, size, (rows, size))
-
-
-def _check(resamples: int) -> None:
-    if resamples < 1:
-        raise ConfigurationError(f"resamples must be at least 1, not {resamples}")

@@ -9,7 +9,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.summarize.candidates import LengthRule
 
 if TYPE_CHECKING:
-    from prevalence.scoring.matrix import ReviewMatrix
+    from prevalence.metric import ReviewMatrix
     from prevalence.summarize.questions import Calls
 
 __all__ = ["METHODS", "SEARCHES", "Extract", "ExtractedSentence", "SummaryOptions"]

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from prevalence.summarize.candidates import Candidates, LengthRule
     from prevalence.summarize.questions import Judge
 
-__all__ = ["Pick", "greedy", "ladder", "upper_bounds"]
+__all__ = ["BATCH", "Pick", "greedy", "ladder", "risk_share", "upper_bounds"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -146,7 +146,7 @@ _FEW = 24
 _RESERVE = 0.1
 """Share of δ for more sentences than expected."""
 
-_BATCH = 16
+BATCH = 16
 """Sentences looked at together where one would do, so that batches are worth a call."""
 
 _COMPARED_COST = 4
@@ -176,6 +176,7 @@ def greedy(
     delta: float = 0.0,
     seed: int = 0,
     refuse_contradictions: bool = False,
+    batch: int = BATCH,
 ) -> list[Pick]:
     """Choose sentences by Algorithm 1, asking only what the choice depends on.
 
@@ -188,6 +189,7 @@ def greedy(
         seed: of the order in which racing asks the reviews.
         refuse_contradictions: also refuse a sentence that contradicts a chosen one, or that a
             chosen one contradicts.
+        batch: sentences looked at together; fewer ask less in more calls of the judge.
 
     Returns:
         The sentences in the order of selection. It is shorter than ``length`` when no sentence
@@ -208,11 +210,13 @@ def greedy(
         )
     if len(judge.rows) < _FEW:
         delta = 0.0
-    walk = _Walk(judge, candidates, delta=delta, seed=seed, refuse=refuse_contradictions)
+    walk = _Walk(
+        judge, candidates, delta=delta, seed=seed, refuse=refuse_contradictions, batch=batch
+    )
     expected = _expected(length, candidates)
     lengths: list[int] = []
     while not length.reached(lengths):
-        pick = walk.next(_share(delta, len(lengths) + 1, expected))
+        pick = walk.next(risk_share(delta, len(lengths) + 1, expected))
         if pick is None:
             break
         lengths.append(len(candidates.texts[pick.candidate]))
@@ -228,11 +232,19 @@ def _expected(length: LengthRule, candidates: Candidates) -> int:
     return math.ceil(length.characters / max(float(np.quantile(sizes, 0.25)), 1.0))
 
 
-def _share(delta: float, place: int, expected: int) -> float:
-    """What of δ the search for the sentence at a place, counted from 1, may use.
+def risk_share(delta: float, place: int, expected: int) -> float:
+    """What of δ the search for the sentence at a place may use.
 
     Equal parts for the places expected, and a reserve for any number of later ones; the sum over
     all places is δ.
+
+    Args:
+        delta: probability for the whole summary.
+        place: of the sentence, counted from 1.
+        expected: sentences that the summary will have, about.
+
+    >>> [round(risk_share(0.1, place, 2), 4) for place in (1, 2, 3, 4)]
+    [0.045, 0.045, 0.005, 0.0017]
     """
     if place <= expected:
         return (1 - _RESERVE) * delta / expected
@@ -265,12 +277,20 @@ class _Walk:
     """The walk down the sentences, in the order of supports that are found out on the way."""
 
     def __init__(
-        self, judge: Judge, candidates: Candidates, *, delta: float, seed: int, refuse: bool
+        self,
+        judge: Judge,
+        candidates: Candidates,
+        *,
+        delta: float,
+        seed: int,
+        refuse: bool,
+        batch: int,
     ) -> None:
         self.chosen: list[Pick] = []
         self._judge = judge
         self._places = candidates.ranks
         self._refuse = refuse
+        self._batch = batch
         self._tables: dict[tuple[int, float], Ints] = {}
         self._order = judge.rows
         size = len(self._order)
@@ -362,7 +382,7 @@ class _Walk:
             if not ahead.any():
                 return np.asarray(rivals)
             rivals, shares = rivals[ahead], shares[ahead]
-        return np.asarray(rivals[np.lexsort((state.ranks[rivals], -shares))[:_BATCH]])
+        return np.asarray(rivals[np.lexsort((state.ranks[rivals], -shares))[: self._batch]])
 
     def _steps(self, candidates: Ints) -> Ints:
         """How many reviews each candidate's next rung adds."""

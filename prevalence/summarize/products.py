@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import InputError, foreign_output
+from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Summary
+from prevalence.runs import Finished, Mark
 from prevalence.summarize.candidates import LengthRule
+from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from prevalence.sentences import Splitter
 
-__all__ = ["EXTRACT_KEY", "Target", "skip_summarized"]
+__all__ = ["EXTRACT_KEY", "Target"]
 
 EXTRACT_KEY = "extract"
 """Key of a summary that says where its sentences come from; scores pass it through."""
@@ -77,139 +79,40 @@ class Target:
         summary = Summary(self.system, text, {self.key: provenance})
         return product.with_summaries([*product.summaries, summary])
 
+    def finished(self, path: Path) -> Finished[dict[str, Any]]:
+        """The records that an earlier run has written to the same output, in any order."""
+        return Finished(
+            path=path,
+            rows=finished_records(path),
+            mark=self._mark,
+            made="summaries",
+            unknown="which this input does not have",
+            in_order=False,
+        )
 
-def skip_summarized(
-    items: Iterable[Product | BadRecord],
-    done: Iterator[Mapping[str, Any]],
-    *,
-    path: Path,
-    system: str,
-    signature: Callable[[Product], str],
-    key: str = EXTRACT_KEY,
-) -> Iterator[Product | BadRecord]:
-    """Leave out the products that an earlier run wrote, checking that it was the same run.
+    def marks(self, item: Product | BadRecord, signature: Callable[[Product], str]) -> list[Mark]:
+        """What tells the record of an item from others; bad records are in no output.
 
-    What an earlier run could not summarise stands in no output and is tried again. It is written
-    after what is there, so that rows stand in the order in which they were made, and a later run
-    finds them in any order.
-
-    Args:
-        items: the input, from its beginning.
-        done: records of the output; the last is passed only when all belong to the input.
-        path: the output, for messages.
-        system: name of the summary that was added.
-        signature: what makes it in this run; raises InputError for a product that gets none.
-        key: under which the summary says where it comes from.
-
-    Yields:
-        In input order, what the output lacks. Nothing is yielded before every row of the output
-        has found its product, so that a refusal costs nothing and leaves the output untouched.
-
-    Raises:
-        InputError: the output holds other products or other settings.
-    """
-    rows = _Rows(done, path=path, system=system, signature=signature, key=key)
-    waiting = _Waiting()
-    source = iter(items)
-    while rows.current is not None:
-        item = next(source, None)
-        if item is None:
-            found = f"{rows.current.get('id')!r}, which this input does not have"
-            raise foreign_output(path, found)
-        if rows.take(item):
-            # What was tried again stands below rows of products that come after it.
-            while rows.current is not None and waiting.remove(rows.take, rows.current.get("id")):
-                pass
-        else:
-            waiting.add(item)
-    yield from waiting.left()
-    yield from source
-
-
-class _Rows:
-    """The rows of an earlier run, taken one by one."""
-
-    def __init__(
-        self,
-        done: Iterator[Mapping[str, Any]],
-        *,
-        path: Path,
-        system: str,
-        signature: Callable[[Product], str],
-        key: str,
-    ) -> None:
-        self._done = done
-        self._path = path
-        self._system = system
-        self._signature = signature
-        self._key = key
-        self.current = next(done, None)
-
-    def take(self, item: Product | BadRecord) -> bool:
-        """Pass the current row if it is this product's.
-
-        Raises:
-            InputError: it is, and its summary was made under other settings.
+        Args:
+            item: what is read.
+            signature: what makes its summary; raises InputError for a product that gets none.
         """
-        if self.current is None or isinstance(item, BadRecord):
-            return False
-        before, made = _taken_apart(self.current, self._system, self._key)
-        if before != item.to_json():
-            return False
-        expected = self._expected(item)
-        if expected is None or made.get("signature") != expected:
-            found = f"summaries of other settings ({made.get('signature')})"
-            raise foreign_output(self._path, found)
-        self.current = next(self._done, None)
-        return True
-
-    def _expected(self, product: Product) -> str | None:
+        if isinstance(item, BadRecord):
+            return []
         try:
-            return self._signature(product)
+            expected = signature(item)
         except InputError:
-            return None
+            expected = None
+        return [Mark(repr(item.id), item.to_json(), expected)]
 
-
-class _Waiting:
-    """Items without a row so far, in input order."""
-
-    def __init__(self) -> None:
-        self._items: dict[int, Product | BadRecord] = {}
-        self._places: dict[str | None, list[int]] = {}
-        self._added = 0
-
-    def add(self, item: Product | BadRecord) -> None:
-        """Take an item."""
-        self._items[self._added] = item
-        self._places.setdefault(item.id, []).append(self._added)
-        self._added += 1
-
-    def remove(self, wanted: Callable[[Product | BadRecord], bool], identity: object) -> bool:
-        """Remove the first item of this id that is wanted, if there is one."""
-        places = self._places.get(identity, []) if isinstance(identity, str) else []
-        for place in places:
-            if wanted(self._items[place]):
-                places.remove(place)
-                del self._items[place]
-                return True
-        return False
-
-    def left(self) -> Iterator[Product | BadRecord]:
-        """The items that were not removed."""
-        return iter(self._items.values())
-
-
-def _taken_apart(
-    row: Mapping[str, Any], system: str, key: str
-) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """A written record without the summary, and what is said about the summary."""
-    record = dict(row)
-    summaries = record.get("summaries")
-    others = dict(summaries) if isinstance(summaries, dict) else {}
-    summary = others.pop(system, None)
-    extract = summary.get(key) if isinstance(summary, dict) else None
-    record["summaries"] = others
-    return record, extract if isinstance(extract, dict) else {}
+    def _mark(self, row: Mapping[str, Any]) -> Mark:
+        """The mark of a record of the output: what it was, and what is said of its summary."""
+        summaries = row.get("summaries")
+        others = dict(summaries) if isinstance(summaries, dict) else {}
+        summary = others.pop(self.system, None)
+        made = summary.get(self.key) if isinstance(summary, dict) else None
+        signature = made.get("signature") if isinstance(made, dict) else None
+        return Mark(repr(row.get("id")), {**row, "summaries": others}, str(signature))
 
 
 def _where(product: Product) -> str:

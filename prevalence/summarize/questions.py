@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence import metric
+from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScores, TextTable
-from prevalence.scoring.matrix import ReviewMatrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +55,12 @@ class Calls:
     def total(self) -> int:
         """All kinds together."""
         return self.trivial + self.between + self.reviews
+
+    def __add__(self, other: Calls) -> Calls:
+        """What both asked."""
+        return Calls(
+            self.trivial + other.trivial, self.between + other.between, self.reviews + other.reviews
+        )
 
 
 class Judge(Protocol):

@@ -191,7 +191,7 @@ def _judge(engine: Engine, task: _Task, name: str | None, progress: Progress | N
         sentences=task.candidates.texts,
         statement=statement,
         threshold=engine.threshold,
-        three_way=engine.scorer.three_way,
+        three_way=engine.scorer.traits.three_way,
     )
 
 

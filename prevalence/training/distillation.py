@@ -1,34 +1,41 @@
 """A larger teacher judges pairs; a smaller model then learns its probabilities as soft labels."""
 
+from __future__ import annotations
+
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.labelled import Document, Target
-from prevalence.nli.pairs import FLAG_TOO_LONG, PairScorer, PairScores, Progress, TextTable
+from prevalence.labelled import Target
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, TextTable
 from prevalence.sentences import get_splitter
 from prevalence.writers import atomic_file
 
-__all__ = ["Pairing", "ask_about", "teach", "write_documents"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from prevalence.labelled import Document
+    from prevalence.nli.pairs import PairScorer, Progress
+
+__all__ = ["QuestionCounts", "ask_about", "teach", "write_documents"]
 
 _FEWEST_WORDS, _MOST_WORDS = 4, 40
 """Sentences that could stand in a summary."""
 
 
 @dataclass(frozen=True)
-class Pairing:
+class QuestionCounts:
     """What each review is asked about beside its own hypotheses.
 
     Attributes:
-        siblings: Sentences of other reviews of the product.
-        foreign: Hypotheses on other products of the domain, or sentences of their reviews.
-        own: Sentences of the review itself.
+        siblings: sentences of other reviews of the product.
+        foreign: hypotheses on other products of the domain, or sentences of their reviews.
+        own: sentences of the review itself.
     """
 
     siblings: int = 7
@@ -36,16 +43,18 @@ class Pairing:
     own: int = 1
 
 
-def ask_about(documents: Sequence[Document], pairing: Pairing, *, seed: int) -> list[Document]:
+def ask_about(
+    documents: Sequence[Document], pairing: QuestionCounts, *, seed: int
+) -> list[Document]:
     """Add unlabelled hypotheses to reviews.
 
     Args:
-        documents: Labelled or not; those of other relations than `review` are left out.
-        pairing: How many of each kind.
-        seed: Of the draw.
+        documents: labelled or not; those of other relations than ``review`` are left out.
+        pairing: how many of each kind.
+        seed: of the draw.
 
     Returns:
-        The reviews, each with the new hypotheses in `unlabelled`, none twice.
+        The reviews, each with the new hypotheses in ``unlabelled``, none twice.
     """
     reviews = [document for document in documents if document.relation == "review"]
     sentences = {document.premise: _sentences(document.premise) for document in reviews}
@@ -108,20 +117,20 @@ def teach(
     """Let teachers judge the hypotheses of documents, by the mean of their probabilities.
 
     Args:
-        documents: With labelled and unlabelled hypotheses.
-        teachers: Judge pairs, at least one; if one has no contradiction class, targets are binary.
-        keep: Share of a given label in its target. What a binary label leaves open is split
+        documents: with labelled and unlabelled hypotheses.
+        teachers: judge pairs, at least one; if one has no contradiction class, targets are binary.
+        keep: share of a given label in its target. What a binary label leaves open is split
             between neutral and contradiction as the teacher does.
-        progress: Called with the number of pairs just judged.
+        progress: called with the number of pairs just judged.
 
     Returns:
         Documents whose hypotheses all have targets; a hypothesis that is too long for a teacher
         keeps its label, or is left out if it has none.
 
     Raises:
-        ConfigurationError: A teacher's scores are no probabilities.
+        ConfigurationError: a teacher's scores are no probabilities.
     """
-    if not all(getattr(teacher, "probability", True) for teacher in teachers):
+    if not all(teacher.traits.probability for teacher in teachers):
         raise ConfigurationError(
             "a teacher gives probabilities, and this scorer gives (1 + s)/2 of a measure s in "
             "[-1, 1]: choose another, or calibrate it with --map platt"
@@ -137,7 +146,7 @@ def teach(
     distinct, back = np.unique(pairs, axis=0, return_inverse=True)
     answers = _mean([teacher.score(table, distinct, progress=progress) for teacher in teachers])
     answers = answers.take(back.reshape(-1))
-    three_way = all(teacher.three_way for teacher in teachers)
+    three_way = all(teacher.traits.three_way for teacher in teachers)
     taught, start = [], 0
     for document in documents:
         end = start + len(document.hypotheses) + len(document.unlabelled)
@@ -200,11 +209,11 @@ def write_documents(path: Path, documents: Sequence[Document]) -> None:
     """Write reviews with soft labels as JSON Lines, in one move.
 
     Args:
-        path: Target file; :func:`.data.read_documents` reads it.
-        documents: Reviews.
+        path: target file; :func:`.data.read_documents` reads it.
+        documents: reviews.
 
     Raises:
-        InputError: The file cannot be written.
+        InputError: the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prevalence.training.recipe import ModelSettings, Recipe
 
-__all__ = ["HELD_OUT", "FoldFigures", "Selection", "model_card", "write_checkpoint"]
+__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "model_card", "write_checkpoint"]
 
 
 @dataclass(frozen=True)
@@ -32,18 +32,18 @@ class FoldFigures:
 
 
 @dataclass(frozen=True)
-class Selection:
+class HeldOutResult:
     """What held-out pairs say about a recipe.
 
     Attributes:
-        threshold: Maximises balanced accuracy over all held-out pairs.
-        auc: Pooled over all held-out pairs.
-        balanced_accuracy: At `threshold`, pooled: optimistic by the choice of one number.
-        calibration_error: Expected calibration error of the pooled probabilities, ten bins.
-        pairs: Number of pairs.
-        folds: Figures of each fold; empty for a plain validation source.
+        threshold: maximises balanced accuracy over all held-out pairs.
+        auc: pooled over all held-out pairs.
+        balanced_accuracy: at ``threshold``, pooled: optimistic by the choice of one number.
+        calibration_error: expected calibration error of the pooled probabilities, ten bins.
+        pairs: number of pairs.
+        folds: figures of each fold; empty for a plain validation source.
         scores: P(entailment) of each pair, given by a model that did not see its fold.
-        fold_of: Fold of each pair, from 0; empty like `folds`.
+        fold_of: fold of each pair, from 0; empty like ``folds``.
     """
 
     threshold: float
@@ -56,7 +56,7 @@ class Selection:
     fold_of: tuple[int, ...] = ()
 
     def mean(self, figure: str) -> tuple[float, float]:
-        """Mean and standard deviation (n − 1) over folds of `auc` or `balanced_accuracy`."""
+        """Mean and standard deviation (n − 1) over folds of ``auc`` or ``balanced_accuracy``."""
         values = [getattr(fold, figure) for fold in self.folds]
         return float(np.mean(values)), float(np.std(values, ddof=1))
 
@@ -68,21 +68,21 @@ def model_card(
     weights_digest: str,
     parameters: int,
     threshold: float,
-    selection: Selection | None,
+    selection: HeldOutResult | None,
     seconds: Mapping[str, float],
     device: str,
 ) -> str:
     """Compose the card.
 
     Args:
-        recipe: Settings and sources.
+        recipe: settings and sources.
         digests: SHA-256 of each source file.
         weights_digest: SHA-256 of the weights file.
-        parameters: Number of parameters.
-        threshold: Decision threshold.
-        selection: Held-out figures, if any were measured.
-        seconds: Wall time by stage.
-        device: `cpu` or `cuda`.
+        parameters: number of parameters.
+        threshold: decision threshold.
+        selection: held-out figures, if any were measured.
+        seconds: wall time by stage.
+        device: ``cpu`` or ``cuda``.
 
     Returns:
         Markdown.
@@ -140,7 +140,7 @@ def _reading(recipe: Recipe) -> tuple[str, ...]:
     )
 
 
-def _figures(recipe: Recipe, selection: Selection | None) -> str:
+def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
     if selection is None:
         return "## Figures\n\nNothing was held out; the threshold is not calibrated."
     lines = ["## Figures", ""]
@@ -250,17 +250,17 @@ def write_checkpoint(
     folder: Path,
     *,
     threshold: float,
-    selection: Selection | None,
+    selection: HeldOutResult | None,
     seconds: Mapping[str, float],
 ) -> str:
     """Write the present weights as a checkpoint folder.
 
     Args:
-        shop: Holds model, tokenizer and recipe.
-        folder: Target folder.
-        threshold: Decision threshold on P(entailment), stored in the config.
-        selection: Held-out figures for the card.
-        seconds: Wall time by stage, for the card.
+        shop: holds model, tokenizer and recipe.
+        folder: target folder.
+        threshold: decision threshold on P(entailment), stored in the config.
+        selection: held-out figures for the card.
+        seconds: wall time by stage, for the card.
 
     Returns:
         SHA-256 of the weights file.
@@ -299,7 +299,7 @@ def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
     tokenizer.save_pretrained(folder)
 
 
-def _write_held_out(shop: Workshop, path: Path, selection: Selection) -> None:
+def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
     """Keep the out-of-fold predictions, so that figures can be recomputed without training."""
     cross = shop.recipe.cross_validation
     source = cross.source if cross is not None else ""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from prevalence.models.checkpoint import PREMISE_FIRST
@@ -17,7 +16,8 @@ from prevalence.nli.tokens import block_layout
 from prevalence.nli.tokens import encode as encode_texts
 
 if TYPE_CHECKING:
-    from prevalence.training.mixture import Example
+    from prevalence.stats.arrays import Ints
+    from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import ModelSettings
 
 __all__ = [
@@ -41,9 +41,9 @@ def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], *, max_length: int)
     """Tokenise pairs; a pair that is too long loses the end of its premise.
 
     Args:
-        tokenizer: Tokenizer of the base checkpoint.
-        pairs: Premise and hypothesis.
-        max_length: Longest pair in tokens.
+        tokenizer: tokenizer of the base checkpoint.
+        pairs: premise and hypothesis.
+        max_length: longest pair in tokens.
 
     Returns:
         Lists of token ids by model input name.
@@ -65,14 +65,14 @@ def plan_batches(
     rng: np.random.Generator | None = None,
     padded: bool = True,
 ) -> list[list[int]]:
-    """Cut examples into batches of at most `budget` tokens.
+    """Cut examples into batches of at most ``budget`` tokens.
 
     Args:
-        lengths: Tokens of each example.
-        budget: Tokens a batch; a single longer example still gets its own batch.
-        rng: Shuffles examples into pools and then the batches; None sorts everything by length,
+        lengths: tokens of each example.
+        budget: tokens a batch; a single longer example still gets its own batch.
+        rng: shuffles examples into pools and then the batches; None sorts everything by length,
             which is what prediction wants.
-        padded: Whether every example of a batch takes as many tokens as the longest one.
+        padded: whether every example of a batch takes as many tokens as the longest one.
 
     Returns:
         Index lists that cover every example once.
@@ -113,9 +113,9 @@ def collate(encoded: Encoded, rows: Sequence[int], *, pad_id: int) -> dict[str, 
     """Pad one batch on the right.
 
     Args:
-        encoded: Output of `encode`.
-        rows: Which examples.
-        pad_id: Padding token.
+        encoded: output of ``encode``.
+        rows: which examples.
+        pad_id: padding token.
 
     Returns:
         int64 tensors [len(rows), longest], with an attention mask.
@@ -133,13 +133,12 @@ def collate(encoded: Encoded, rows: Sequence[int], *, pad_id: int) -> dict[str, 
     return batch
 
 
-def target_tensors(examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
+def target_tensors(examples: Sequence[TrainingPair]) -> tuple[torch.Tensor, torch.Tensor]:
     """Stack targets: float32 [n, 3] and bool [n] that marks the binary ones."""
     targets = torch.tensor([example.target[:3] for example in examples], dtype=torch.float32)
     return targets, torch.tensor([example.target.binary for example in examples])
 
 
-Ints = NDArray[np.int64]
 Pairs = Sequence[tuple[str, str]]
 
 _UNIT_TOKENS = 640
@@ -244,9 +243,9 @@ def make_inputs(tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> Inputs
     """Encode pairs as an architecture reads them.
 
     Args:
-        tokenizer: Tokenizer of the checkpoint.
-        pairs: Premise and hypothesis; too long ones lose their ends.
-        settings: Architecture and limits.
+        tokenizer: tokenizer of the checkpoint.
+        pairs: premise and hypothesis; too long ones lose their ends.
+        settings: architecture and limits.
 
     Returns:
         The encoded pairs.

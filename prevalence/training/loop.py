@@ -20,10 +20,10 @@ from prevalence.training.model import Classifier, parameter_groups
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from prevalence.training.mixture import Example
+    from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import Recipe
 
-__all__ = ["Progress", "RunPlan", "RunResult", "autocast_dtype", "nli_loss", "train_run"]
+__all__ = ["RunPlan", "RunResult", "TrainingProgress", "autocast_dtype", "nli_loss", "train_run"]
 
 
 def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: float = 0.0) -> Tensor:
@@ -36,7 +36,7 @@ def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: floa
         logits: float [n, 3] in the order entailment, neutral, contradiction.
         targets: float [n, 3], rows sum to 1; binary rows hold (q, 1 − q, 0).
         binary: bool [n].
-        smoothing: Share of each target spread evenly over its classes (3, or 2 when binary).
+        smoothing: share of each target spread evenly over its classes (3, or 2 when binary).
 
     Returns:
         Scalar loss in float32.
@@ -50,7 +50,7 @@ def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: floa
     return torch.where(binary, binary_loss, threeway_loss).mean()
 
 
-class Progress(NamedTuple):
+class TrainingProgress(NamedTuple):
     """What a progress callback learns, once every few steps and at the end of an epoch.
 
     While a teacher judges pairs, steps are pairs and there is no loss.
@@ -65,7 +65,7 @@ class Progress(NamedTuple):
     metric: float | None = None
 
 
-ProgressCallback = Callable[[Progress], None]
+ProgressCallback = Callable[[TrainingProgress], None]
 
 
 @dataclass(frozen=True)
@@ -73,20 +73,20 @@ class RunPlan:
     """One run.
 
     Attributes:
-        name: Shown in progress.
-        learning_rate: Peak rate of the head.
-        batch_tokens: Padded tokens a batch.
-        epochs: Examples of each epoch, already drawn.
-        seed: Of batch order and dropout.
-        checkpoint: File of the resumable state; removed when the run is done.
-        validate: Gives the value to maximise after each epoch, or None.
-        patience: Epochs without a better value before stopping.
+        name: shown in progress.
+        learning_rate: peak rate of the head.
+        batch_tokens: padded tokens a batch.
+        epochs: examples of each epoch, already drawn.
+        seed: of batch order and dropout.
+        checkpoint: file of the resumable state; removed when the run is done.
+        validate: gives the value to maximise after each epoch, or None.
+        patience: epochs without a better value before stopping.
     """
 
     name: str
     learning_rate: float
     batch_tokens: int
-    epochs: Sequence[Sequence[Example]]
+    epochs: Sequence[Sequence[TrainingPair]]
     seed: int
     checkpoint: Path
     validate: Callable[[], float] | None = None
@@ -135,7 +135,7 @@ def autocast_dtype(precision: str, device: torch.device) -> torch.dtype | None:
 
 
 class _Run:
-    """State of a run; `train_run` is the way in."""
+    """State of a run; ``train_run`` is the way in."""
 
     def __init__(self, classifier: Classifier, plan: RunPlan, recipe: Recipe) -> None:
         self.classifier, self.plan, self.recipe = classifier, plan, recipe
@@ -153,7 +153,7 @@ class _Run:
         self.epochs = [self._prepare(examples) for examples in plan.epochs]
         self.batches = self._plan()
 
-    def _prepare(self, examples: Sequence[Example]) -> _Epoch:
+    def _prepare(self, examples: Sequence[TrainingPair]) -> _Epoch:
         pairs = [(example.premise, example.hypothesis) for example in examples]
         return _Epoch(self.classifier.inputs(pairs), *target_tensors(examples))
 
@@ -169,7 +169,7 @@ class _Run:
         return batches
 
     def rate_factor(self, step: int) -> float:
-        """Linear warm-up, then linear decay; `step` counts from 0."""
+        """Linear warm-up, then linear decay; ``step`` counts from 0."""
         total = len(self.batches)
         warm = math.ceil(self.recipe.optimizer.warmup * total)
         if step < warm:
@@ -239,20 +239,15 @@ class _Run:
             "best": self.best,
             "random": state.random_tensors(self.device),
         }
-        tensors = {f"{part}/{k}": v for part, named in parts.items() for k, v in named.items()}
-        state.save_tensors(self.plan.checkpoint, tensors, vars(self.position))
+        state.save_parts(self.plan.checkpoint, parts, vars(self.position))
 
     def resume(self) -> None:
-        tensors, facts = state.load_tensors(self.plan.checkpoint)
-        parts: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            part, _, key = name.partition("/")
-            parts.setdefault(part, {})[key] = tensor
+        parts, facts = state.load_parts(self.plan.checkpoint)
         state.load_weights(self.classifier.model, parts["model"])
-        state.restore_optimizer(self.optimizer, parts.get("optimizer", {}))
+        state.restore_optimizer(self.optimizer, parts["optimizer"])
         state.restore_random(parts["random"], self.device)
-        self.average = {k: v.to(self.device) for k, v in parts.get("average", {}).items()}
-        self.best = parts.get("best", {})
+        self.average = {k: v.to(self.device) for k, v in parts["average"].items()}
+        self.best = parts["best"]
         self.position = _Position(**facts)
 
     def result(self) -> RunResult:
@@ -272,17 +267,17 @@ def train_run(
     """Train from the classifier's present weights, or from the plan's checkpoint if it exists.
 
     Args:
-        classifier: Model to train in place.
-        plan: Examples, rate, seed and checkpoint file.
-        recipe: Optimizer and run settings.
-        progress: Called every `progress_every` steps and after each epoch.
-        progress_every: Steps between calls.
+        classifier: model to train in place.
+        plan: examples, rate, seed and checkpoint file.
+        recipe: optimizer and run settings.
+        progress: called every ``progress_every`` steps and after each epoch.
+        progress_every: steps between calls.
 
     Returns:
         Final weights (the best epoch's under validation, the average where that is on).
 
     Raises:
-        ModelError: The loss is not finite.
+        ModelError: the loss is not finite.
     """
     torch.manual_seed(plan.seed)
     run = _Run(classifier, plan, recipe)
@@ -306,8 +301,8 @@ def train_run(
     return run.result()
 
 
-def _report(run: _Run, speed: float, window: int) -> Progress:
+def _report(run: _Run, speed: float, window: int) -> TrainingProgress:
     where, rate = run.position, run.optimizer.param_groups[0]["lr"]
     loss = float(np.mean(where.losses[-window:]))
     metric = where.metrics[-1] if where.metrics else None
-    return Progress(run.plan.name, where.step, len(run.batches), loss, rate, speed, metric)
+    return TrainingProgress(run.plan.name, where.step, len(run.batches), loss, rate, speed, metric)

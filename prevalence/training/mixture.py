@@ -1,5 +1,7 @@
 """Views of labelled documents and their deterministic mixture, one draw an epoch."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +12,7 @@ import numpy as np
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target
 
-__all__ = ["VIEWS", "Example", "MixPart", "draw_mixture"]
+__all__ = ["VIEWS", "MixPart", "TrainingPair", "draw_mixture"]
 
 _ENTAILED = Target(1.0, 0.0, 0.0, False)
 _NOT_ENTAILED = Target(0.0, 1.0, 0.0, True)
@@ -19,7 +21,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _MIN_WORDS = 4
 
 
-class Example(NamedTuple):
+class TrainingPair(NamedTuple):
     """A pair to train on."""
 
     premise: str
@@ -35,30 +37,18 @@ class MixPart(NamedTuple):
     samples: int
 
 
-def _pairs(documents: Sequence[Document], relation: str) -> list[Example]:
+def _pairs(documents: Sequence[Document], *relations: str) -> list[TrainingPair]:
     return [
-        Example(document.premise, hypothesis, target)
+        TrainingPair(document.premise, hypothesis, target)
+        for relation in relations
         for document in documents
         if document.relation == relation
         for hypothesis, target in zip(document.hypotheses, document.targets, strict=True)
     ]
 
 
-def _labelled(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
-    return _pairs(documents, "review")
-
-
-def _product(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
-    return _pairs(documents, "product")
-
-
-def _sentence(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
-    return _pairs(documents, "sentence")
-
-
-def _everything(documents: Sequence[Document], _: np.random.Generator) -> list[Example]:
-    pairs = (_pairs(documents, relation) for relation in ("review", "product", "sentence"))
-    return [example for part in pairs for example in part]
+def _all_of(*relations: str) -> View:
+    return lambda documents, _: _pairs(documents, *relations)
 
 
 def _own_sentences(document: Document) -> list[str]:
@@ -71,7 +61,7 @@ def _supported(document: Document) -> list[str]:
     return [text for text, target in pairs if target.entailment > 0.5]
 
 
-def _easy(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+def _easy(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
     """Make matching pairs: what a review says, against what reviews of other products say.
 
     Each review gives its supported statements and one of its own sentences as entailed, and as
@@ -85,18 +75,18 @@ def _easy(documents: Sequence[Document], rng: np.random.Generator) -> list[Examp
         kept = [str(rng.choice(sentences))] if sentences else []
         own.append(_supported(document) + kept)
         pools[document.domain].extend((document.group, text) for text in own[-1])
-    examples: list[Example] = []
+    examples: list[TrainingPair] = []
     for document, texts in zip(reviews, own, strict=True):
         pool = pools[document.domain]
         for text in texts:
-            examples.append(Example(document.premise, text, _ENTAILED))
+            examples.append(TrainingPair(document.premise, text, _ENTAILED))
             group, foreign = pool[int(rng.integers(len(pool)))]
             if group != document.group:
-                examples.append(Example(document.premise, foreign, _UNRELATED))
+                examples.append(TrainingPair(document.premise, foreign, _UNRELATED))
     return examples
 
 
-def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
     """Labelled pairs, and easy ones on the same premises.
 
     Each review also gets two statements about other products of its domain, and every second
@@ -107,7 +97,7 @@ def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[E
     pools: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for document in reviews:
         pools[document.domain].extend((document.group, text) for text in document.hypotheses)
-    examples: list[Example] = []
+    examples: list[TrainingPair] = []
     for document in reviews:
         pool = pools[document.domain]
         if not pool:
@@ -115,33 +105,33 @@ def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[E
         examples.extend(_pairs([document], "review"))
         foreign = [pool[int(rng.integers(len(pool)))] for _ in range(2)]
         examples.extend(
-            Example(document.premise, text, _UNRELATED)
+            TrainingPair(document.premise, text, _UNRELATED)
             for group, text in foreign
             if group != document.group
         )
         sentences = _own_sentences(document)
         if sentences and rng.random() < 0.5:
-            examples.append(Example(document.premise, str(rng.choice(sentences)), _ENTAILED))
+            examples.append(TrainingPair(document.premise, str(rng.choice(sentences)), _ENTAILED))
     return examples
 
 
-def _siblings(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+def _siblings(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
     """Pair sentences of one summary: each implies itself and, by construction, not the others."""
     summaries = {d.group: d.hypotheses for d in documents if d.relation == "review"}
-    examples: list[Example] = []
+    examples: list[TrainingPair] = []
     for sentences in summaries.values():
         for position, sentence in enumerate(sentences):
-            examples.append(Example(sentence, sentence, _ENTAILED))
+            examples.append(TrainingPair(sentence, sentence, _ENTAILED))
             other = (position + 1 + int(rng.integers(max(len(sentences) - 1, 1)))) % len(sentences)
             if other != position:
-                examples.append(Example(sentence, sentences[other], _NOT_ENTAILED))
+                examples.append(TrainingPair(sentence, sentences[other], _NOT_ENTAILED))
     return examples
 
 
-def _padded(documents: Sequence[Document], rng: np.random.Generator) -> list[Example]:
+def _padded(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
     """Hide each review among reviews of other domains, so that evidence may sit anywhere."""
     reviews = [document for document in documents if document.relation == "review"]
-    examples: list[Example] = []
+    examples: list[TrainingPair] = []
     for document in reviews:
         picks = rng.integers(len(reviews), size=int(rng.integers(1, 4)))
         others = [
@@ -149,44 +139,43 @@ def _padded(documents: Sequence[Document], rng: np.random.Generator) -> list[Exa
         ]
         place = int(rng.integers(len(others) + 1))
         premise = " ".join([*others[:place], document.premise, *others[place:]])
-        pairs = zip(document.hypotheses, document.targets, strict=True)
-        examples.extend(Example(premise, text, target) for text, target in pairs)
+        examples.extend(pair._replace(premise=premise) for pair in _pairs([document], "review"))
     return examples
 
 
-View = Callable[[Sequence[Document], np.random.Generator], list[Example]]
+View = Callable[[Sequence[Document], np.random.Generator], list[TrainingPair]]
 
 VIEWS: Mapping[str, View] = {
-    "all": _everything,
+    "all": _all_of("review", "product", "sentence"),
     "easy": _easy,
     "enriched": _enriched,
-    "labelled": _labelled,
+    "labelled": _all_of("review"),
     "padded": _padded,
-    "product": _product,
-    "sentence": _sentence,
+    "product": _all_of("product"),
+    "sentence": _all_of("sentence"),
     "siblings": _siblings,
 }
 
 
 def draw_mixture(
     parts: Sequence[MixPart], *, seed: int, epoch: int, whole_premises: bool = False
-) -> list[Example]:
+) -> list[TrainingPair]:
     """Draw one epoch of a staged mixture.
 
     Args:
-        parts: What to mix.
-        seed: Seed of the stage.
-        epoch: Epoch number from 0; every epoch is a fresh draw.
-        whole_premises: Sample premises with all their examples until there are enough examples,
+        parts: what to mix.
+        seed: seed of the stage.
+        epoch: epoch number from 0; every epoch is a fresh draw.
+        whole_premises: sample premises with all their examples until there are enough examples,
             in place of single examples.
 
     Returns:
         Examples, part after part; equal for equal arguments.
 
     Raises:
-        ConfigurationError: A view finds nothing in its documents.
+        ConfigurationError: a view finds nothing in its documents.
     """
-    examples: list[Example] = []
+    examples: list[TrainingPair] = []
     for number, part in enumerate(parts):
         rng = np.random.default_rng([seed, epoch, number])
         drawn = VIEWS[part.view](part.documents, rng)
@@ -202,20 +191,20 @@ def draw_mixture(
 
 
 def _sample_examples(
-    examples: Sequence[Example], size: int, rng: np.random.Generator
-) -> list[Example]:
+    examples: Sequence[TrainingPair], size: int, rng: np.random.Generator
+) -> list[TrainingPair]:
     chosen = np.sort(rng.choice(len(examples), size=size, replace=False))
     return [examples[int(i)] for i in chosen]
 
 
 def _sample_premises(
-    examples: Sequence[Example], size: int, rng: np.random.Generator
-) -> list[Example]:
-    by_premise: dict[str, list[Example]] = {}
+    examples: Sequence[TrainingPair], size: int, rng: np.random.Generator
+) -> list[TrainingPair]:
+    by_premise: dict[str, list[TrainingPair]] = {}
     for example in examples:
         by_premise.setdefault(example.premise, []).append(example)
     groups = list(by_premise.values())
-    chosen: list[Example] = []
+    chosen: list[TrainingPair] = []
     for index in rng.permutation(len(groups)):
         if len(chosen) >= size:
             break

@@ -1,10 +1,12 @@
 """Base checkpoint folder → classifier with known label columns, freezing, parameter groups."""
 
+from __future__ import annotations
+
 import importlib.util
 import os
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import nn
@@ -17,8 +19,11 @@ from prevalence.models.checkpoint import (
     real_limit,
 )
 from prevalence.nli.packed import PackedClassifier
-from prevalence.training.inputs import Inputs, Pairs, make_inputs
-from prevalence.training.recipe import ModelSettings, OptimizerSettings
+from prevalence.training.inputs import make_inputs
+
+if TYPE_CHECKING:
+    from prevalence.training.inputs import Inputs, Pairs
+    from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
 __all__ = [
     "LABELS",
@@ -37,10 +42,10 @@ class Classifier(NamedTuple):
     """A model and how it is used.
 
     Attributes:
-        model: Sequence classifier.
-        tokenizer: Its tokenizer.
-        columns: Which logit columns hold `LABELS`, in that order.
-        settings: Architecture and limits.
+        model: sequence classifier.
+        tokenizer: its tokenizer.
+        columns: which logit columns hold ``LABELS``, in that order.
+        settings: architecture and limits.
     """
 
     model: nn.Module
@@ -53,7 +58,7 @@ class Classifier(NamedTuple):
         return make_inputs(self.tokenizer, pairs, self.settings)
 
     def logits(self, inputs: Any) -> torch.Tensor:
-        """Return logits [n, 3] of a batch's inputs, with columns in the order of `LABELS`."""
+        """Return logits [n, 3] of a batch's inputs, with columns in the order of ``LABELS``."""
         if self.settings.architecture == PREMISE_FIRST:
             logits = PackedClassifier(self.model)(inputs)
         else:
@@ -65,16 +70,16 @@ def resolve_base(base: str, folder: Path) -> Path:
     """Find the folder of a base checkpoint.
 
     Args:
-        base: Path, in which environment variables are expanded, or `package:NAME/FOLDER` for a
+        base: path, in which environment variables are expanded, or ``package:NAME/FOLDER`` for a
             folder inside an installed package.
-        folder: Where relative paths start.
+        folder: where relative paths start.
 
     Returns:
         An existing folder.
 
     Raises:
-        MissingDependencyError: The package is not installed.
-        ModelError: The folder does not exist.
+        MissingDependencyError: the package is not installed.
+        ModelError: the folder does not exist.
     """
     if base.startswith("package:"):
         name, _, inner = base.removeprefix("package:").partition("/")
@@ -95,15 +100,15 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
     """Load a base checkpoint for training; a plain encoder gets a fresh three-label head.
 
     Args:
-        path: Checkpoint folder with safetensors weights.
-        settings: Dropout, attention and freezing.
-        seed: Seed of a fresh head.
+        path: checkpoint folder with safetensors weights.
+        settings: dropout, attention and freezing.
+        seed: seed of a fresh head.
 
     Returns:
         The classifier in float32, in training mode, on the CPU.
 
     Raises:
-        ModelError: The folder cannot be loaded, or not with this architecture.
+        ModelError: the folder cannot be loaded, or not with this architecture.
     """
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
 
@@ -204,15 +209,15 @@ def parameter_groups(
     """Group trainable parameters by learning rate and weight decay.
 
     Args:
-        model: Model with frozen parameters marked.
-        settings: Weight decay (matrices only) and the factor from a layer to the one below.
-        learning_rate: Rate of the head.
+        model: model with frozen parameters marked.
+        settings: weight decay (matrices only) and the factor from a layer to the one below.
+        learning_rate: rate of the head.
 
     Returns:
-        Groups for an optimizer, each with `params`, `lr`, `weight_decay`.
+        Groups for an optimizer, each with ``params``, ``lr``, ``weight_decay``.
 
     Raises:
-        ModelError: Everything is frozen.
+        ModelError: everything is frozen.
     """
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     if not named:

@@ -1,25 +1,31 @@
 """From a recipe to a checkpoint folder: stages, grouped cross-validation, final weights, card."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from prevalence import calibration
 from prevalence.errors import ConfigurationError
-from prevalence.labelled import JudgedPairs
 from prevalence.models.devices import open_device
-from prevalence.training.export import FoldFigures, Selection, write_checkpoint
-from prevalence.training.loop import ProgressCallback
-from prevalence.training.recipe import CrossValidation, Recipe, Teacher, read_recipe
-from prevalence.training.stages import Outcome, Workshop
+from prevalence.training.export import FoldFigures, HeldOutResult, write_checkpoint
+from prevalence.training.recipe import read_recipe
+from prevalence.training.stages import StageResult, Workshop
 
-__all__ = ["FoldFigures", "Selection", "TrainingResult", "train"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
+    from prevalence.labelled import JudgedPairs
+    from prevalence.stats.arrays import Floats
+    from prevalence.training.loop import ProgressCallback
+    from prevalence.training.recipe import CrossValidation, Recipe, Teacher
+
+__all__ = ["FoldFigures", "HeldOutResult", "TrainingResult", "train"]
+
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -29,7 +35,7 @@ class TrainingResult:
 
     folder: Path
     threshold: float
-    selection: Selection | None
+    selection: HeldOutResult | None
     seconds: Mapping[str, float] = field(default_factory=dict)
     digest: str = ""
 
@@ -46,19 +52,19 @@ def train(
     """Run a recipe and write the checkpoint.
 
     Args:
-        recipe: What to train.
-        output: Folder of the new checkpoint.
-        data: Folder that `${PREVALENCE_DATA}` stands for.
-        work: Folder of finished stages and resumable state; by default inside `output`. Recipes
+        recipe: what to train.
+        output: folder of the new checkpoint.
+        data: folder that ``${PREVALENCE_DATA}`` stands for.
+        work: folder of finished stages and resumable state; by default inside ``output``. Recipes
             that share it share equal early stages.
-        device: `auto`, `cpu` or `cuda`.
-        progress: Called during training.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        progress: called during training.
 
     Returns:
         Where the checkpoint is, its threshold and its held-out figures.
 
     Raises:
-        PrevalenceError: The recipe, its data, the base checkpoint or the device cannot be used.
+        PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
     if recipe.run.threads:
         torch.set_num_threads(recipe.run.threads)
@@ -81,7 +87,7 @@ def train(
     for stage in early:
         outcome = shop.run_stage(stage, outcome)
         seconds[stage.name] = outcome.seconds
-    selection: Selection | None = None
+    selection: HeldOutResult | None = None
     if trial is not None:
         selection, outcome, spent = _cross_validate(shop, trial, outcome)
         seconds.update(spent)
@@ -124,9 +130,9 @@ class _Trial:
     """The pairs of a cross-validation and their folds.
 
     Attributes:
-        cross: What the recipe asks for.
+        cross: what the recipe asks for.
         judged: P pairs.
-        folds: Groups that each fold holds out.
+        folds: groups that each fold holds out.
         members: bool [P] for each fold.
     """
 
@@ -136,11 +142,11 @@ class _Trial:
     members: Sequence[Mask]
 
     @classmethod
-    def of(cls, shop: Workshop, cross: CrossValidation) -> "_Trial":
+    def of(cls, shop: Workshop, cross: CrossValidation) -> _Trial:
         """Deal the folds, before anything is trained for them.
 
         Raises:
-            ConfigurationError: A fold, or what is left beside one, has one class only, so that
+            ConfigurationError: a fold, or what is left beside one, has one class only, so that
                 no figure could be computed in the end.
         """
         judged = shop.judged(cross.source)
@@ -173,12 +179,12 @@ def _check_both(judged: JudgedPairs, place: str) -> None:
 
 
 def _cross_validate(
-    shop: Workshop, trial: _Trial, parent: Outcome
-) -> tuple[Selection, Outcome, dict[str, float]]:
+    shop: Workshop, trial: _Trial, parent: StageResult
+) -> tuple[HeldOutResult, StageResult, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights."""
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
     scores = np.zeros(len(judged.pairs))
-    outcomes: list[Outcome] = []
+    outcomes: list[StageResult] = []
     for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
         outcome = shop.run_stage(
             stage, parent, source=cross.source, without=held, label=f" fold {number}"
@@ -197,16 +203,16 @@ def _cross_validate(
     return _select(scores, judged, trial.members), final, spent
 
 
-def _average(outcomes: Sequence[Outcome]) -> Outcome:
+def _average(outcomes: Sequence[StageResult]) -> StageResult:
     """Average the weights of the folds' models."""
     names = outcomes[0].weights
     weights = {
         n: torch.stack([o.weights[n].float().cpu() for o in outcomes]).mean(0) for n in names
     }
-    return Outcome("average", weights)
+    return StageResult("average", weights)
 
 
-def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Selection:
+def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
     best = calibration.best_threshold(scores, labels, candidates="midpoints")
     folds = []
@@ -219,7 +225,7 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Sel
         balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
-    return Selection(
+    return HeldOutResult(
         threshold=best.value,
         auc=calibration.auc(scores, labels),
         balanced_accuracy=best.balanced_accuracy,
@@ -231,6 +237,6 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Sel
     )
 
 
-def _validate(shop: Workshop, source: str) -> Selection:
+def _validate(shop: Workshop, source: str) -> HeldOutResult:
     judged = shop.judged(source)
     return _select(shop.entailment(judged.pairs), judged, ())

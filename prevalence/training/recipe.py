@@ -12,18 +12,19 @@ from typing import Any, TypeVar, get_type_hints
 
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import LABEL_MODES
+from prevalence.models import devices
 from prevalence.models.checkpoint import ATTENTIONS, FIRST, JOINT, POOLINGS, PREMISE_FIRST
 from prevalence.training.mixture import VIEWS
 
 __all__ = [
     "CrossValidation",
+    "DataSource",
     "MixItem",
     "ModelSettings",
     "OptimizerSettings",
     "OutputSettings",
     "Recipe",
     "RunSettings",
-    "Source",
     "Stage",
     "Teacher",
     "Validation",
@@ -36,20 +37,20 @@ class ModelSettings:
     """What is trained.
 
     Attributes:
-        base: Checkpoint folder, or `package:NAME/FOLDER` inside an installed package.
-        architecture: `joint` reads premise and hypothesis as one input; `premise-first` reads a
+        base: checkpoint folder, or ``package:NAME/FOLDER`` inside an installed package.
+        architecture: ``joint`` reads premise and hypothesis as one input; ``premise-first`` reads a
             premise once for all its hypotheses (BERT only), and draws examples by whole premises.
-        max_length: Longest pair in tokens; the premise is cut. With `premise-first`, the longest
+        max_length: longest pair in tokens; the premise is cut. With ``premise-first``, the longest
             premise.
-        max_hypothesis: With `premise-first`, the longest hypothesis in tokens.
-        pooling: With `premise-first`, what the head reads of a hypothesis: its `first` token, or
-            the `mean` of its tokens.
-        dropout: Dropout of hidden states.
-        attention_dropout: Dropout of attention weights.
-        attention: Attention implementation of transformers, for `joint`.
-        freeze_embeddings: Leave the embeddings as they are.
-        freeze_words: Leave the word embeddings as they are, and train positions and types.
-        freeze_layers: Leave this many of the lowest layers as they are.
+        max_hypothesis: with ``premise-first``, the longest hypothesis in tokens.
+        pooling: with ``premise-first``, what the head reads of a hypothesis: its ``first`` token,
+            or the ``mean`` of its tokens.
+        dropout: dropout of hidden states.
+        attention_dropout: dropout of attention weights.
+        attention: attention implementation of transformers, for ``joint``.
+        freeze_embeddings: leave the embeddings as they are.
+        freeze_words: leave the word embeddings as they are, and train positions and types.
+        freeze_layers: leave this many of the lowest layers as they are.
     """
 
     base: str
@@ -70,12 +71,12 @@ class OptimizerSettings:
     """AdamW and its schedule: linear warm-up to the stage's rate, then linear decay to zero.
 
     Attributes:
-        weight_decay: On matrices only.
-        layer_decay: Factor on the learning rate from each layer to the one below; 1 turns it off.
-        warmup: Share of a stage's steps.
-        clip: Largest gradient norm.
-        label_smoothing: Share of each target that is spread over the classes.
-        average_from: Share of a stage after which weights are averaged; 1 turns it off.
+        weight_decay: on matrices only.
+        layer_decay: factor on the learning rate from each layer to the one below; 1 turns it off.
+        warmup: share of a stage's steps.
+        clip: largest gradient norm.
+        label_smoothing: share of each target that is spread over the classes.
+        average_from: share of a stage after which weights are averaged; 1 turns it off.
     """
 
     weight_decay: float = 0.01
@@ -91,11 +92,11 @@ class RunSettings:
     """How it is run.
 
     Attributes:
-        seed: Of everything random.
-        precision: `auto` is bfloat16 autocast on a GPU and float32 on a CPU.
-        batch_tokens: Padded tokens a batch.
+        seed: of everything random.
+        precision: ``auto`` is bfloat16 autocast on a GPU and float32 on a CPU.
+        batch_tokens: padded tokens a batch.
         threads: CPU threads; 0 leaves the default.
-        checkpoint_every: Steps between resumable checkpoints.
+        checkpoint_every: steps between resumable checkpoints.
     """
 
     seed: int = 0
@@ -106,19 +107,19 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """A data file, with the licence that the model card repeats.
 
     Attributes:
-        name: What mixtures call it.
+        name: what mixtures call it.
         path: JSON Lines.
-        licence: Of its texts and labels.
-        origin: What it is, for the card.
-        labels: `majority`, or `soft` for the mean over annotators.
-        threeway: File that splits binary negatives into neutral and contradiction.
-        products: File of reviews and summaries that ReviewNLI's released answers speak of.
-        summaries: Systems whose summary sentences a teacher judges, where records have summaries.
-        taught: Whether the recipe's teacher labels it.
+        licence: of its texts and labels.
+        origin: what it is, for the card.
+        labels: ``majority``, or ``soft`` for the mean over annotators.
+        threeway: file that splits binary negatives into neutral and contradiction.
+        products: file of reviews and summaries that ReviewNLI's released answers speak of.
+        summaries: systems whose summary sentences a teacher judges, where records have summaries.
+        taught: whether the recipe's teacher labels it.
     """
 
     name: str
@@ -134,16 +135,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Teacher:
-    """Larger models whose mean probabilities the trained one learns, on sources marked `taught`.
+    """Larger models whose mean probabilities the trained one learns, on sources marked ``taught``.
 
     Attributes:
-        models: Checkpoint folders or registered names.
-        recipes: Recipes of further ones, which are trained first.
-        dtype: Precision of its answers.
-        siblings: Sentences of other reviews of the product that each review is asked about.
-        foreign: Hypotheses on other products of the domain, likewise.
-        own: Sentences of the review itself, likewise.
-        keep: Share of a given label in the target; the rest is the teacher's probability.
+        models: checkpoint folders or registered names.
+        recipes: recipes of further ones, which are trained first.
+        dtype: precision of its answers.
+        siblings: sentences of other reviews of the product that each review is asked about.
+        foreign: hypotheses on other products of the domain, likewise.
+        own: sentences of the review itself, likewise.
+        keep: share of a given label in the target; the rest is the teacher's probability.
     """
 
     models: tuple[str, ...] = ()
@@ -166,7 +167,7 @@ class MixItem:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of training; `batch_tokens` of 0 takes the run's."""
+    """One stage of training; ``batch_tokens`` of 0 takes the run's."""
 
     name: str
     learning_rate: float
@@ -177,7 +178,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Validation:
-    """Early stopping: stop after `patience` epochs without a better value, keep the best."""
+    """Early stopping: stop after ``patience`` epochs without a better value, keep the best."""
 
     source: str
     metric: str = "auc"
@@ -189,9 +190,9 @@ class CrossValidation:
     """Repeat the last stage without each fold of groups; threshold and figures come from there.
 
     Attributes:
-        source: Source whose groups are held out in turn.
-        folds: Number of folds.
-        final: `refit` trains the last stage once more on everything; `average` averages the
+        source: source whose groups are held out in turn.
+        folds: number of folds.
+        final: ``refit`` trains the last stage once more on everything; ``average`` averages the
             weights of the folds' models.
     """
 
@@ -205,15 +206,15 @@ class OutputSettings:
     """The checkpoint that is written.
 
     Attributes:
-        name: Heading of the card.
-        licence: Licence of the weights.
-        half: Store float16 instead of float32.
-        max_length: Limit that a scorer should use; 0 takes the training limit.
-        max_hypothesis: Likewise, with `premise-first`.
-        contradiction: Whether the head's contradiction class is good enough to be reported; if
+        name: heading of the card.
+        licence: licence of the weights.
+        half: store float16 instead of float32.
+        max_length: limit that a scorer should use; 0 takes the training limit.
+        max_hypothesis: likewise, with ``premise-first``.
+        contradiction: whether the head's contradiction class is good enough to be reported; if
             not, scorers leave contradicting reviews out, as for a two-label model.
-        description: Opening paragraph of the card.
-        notes: Further Markdown for the card: licence positions, limits, what was tried.
+        description: opening paragraph of the card.
+        notes: further Markdown for the card: licence positions, limits, what was tried.
     """
 
     name: str
@@ -228,11 +229,11 @@ class OutputSettings:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A whole training run; `folder` is where relative paths start."""
+    """A whole training run; ``folder`` is where relative paths start."""
 
     model: ModelSettings
     output: OutputSettings
-    sources: tuple[Source, ...]
+    sources: tuple[DataSource, ...]
     stages: tuple[Stage, ...]
     optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
     run: RunSettings = field(default_factory=RunSettings)
@@ -241,22 +242,22 @@ class Recipe:
     teacher: Teacher | None = None
     folder: Path = Path()
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> DataSource:
         """Return the source of that name; the reader has checked that it exists."""
         return next(source for source in self.sources if source.name == name)
 
     def resolve(self, text: str, data: Path | None) -> Path:
-        """Expand `${PREVALENCE_DATA}` and make a path relative to the recipe's folder.
+        """Expand ``${PREVALENCE_DATA}`` and make a path relative to the recipe's folder.
 
         Args:
-            text: Path as written in the recipe.
-            data: Folder that stands for `${PREVALENCE_DATA}`.
+            text: path as written in the recipe.
+            data: folder that stands for ``${PREVALENCE_DATA}``.
 
         Returns:
             The path.
 
         Raises:
-            ConfigurationError: The variable is used and no folder is known.
+            ConfigurationError: the variable is used and no folder is known.
         """
         if "${PREVALENCE_DATA}" in text:
             if data is None:
@@ -268,7 +269,7 @@ class Recipe:
 
 
 T = TypeVar("T")
-DTYPES = ("float32", "float16", "bfloat16")
+DTYPES = devices.DTYPES[1:]
 METRICS = ("auc", "balanced_accuracy", "loss")
 
 
@@ -276,15 +277,15 @@ def read_recipe(path: Path) -> Recipe:
     """Read a recipe.
 
     Args:
-        path: TOML file with `[model]`, `[output]`, `[[source]]`, `[[stage]]` with `[[stage.mix]]`,
-            and optionally `[optimizer]`, `[run]`, `[validation]`, `[cross_validation]`,
-            `[teacher]`.
+        path: TOML file with ``[model]``, ``[output]``, ``[[source]]``, ``[[stage]]`` with
+            ``[[stage.mix]]``, and optionally ``[optimizer]``, ``[run]``, ``[validation]``,
+            ``[cross_validation]``, ``[teacher]``.
 
     Returns:
         The checked recipe.
 
     Raises:
-        ConfigurationError: The file cannot be read, a key is unknown or missing, or a value is
+        ConfigurationError: the file cannot be read, a key is unknown or missing, or a value is
             out of range.
     """
     try:
@@ -310,12 +311,12 @@ def read_recipe(path: Path) -> Recipe:
     return recipe
 
 
-def _source(table: Mapping[str, Any], path: Path) -> Source:
+def _source(table: Mapping[str, Any], path: Path) -> DataSource:
     where = f"{path}: [[source]]"
     summaries = table.get("summaries", [])
     if not isinstance(summaries, list) or not all(isinstance(s, str) for s in summaries):
         raise ConfigurationError(f"{where}: summaries must be a list of system names")
-    return _build(Source, {**table, "summaries": tuple(summaries)}, where)
+    return _build(DataSource, {**table, "summaries": tuple(summaries)}, where)
 
 
 def _stage(table: Mapping[str, Any], path: Path) -> Stage:
@@ -331,7 +332,6 @@ def _optional(cls: type[T], table: Mapping[str, Any], key: str, path: Path) -> T
 def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
     """Make a settings object, refusing unknown, missing and wrongly typed keys."""
     fields = {f.name: f for f in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    kinds = get_type_hints(cls)
     _refuse_unknown(table, tuple(fields), where)
     for name, spec in fields.items():
         required = (
@@ -339,8 +339,10 @@ def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
         )
         if required and name not in table:
             raise ConfigurationError(f"{where}: key {name!r} is missing")
-    values = {key: _typed(value, kinds[key], f"{where}: {key}") for key, value in table.items()}
-    return cls(**values)
+    kinds = get_type_hints(cls)
+    return cls(
+        **{key: _typed(value, kinds[key], f"{where}: {key}") for key, value in table.items()}
+    )
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:

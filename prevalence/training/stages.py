@@ -18,13 +18,13 @@ from prevalence.labelled import Document, JudgedPairs, read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
 from prevalence.scorers.registry import open_scorer
 from prevalence.training import state
-from prevalence.training.distillation import Pairing, ask_about, teach, write_documents
+from prevalence.training.distillation import QuestionCounts, ask_about, teach, write_documents
 from prevalence.training.inputs import plan_batches
 from prevalence.training.loop import (
-    Progress,
     ProgressCallback,
     RunPlan,
     RunResult,
+    TrainingProgress,
     autocast_dtype,
     train_run,
 )
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.training.recipe import Recipe, Source, Stage, Teacher
+    from prevalence.stats.arrays import Floats
+    from prevalence.training.recipe import DataSource, Recipe, Stage, Teacher
 
-__all__ = ["Outcome", "Workshop", "file_digest", "predict"]
+__all__ = ["StageResult", "Workshop", "file_digest", "predict"]
 
 
 def predict(
@@ -52,10 +53,10 @@ def predict(
     """Probabilities of entailment, neutral and contradiction.
 
     Args:
-        classifier: Model and tokenizer; its training mode is restored afterwards.
-        pairs: Premise and hypothesis.
-        batch_tokens: Tokens a batch.
-        autocast: Reduced precision, or None for float32.
+        classifier: model and tokenizer; its training mode is restored afterwards.
+        pairs: premise and hypothesis.
+        batch_tokens: tokens a batch.
+        autocast: reduced precision, or None for float32.
 
     Returns:
         float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
@@ -79,7 +80,6 @@ def predict(
 
 
 _FORMAT = 2
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def file_digest(path: Path) -> str:
@@ -89,8 +89,8 @@ def file_digest(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """Weights after a stage; `key` names everything that went into them."""
+class StageResult:
+    """Weights after a stage; ``key`` names everything that went into them."""
 
     key: str
     weights: Mapping[str, Tensor]
@@ -118,9 +118,9 @@ class Workshop:
         classifier.model.to(device)
         self.classifier: Classifier = classifier
         self.device = device
-        self.start = Outcome(self._base_key(), state.trainable_weights(classifier.model))
+        self.start = StageResult(self._base_key(), state.trainable_weights(classifier.model))
 
-    def _path(self, source: Source) -> Path:
+    def _path(self, source: DataSource) -> Path:
         path = self.recipe.resolve(source.path, self.data)
         if not path.is_file():
             raise ConfigurationError(f"source {source.name!r}: {path} does not exist")
@@ -164,8 +164,8 @@ class Workshop:
         The labels are kept in the work folder, and so are the teachers' answers on the way.
 
         Args:
-            models: The teachers' folders or registered names.
-            teacher: What they are asked, and how their answers are mixed with given labels.
+            models: the teachers' folders or registered names.
+            teacher: what they are asked, and how their answers are mixed with given labels.
         """
         cache = self.work / "teacher-pairs"
         scorers = [
@@ -179,8 +179,8 @@ class Workshop:
             documents = self.documents(source.name)
             others = [document for document in documents if document.relation != "review"]
             key = _hash(
-                [scorer.digest.hex() for scorer in scorers], settings, self.digests[source.name],
-                source.labels, source.summaries, self.recipe.run.seed,
+                [scorer.traits.digest.hex() for scorer in scorers], settings,
+                self.digests[source.name], source.labels, source.summaries, self.recipe.run.seed,
             )  # fmt: skip
             path = self.work / f"taught-{source.name}-{key}.jsonl"
             if not path.is_file():
@@ -200,7 +200,7 @@ class Workshop:
             nonlocal done
             done += pairs
             if self.progress is not None:
-                self.progress(Progress(run, done, total))
+                self.progress(TrainingProgress(run, done, total))
 
         return judged
 
@@ -220,27 +220,27 @@ class Workshop:
         )
         return probabilities[:, 0].astype(np.float64)
 
-    def load(self, outcome: Outcome) -> None:
+    def load(self, outcome: StageResult) -> None:
         """Put the weights of an outcome into the model."""
         state.load_weights(self.classifier.model, outcome.weights)
 
     def run_stage(
         self,
         stage: Stage,
-        parent: Outcome,
+        parent: StageResult,
         *,
         source: str = "",
         without: frozenset[str] = frozenset(),
         label: str = "",
-    ) -> Outcome:
+    ) -> StageResult:
         """Train a stage from its parent's weights, or fetch it from the work folder.
 
         Args:
-            stage: What to train.
-            parent: Outcome to start from.
-            source: Source that groups are held out of.
-            without: Groups to leave out.
-            label: Shown in progress and part of the seed, to tell folds apart.
+            stage: what to train.
+            parent: outcome to start from.
+            source: source that groups are held out of.
+            without: groups to leave out.
+            label: shown in progress and part of the seed, to tell folds apart.
 
         Returns:
             The outcome.
@@ -249,16 +249,18 @@ class Workshop:
         finished = self.work / f"{stage.name}-{key}.safetensors"
         if finished.is_file():
             weights, facts = state.load_tensors(finished)
-            return Outcome(key, weights, float(facts["seconds"]))
+            return StageResult(key, weights, float(facts["seconds"]))
         self.load(parent)
         checkpoint = self.work / f"{stage.name}-{key}.partial.safetensors"
         plan = self._plan(stage, checkpoint, source=source, without=without, label=label)
         result = train_run(self.classifier, plan, self.recipe, progress=self.progress)
         state.save_tensors(finished, result.weights, _facts(stage, result))
         checkpoint.unlink(missing_ok=True)
-        return Outcome(key, result.weights, result.seconds)
+        return StageResult(key, result.weights, result.seconds)
 
-    def _stage_key(self, stage: Stage, parent: Outcome, without: frozenset[str], label: str) -> str:
+    def _stage_key(
+        self, stage: Stage, parent: StageResult, without: frozenset[str], label: str
+    ) -> str:
         used = sorted({item.source for item in stage.mix})
         validation = self.recipe.validation
         return _hash(
@@ -316,8 +318,8 @@ class Workshop:
         return validate
 
 
-def _pairing(teacher: Teacher) -> Pairing:
-    return Pairing(siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own)
+def _pairing(teacher: Teacher) -> QuestionCounts:
+    return QuestionCounts(siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own)
 
 
 def _log_loss(scores: Floats, labels: NDArray[np.bool_]) -> float:

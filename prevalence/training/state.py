@@ -1,10 +1,11 @@
 """Resumable training state in one safetensors file: no pickle anywhere."""
 
+from __future__ import annotations
+
 import json
 import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -13,13 +14,19 @@ from torch import Tensor, nn
 
 from prevalence.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
 __all__ = [
+    "load_parts",
     "load_tensors",
     "load_weights",
     "optimizer_tensors",
     "random_tensors",
     "restore_optimizer",
     "restore_random",
+    "save_parts",
     "save_tensors",
     "trainable_weights",
 ]
@@ -29,8 +36,8 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
     """Write tensors and JSON facts to a file in one move, so that a crash leaves the old file.
 
     Args:
-        path: Target file.
-        tensors: Named tensors.
+        path: target file.
+        tensors: named tensors.
         facts: JSON-serialisable values, kept in the header.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,16 +48,16 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `save_tensors` wrote.
+    """Read what ``save_tensors`` wrote.
 
     Args:
-        path: File.
+        path: file.
 
     Returns:
         Tensors on the CPU, and the facts.
 
     Raises:
-        InputError: The file is not one of ours.
+        InputError: the file is not one of ours.
     """
     try:
         with safe_open(path, framework="pt") as reader:
@@ -58,6 +65,24 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             return {name: reader.get_tensor(name) for name in reader.keys()}, facts  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
         raise InputError(f"{path}: not a training state; delete it to start again") from error
+
+
+def save_parts(
+    path: Path, parts: Mapping[str, Mapping[str, Tensor]], facts: Mapping[str, Any]
+) -> None:
+    """Write named tensors by part (model, optimizer, ...), see :func:`save_tensors`."""
+    named = {f"{part}/{k}": tensor for part, some in parts.items() for k, tensor in some.items()}
+    save_tensors(path, named, facts)
+
+
+def load_parts(path: Path) -> tuple[defaultdict[str, dict[str, Tensor]], dict[str, Any]]:
+    """Read what :func:`save_parts` wrote; a part that is not there is empty."""
+    tensors, facts = load_tensors(path)
+    parts: defaultdict[str, dict[str, Tensor]] = defaultdict(dict)
+    for name, tensor in tensors.items():
+        part, _, key = name.partition("/")
+        parts[part][key] = tensor
+    return parts, facts
 
 
 def trainable_weights(model: nn.Module) -> dict[str, Tensor]:
@@ -69,11 +94,11 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Copy named weights into a model.
 
     Args:
-        model: Model whose trainable parameters have these names.
-        weights: Tensors by parameter name.
+        model: model whose trainable parameters have these names.
+        weights: tensors by parameter name.
 
     Raises:
-        InputError: A name or shape does not fit.
+        InputError: a name or shape does not fit.
     """
     parameters = dict(model.named_parameters())
     for name, tensor in weights.items():
@@ -90,7 +115,7 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Give an optimizer the moments that `optimizer_tensors` took."""
+    """Give an optimizer the moments that ``optimizer_tensors`` took."""
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         index, _, key = name.partition(".")

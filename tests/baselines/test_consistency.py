@@ -45,7 +45,7 @@ def test_conv_is_the_scorers(head):
     expected = score_pairs(scorer, [" ".join(REVIEWS)] * 2, SUMMARIES)
     metric = get("summac-conv", head=str(head))
     np.testing.assert_array_equal(metric.score(EXAMPLES), expected)
-    assert metric.signature["head"] == scorer.signature["head"]
+    assert metric.signature["head"] == scorer.traits.signature["head"]
 
 
 def test_cut_reviews_are_counted():

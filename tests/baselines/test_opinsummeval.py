@@ -21,6 +21,7 @@ def cases(shared_data):
     return read_released(shared_data / "opinsummeval.jsonl")
 
 
+@pytest.mark.slow
 @pytest.mark.parity
 @pytest.mark.parametrize("pair", REPRODUCED, ids=lambda pair: pair.metric)
 def test_released_scores_are_reproduced(cases, pair):

@@ -44,8 +44,8 @@ def test_what_is_missing_is_named():
 
 def test_equal_comparisons_are_asked_once():
     entry = get("rouge-1").entry
-    from prevalence.baselines.naming import parse_spec
     from prevalence.baselines.rules import comparing
+    from prevalence.scorers.grammar import Spec
 
     asked = []
 
@@ -53,7 +53,7 @@ def test_equal_comparisons_are_asked_once():
         asked.extend(comparisons)
         return [float(len(item.text)) for item in comparisons]
 
-    metric = comparing(entry, parse_spec("rouge-1:refs=mean"), compute, signature={})
+    metric = comparing(entry, Spec("rouge-1", {"refs": "mean"}), compute, signature={})
     values = metric.score([Example("s", (), ("x", "yyy")), Example("s", (), ("yyy", "x", "x"))])
     np.testing.assert_array_equal(values, [2.0, 5 / 3])
     assert [item.texts for item in asked] == [("x",), ("yyy",)]

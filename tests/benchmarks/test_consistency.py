@@ -48,15 +48,15 @@ def test_stored_answers_count_only_for_their_own_pairs(data, tmp_path):
     folder = tmp_path / "model"
     folder.mkdir()
     path = data / consistency.PAIRS
-    assert consistency._held_out(str(folder), path) is None
+    assert consistency.held_out(str(folder), path) is None
     answers = {"source_sha256": "other", "entailment": [0.5] * 12}
     (folder / "held_out.json").write_text(json.dumps(answers))
-    assert consistency._held_out(str(folder), path) is None
+    assert consistency.held_out(str(folder), path) is None
     from prevalence.training.stages import file_digest
 
     answers["source_sha256"] = file_digest(path)
     (folder / "held_out.json").write_text(json.dumps(answers))
-    score = consistency._held_out(str(folder), path)
+    score = consistency.held_out(str(folder), path)
     assert score(consistency.setup(data)).tolist() == [0.5] * 12
 
 
@@ -77,7 +77,7 @@ def test_a_head_never_sees_the_fold_that_it_scores(data, monkeypatch, fake_score
     numbered = [np.full((1, 1), float(n)) for n in range(len(pairs))]
     monkeypatch.setattr("prevalence.scorers.conv_training.read_histograms", lambda *_: numbered)
     monkeypatch.setattr("prevalence.scorers.conv_training.fit_head", fit)
-    scores = consistency._conv("fake", QUICK)(pairs)
+    scores = consistency.cross_validated_conv("fake", QUICK)(pairs)
     assert scores.tolist() == list(range(12))
     folds = grouped_folds(pairs.groups, folds=3, seed=QUICK.resampling.seed)
     for held, rows in zip(folds, seen, strict=True):

@@ -26,6 +26,7 @@ QUOTED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_page_quotes_what_the_script_prints(shared_data, capsys):
     needed = ("llm_summeval", "opinsummeval.jsonl", "goldens/mos_table6.json")
     absent = [name for name in needed if not (shared_data / name).exists()]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks import packing_kernels
-from prevalence.bench.workload import Workload
+from benchmarks.throughput.workload import Workload
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -54,6 +54,7 @@ def cell(printed, computed, reproduced=True, **more):
     return {"printed": printed, "computed": computed, "reproduced": reproduced} | more
 
 
+@pytest.mark.slow
 def test_every_published_cell_is_as_recorded(shared_data, tmp_path, capsys):
     report = tmp_path / "tables.json"
     assert main(["--data", str(shared_data), "--json", str(report)]) == 0

@@ -18,7 +18,7 @@ def test_robustness_figures_by_hand() -> None:
     entailment = np.array([0.9, 0.3, 0.6, 0.1, 0.2])
     contradiction = np.array([0.0, 0.1, 0.3, 0.8, 0.1])
     truth = np.array(["entailment", "entailment", "neutral", "contradiction", "contradiction"])
-    part = quality._part_figures(entailment, contradiction, truth, 0.5)
+    part = quality.part_figures(entailment, contradiction, truth, 0.5)
     assert part == {
         "pairs": 5,
         "accuracy": pytest.approx(3 / 5),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import reward_latency
+from benchmarks.common import ROOT
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.registry import open_scorer
 
@@ -51,7 +52,7 @@ def test_an_untrained_model_can_be_scored(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
-    example = str(reward_latency.ROOT / "examples" / "summaries.jsonl")
+    example = str(ROOT / "examples" / "summaries.jsonl")
     reward_latency.main(
         ["--model", "rouge1-precision", "--reviews", "2", "--repeats", "1", "--data", example]
     )

@@ -15,7 +15,7 @@ def row(shared_data):
     pairs = JudgedPairs.of(read_documents(shared_data / "reviewnli_dev.jsonl"))
     scorer = open_scorer("rouge1-precision")
     scores = score_pairs(scorer, pairs.premises, pairs.hypotheses)
-    scored = ScoredPairs("rouge1-precision", scorer.digest, scorer.signature, scores)
+    scored = ScoredPairs("rouge1-precision", scorer.traits.digest, scorer.traits.signature, scores)
     return study(pairs, None, [[scored]], Settings(resampling=Resampling(200, 100)))[0]
 
 

@@ -51,7 +51,7 @@ def test_decisions_are_those_of_the_threshold_on_the_inner_scores(
     assert isinstance(scorer, PairScorer)
     found = asked(scorer, answers).entailment
     raw = asked(inner, answers).entailment
-    assert (decisions(found, scorer.threshold) == decisions(raw, threshold)).all()
+    assert (decisions(found, scorer.traits.threshold) == decisions(raw, threshold)).all()
     order = np.argsort(raw, kind="stable")
     assert (np.diff(found[order]) >= 0).all()
 
@@ -63,7 +63,7 @@ def test_probabilities_are_mapped_and_contradiction_keeps_its_share(fake_scorer)
     # Half of the log-odds of .9 is .75; .08 of the .1 that was left is .2 of the .25 that is now.
     assert scores.entailment[0] == pytest.approx(0.75)
     assert scores.contradiction.tolist() == pytest.approx([0.2, 0.0])
-    assert scorer.threshold == pytest.approx(0.5)
+    assert scorer.traits.threshold == pytest.approx(0.5)
 
 
 def test_a_pair_that_cannot_be_read_stays_without_a_score(fake_scorer):
@@ -78,14 +78,12 @@ def test_the_signature_names_the_calibration(fake_scorer):
     plain, other = (
         CalibratedScorer(inner, calibration(0.3, score_map)) for score_map in (None, MAPS[1])
     )
-    assert plain.signature == {"nli": "fake@1", "calib": calibration(0.3).digest}
-    assert plain.signature != other.signature
-    assert plain.digest != other.digest
-    assert plain.threshold == 0.3
-    assert plain.calibrated
-    assert not hasattr(plain, "hits")  # there is no cache that an interrupted run could name
-    inner.hits = 3
-    assert plain.hits == 3
+    assert plain.traits.signature == {"nli": "fake@1", "calib": calibration(0.3).digest}
+    assert plain.traits.signature != other.traits.signature
+    assert plain.traits.digest != other.traits.digest
+    assert plain.traits.threshold == 0.3
+    assert plain.traits.calibrated
+    assert not plain.traits.cached  # there is no cache that an interrupted run could name
 
 
 def test_another_scorer_is_refused(fake_scorer):
@@ -94,20 +92,19 @@ def test_another_scorer_is_refused(fake_scorer):
 
 
 def test_half_precision_doubt_follows_a_logit_map_and_refuses_steps(fake_scorer):
-    inner = fake_scorer()
-    inner.doubt = 0.05
-    assert CalibratedScorer(inner, calibration(0.3, LogitMap(2.0))).doubt == pytest.approx(0.1)
-    assert CalibratedScorer(inner, calibration(0.3)).doubt == 0.05
+    inner = fake_scorer(doubt=0.05)
+    mapped = CalibratedScorer(inner, calibration(0.3, LogitMap(2.0)))
+    assert mapped.traits.doubt == pytest.approx(0.1)
+    assert CalibratedScorer(inner, calibration(0.3)).traits.doubt == 0.05
     with pytest.raises(ConfigurationError, match="float32"):
         CalibratedScorer(inner, calibration(0.3, MAPS[-1]))
 
 
 def test_a_map_makes_probabilities_of_any_score(fake_scorer):
-    inner = fake_scorer()
-    assert CalibratedScorer(inner, calibration(0.3)).probability
-    inner.probability = False
-    assert not CalibratedScorer(inner, calibration(0.3)).probability
-    assert CalibratedScorer(inner, calibration(0.3, LogitMap(2.0))).probability
+    assert CalibratedScorer(fake_scorer(), calibration(0.3)).traits.probability
+    inner = fake_scorer(probability=False)
+    assert not CalibratedScorer(inner, calibration(0.3)).traits.probability
+    assert CalibratedScorer(inner, calibration(0.3, LogitMap(2.0))).traits.probability
 
 
 @pytest.mark.parametrize("score_map", MAPS)

@@ -165,12 +165,20 @@ def test_sets_that_cannot_choose_are_refused():
     ):
         study(judged([0, 1]), None, [[scored("a", [0.1, 0.2])]], Settings(relation="product"))
     with pytest.raises(InputError, match="the second set has only negative pairs"):
-        study(judged([0, 1]), judged([0]), [[scored("a", [0.1, 0.2], np.array([0.3]))]], Settings())
+        study(
+            judged([0, 1]),
+            judged([0]),
+            [[scored("a", [0.1, 0.2], np.array([0.3]))]],
+            Settings(),
+        )
     with pytest.raises(InputError, match="only one label is left"):
         study(judged([0, 1], products=2), None, [[scored("a", [0.1, 0.2])]], Settings())
     with pytest.raises(InputError, match="a: scores fall as labels rise"):
         study(
-            judged([0, 1] * 4), None, [[scored("a", [0.9, 0.1] * 4)]], Settings(score_map="platt")
+            judged([0, 1] * 4),
+            None,
+            [[scored("a", [0.9, 0.1] * 4)]],
+            Settings(score_map="platt"),
         )
     with pytest.raises(ConfigurationError, match="at least 2 folds"):
         Settings(folds=1)

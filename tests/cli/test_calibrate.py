@@ -61,7 +61,7 @@ def test_json_of_several_scorers_and_a_second_set(run: Run, pairs: Path, write: 
         pair("they leak", "they leak", 0, "y"), name="second.jsonl",
     )  # fmt: skip
     result = run(
-        "calibrate", pairs, "--test", second, *ROUGE, "--scorer",
+        "calibrate", pairs, "--held-out", second, *ROUGE, "--scorer",
         "rouge2-precision|rouge1-recall", *QUICK, "--json",
     )  # fmt: skip
     assert result.exit_code == 0, result.stderr
@@ -157,7 +157,7 @@ def test_agreement_of_annotators(run: Run, write: Write) -> None:
     ("words", "message"),
     [
         (("--json", "--table"), "exclude each other"),
-        (("--test-products", "x"), "goes with --test"),
+        (("--held-out-products", "x"), "goes with --held-out"),
         (("--agreement", "--table"), "runs no scorer"),
         (("--agreement",), "holds no annotators' labels"),
         (("--scorer", "a||b"), "names no scorer"),

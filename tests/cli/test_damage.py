@@ -134,6 +134,7 @@ def test_rows_on_a_terminal_cannot_drive_it(write: Write, tmp_path: Path, comman
     assert not set(shown) & set("\x1b\x9b\u202e")
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_stops_nothing(write: Write, command: str) -> None:
     path = write({**GOOD, "id": "naïve – 😀"})
     for form in ("table", "jsonl"):
@@ -172,6 +173,7 @@ def test_debug_goes_before_or_after_the_command(run: Run) -> None:
         assert result.stderr.rstrip().splitlines()[-1].startswith("error: gone: no such file")
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_reported_and_survived(
     write: Write, tmp_path: Path, command: str
 ) -> None:

@@ -30,8 +30,10 @@ import json, os, random, shutil, signal, sys, time
 from pathlib import Path
 
 import nltk.stem.porter, numpy, rich.progress
-import prevalence.cli.run, prevalence.cli.score, prevalence.scoring.engine, prevalence.nli.cache
+import prevalence.cli.progress, prevalence.cli.score, prevalence.report.console
+import prevalence.report.systems, prevalence.scoring.engine, prevalence.nli.cache
 from prevalence.cli import main
+from prevalence.scorers import rouge
 from prevalence.scorers.rouge import RougeScorer as Scorer
 from prevalence.nli.cache import PairCache
 from prevalence.sentences import get_splitter
@@ -46,7 +48,7 @@ def slowly(self, texts, pairs, *, progress=None):
         file.write(f"{len(pairs)}\n")
     return at_once(self, texts, pairs, progress=progress)
 
-Scorer.score, Scorer.work_unit = slowly, 64
+Scorer.score, rouge._WORK_UNIT = slowly, 64
 
 def start(name):
     asked.unlink(missing_ok=True)

@@ -127,7 +127,7 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
     assert path.read_text() == "old\n"
     with LineFile(path, overwrite=False) as lines:
         assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command goes on")
-        lines.line(json.dumps("new"))
+        lines.write(json.dumps("new") + "\n")
     assert path.read_text() == 'old\n"new"\n'
 
 
@@ -144,7 +144,11 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
         ("judge IN -m rts --backend replay:FILE -o FILE", "--backend"),
         ("judge IN -m h2h --pairs FILE --backend hf:x -o FILE", "--pairs"),
         ("simplify IN --model x -o IN", "an input"),
-        ("calibrate IN --test FILE --output FILE", "--test"),
+        ("calibrate IN --held-out FILE --output FILE", "--held-out"),
+        ("score IN --model superpal:adapter:FILE -o FILE", "--model"),
+        ("calibrate IN --scorer cosine|adapter:FILE -o FILE", "--scorer"),
+        ("baselines IN -m summac-conv:head=FILE,bins=even50 -o FILE", "--metrics"),
+        ("meta preferences IN --duels L=FILE -o FILE", "--duels"),
         ("distill IN --output IN --overwrite", "an input"),
         ("distill IN --calibration FILE --output FILE --overwrite", "--calibration"),
         ("conv train HEAD --output HEAD", "an input"),

@@ -136,13 +136,14 @@ def test_a_reader_that_goes_away_is_no_error(shell: Shell, form: str) -> None:
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
+from prevalence.scorers import rouge
 from prevalence.scorers.rouge import RougeScorer as Scorer
 at_once = Scorer.score
 def slowly(self, texts, pairs, *, progress=None):
     time.sleep(0.1)
     open(sys.argv[1], "a").write("another call ")
     return at_once(self, texts, pairs, progress=progress)
-Scorer.score, Scorer.work_unit = slowly, 16
+Scorer.score, rouge._WORK_UNIT = slowly, 16
 from prevalence.cli import main
 main(sys.argv[2:])
 """
@@ -176,6 +177,7 @@ def products(count: int) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_interrupt_keeps_finished_rows_and_the_same_command_goes_on(
     write: Write, tmp_path: Path, shell: Shell
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prevalence.cli.progress import ScoringProgress, pair_bar
+from prevalence.cli.progress import RunProgress, pair_bar
 from prevalence.scoring.engine import WorkCounts
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ def inputs(tmp_path: Path) -> list[str]:
 
 def test_share_follows_bytes_read_and_pairs_scored_and_never_falls(inputs: list[str]) -> None:
     counts = WorkCounts()
-    bar = ScoringProgress(inputs, counts=counts, quiet=True)
+    bar = RunProgress(inputs, admitted=lambda: counts.naive, quiet=True)
     shares = [bar.share]
     read = bar.reader()
     read(100)
     counts.naive = 40  # the equations name 40 pairs for what was read: a quarter of the input
     bar.planned(10)
-    bar.scored(10)
+    bar.done(10)
     shares.append(bar.share)
     assert bar.share == pytest.approx(0.25 * 10 / 40)
     bar.planned(10)  # early stopping leaves 10 more, so 10 of 20 are done
     assert bar.share == pytest.approx(0.25 * 10 / 20)
     shares.append(bar.share)
-    bar.scored(10)
+    bar.done(10)
     shares.append(bar.share)
     bar.row()
     shares.append(bar.share)
@@ -44,7 +44,7 @@ def test_share_follows_bytes_read_and_pairs_scored_and_never_falls(inputs: list[
     bar.reader()(150)
     counts.naive = 60
     bar.planned(20)
-    bar.scored(10)
+    bar.done(10)
     shares.append(bar.share)
     assert bar.share == pytest.approx(0.25 + 0.375 * 10 / 20)
     assert shares == sorted(shares)
@@ -55,21 +55,21 @@ def test_status_counts_summaries_and_pairs_by_time(
 ) -> None:
     now = 100.0
     monkeypatch.setattr("prevalence.cli.progress.time.monotonic", lambda: now)
-    bar = ScoringProgress(inputs, counts=WorkCounts(), quiet=True)
+    bar = RunProgress(inputs, quiet=True)
     assert bar.status == "0 summaries · 0 pairs · 0 pairs/s"
     bar.planned(5000)
     now = 102.0
-    bar.scored(5000)
+    bar.done(5000)
     bar.row()
     assert bar.status == "1 summaries · 5,000 pairs · 2,500 pairs/s"
 
 
 @pytest.mark.parametrize("missing", ["-", "no-such-file"])
 def test_an_input_of_unknown_size_has_no_share(inputs: list[str], missing: str) -> None:
-    bar = ScoringProgress([*inputs, missing], counts=WorkCounts(naive=5), quiet=True)
+    bar = RunProgress([*inputs, missing], admitted=lambda: 5, quiet=True)
     bar.reader()(100)
     bar.planned(5)
-    bar.scored(5)
+    bar.done(5)
     assert bar.share == 0.0
 
 
@@ -96,10 +96,10 @@ def test_it_is_shown_only_to_a_person_who_did_not_ask_for_quiet(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: watched)
     before = sys.stdout
-    with ScoringProgress(inputs, counts=WorkCounts(), quiet=quiet) as bar:
+    with RunProgress(inputs, quiet=quiet) as bar:
         bar.reader()(50)
         bar.planned(5)
-        bar.scored(5)
+        bar.done(5)
         assert sys.stdout is before
         bar.row()
         print("a row")

@@ -114,7 +114,7 @@ def test_racing_says_what_it_promises_and_what_it_asked(
     summarize: Run, write: Write, boots: dict[str, Any], tmp_path: Path
 ) -> None:
     boots["reviews"] = [f"{word} boots are warm." for word in "abcdefghijklmnopqrstuvwxyz"] * 4
-    result = summarize(write(boots), "--search", "racing", "--confidence", "0.9")
+    result = summarize(write(boots), "--search", "racing", "--racing-confidence", "0.9")
     assert "δ = 0.1 a product: with probability 0.9 or more" in result.stderr
     asked, possible, avoided = map(
         int, re.search(r"(\d+) of reviews\); of (\d+) review pairs (\d+) ",
@@ -203,8 +203,8 @@ def test_nothing_made_is_status_2(summarize: Run, write: Write, boots: dict[str,
         (["--refuse-contradictions"], "three-way model"),
         (["--no-trivial", "--trivial-template", "script"], "exclude each other"),
         (["--system", " "], "--system is empty"),
-        (["--confidence", "0"], "--confidence"),
-        (["--confidence", "0.9"], "--confidence goes with --search racing"),
+        (["--racing-confidence", "0"], "--racing-confidence"),
+        (["--racing-confidence", "0.9"], "--racing-confidence goes with --search racing"),
         (["--method", "lead"], "--model does nothing with --method lead"),
         (["--method", "centroid"], "--threshold does nothing with --method centroid"),
     ],
@@ -275,6 +275,7 @@ def test_limit_and_quiet(
     assert [record["id"] for record in records(tmp_path / "out.jsonl")] == ["p1"]
 
 
+@pytest.mark.slow
 def test_examples_of_the_help_work(shell: Shell, repository: Path, tmp_path: Path) -> None:
     epilog = summarize_command.epilog or ""
     text = epilog.partition("Examples:")[2].partition("\b")[0].replace("\\\n", " ")

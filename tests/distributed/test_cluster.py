@@ -36,18 +36,21 @@ import numpy as np
 
 from prevalence.distributed import Cluster, DistributedEngine, PartsWriter
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.nli.pairs import PairScores
+from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
-from prevalence.writers import JsonLinesWriter, finished_rows, skip_finished
+from prevalence.runs import Finished, skip_finished
+from prevalence.writers import JsonLinesWriter, finished_rows
 
 folder, kill_after = Path(sys.argv[1]), int(sys.argv[2])
 output = folder / "rows.jsonl"
 files = [folder / "input.jsonl", *sorted((folder / "parquet").iterdir())]
 
-class HashScorer:
-    digest, signature, threshold, three_way, work_unit = b"h", {"nli": "hash"}, 0.5, False, 64
-
+class HashScorer(PairScorer):
     def __init__(self, faults):
+        super().__init__(ScorerTraits(
+            digest=b"h", signature={"nli": "hash"}, threshold=0.5, calibrated=True, three_way=False,
+            probability=True, doubt=0.0, rechecks=False, cached=False, devices=1, work_unit=64,
+        ))
         self.faults = faults
 
     def score(self, texts, pairs, *, progress=None):
@@ -78,8 +81,8 @@ kept = []
 with Cluster(workers=2).open() as pool, output.open("a") as file:
     engine = DistributedEngine(pool, list(map(str, files)), open_engine, split_bytes=1_500)
     left = skip_finished(
-        engine.items(), finished_rows(output), path=output, signature=engine.signature_of,
-        keep=kept.append, digest=engine.digest_of,
+        engine.items(), Finished(path=output, rows=finished_rows(output)),
+        marks=engine.marks, rest=engine.rest, keep=kept.append,
     )
     writer, rows = JsonLinesWriter(file), []
     for place, row in enumerate(engine.run(left)):

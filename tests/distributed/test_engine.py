@@ -12,9 +12,11 @@ import pytest
 from prevalence.distributed import DistributedEngine, Reading
 from prevalence.distributed.worker import Description, SplitScorer, WorkerFault
 from prevalence.errors import BackendError, InputError, ModelError
+from prevalence.nli.pairs import PairScorer
 from prevalence.readers import read_products
+from prevalence.runs import Finished, skip_finished
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.writers import finished_rows, skip_finished
+from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,15 +67,16 @@ def test_rows_counts_and_signatures_are_those_of_the_engine(
     here = open_engine()
     expected = lines(here.run(read_products(source)))
     told: list[int] = []
-    items = engine.items(progress=told.append)
+    items = engine.items(lambda: told.append)
     assert lines(engine.run(items)) == expected
     assert pool.identified <= max(1, 400 // size)  # a fresh run reads no more than its beginning
     assert told[-1] == engine.read == source.stat().st_size
     assert engine.counts.naive == here.counts.naive
     assert engine.counts.planned == here.counts.planned
     assert (engine.counts.scored, engine.counts.failed) == (here.counts.scored, here.counts.failed)
-    for product in list(read_products(source)):
-        assert engine.signature_of(product) == here.signature_of(product)
+    assert [mark for item in engine.items() for mark in item.marks] == [
+        mark for item in read_products(source) for mark in here.marks(item)
+    ]
     assert (engine.threshold, engine.calibrated) == (here.threshold, here.calibrated)
     assert engine.systems >= {"a", "b"}
 
@@ -82,16 +85,16 @@ def resumed(engine: DistributedEngine, output: Path) -> list[str]:
     kept: list[Any] = []
     left = skip_finished(
         engine.items(),
-        finished_rows(output),
-        path=output,
-        signature=engine.signature_of,
+        Finished(path=output, rows=finished_rows(output)),
+        marks=engine.marks,
         keep=kept.append,
-        digest=engine.digest_of,
+        rest=engine.rest,
     )
     new = lines(engine.run(left))
     return lines(kept) + new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 300, 10**6])
 def test_a_run_goes_on_from_any_row(
     pool: Any, source: Path, open_engine: Callable[[], Engine], tmp_path: Path, size: int
@@ -175,12 +178,11 @@ def test_an_engine_that_no_worker_can_open_is_the_workers_own_error(
         DistributedEngine(pool, [str(source)], nothing)
 
 
-class Faulty:
+class Faulty(PairScorer):
     """A scorer that fails on some hypotheses, or on all of them."""
 
     def __init__(self, inner: Any, bad: frozenset[str] | None) -> None:
-        self.__dict__.update(vars(inner))
-        self.digest, self.signature = inner.digest, inner.signature
+        super().__init__(inner.traits, inner)
         self._inner, self._bad = inner, bad
 
     def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
@@ -239,11 +241,9 @@ def test_a_worker_with_another_engine_is_refused(
 class Rechecked(Faulty):
     """A scorer that counts as one with a recheck does, and warns."""
 
-    rechecked = turned = 0
-
     def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
-        self.rechecked += 10
-        self.turned += 1
+        self._did.rechecked += 10
+        self._did.turned += 1
         warnings.warn("rounding moved the log-odds of a pair", RuntimeWarning, stacklevel=2)
         warnings.warn("some library is old", UserWarning, stacklevel=2)
         return self._inner.score(texts, pairs, progress=progress)
@@ -260,17 +260,9 @@ def test_what_the_workers_scorers_count_and_warn_of_is_told(
         warnings.simplefilter("always")
         rows = lines(engine.run(engine.items()))
     assert rows == local(open_engine, source)
-    assert engine.scorer.rechecked == 10 * engine.scorer.turned > 10
-    assert not hasattr(engine.scorer, "hits")
+    counts = engine.scorer_counts
+    assert counts.rechecked == 10 * counts.turned > 10
+    assert not engine.cached
     told = [(found.category, str(found.message)) for found in caught]
     assert told.count((RuntimeWarning, "rounding moved the log-odds of a pair")) == 1
     assert (UserWarning, "some library is old") in told
-
-
-def test_workers_are_warned_of_once(pool: Any, source: Path, fake_scorer: Any) -> None:
-    engine = DistributedEngine(pool, [str(source)], lambda: Engine(fake_scorer(), OPTIONS))
-    with pytest.warns(RuntimeWarning, match="rounding moved"):
-        engine._warn(["rounding moved", "rounding moved"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        engine._warn(["rounding moved"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.distributed import PartsWriter, finished_count, finished_parts
-from prevalence.distributed import parts as module
+from prevalence.distributed.parts import COLUMNS, PART_ROWS
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
 from prevalence.scoring.engine import Engine
@@ -29,25 +29,24 @@ def rows(fake_scorer: Any) -> list[ScoredSummary]:
     return list(Engine(fake_scorer()).run([*items, BadRecord("line 6: broken")]))
 
 
-def write(folder: Path, rows: list[ScoredSummary], *, continues: bool) -> None:
-    with PartsWriter(folder, continues=continues) as writer:
+def write(
+    folder: Path, rows: list[ScoredSummary], *, continues: bool, most: int = PART_ROWS
+) -> None:
+    with PartsWriter(folder, continues=continues, rows=most) as writer:
         for row in rows:
             writer.write(row)
 
 
-def test_rows_come_back_whole_and_in_order(
-    tmp_path: Path, rows: list[ScoredSummary], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_ROWS", 2)
+def test_rows_come_back_whole_and_in_order(tmp_path: Path, rows: list[ScoredSummary]) -> None:
     folder = tmp_path / "rows.parquet"
-    write(folder, rows[:3], continues=False)
-    write(folder, rows[3:], continues=True)
+    write(folder, rows[:3], continues=False, most=2)
+    write(folder, rows[3:], continues=True, most=2)
     names = [path.name for path in sorted(folder.iterdir())]
     assert names == [f"part-0000{n}.parquet" for n in range(4)]  # 2 + 1, then 2 + 1
     assert list(finished_parts(folder)) == rows
     assert finished_count(folder) == len(rows)
     table = pq.read_table(folder)
-    assert table.column_names == list(module.COLUMNS)
+    assert table.column_names == list(COLUMNS)
     assert table["prevalence"].to_pylist() == [row.prevalence for row in rows]
     assert table["error"].to_pylist() == [*[None] * 5, "line 6: broken"]
     assert table["row"].to_pylist() == [row.to_json_line() for row in rows]
@@ -112,13 +111,12 @@ def test_a_part_of_something_else_is_refused(tmp_path: Path) -> None:
         finished_count(folder)
 
 
-def test_parts_are_sorted_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_sorted_by_number(tmp_path: Path) -> None:
     folder = tmp_path / "rows.parquet"
     folder.mkdir()
     names = [f"part-{number:05}.parquet" for number in (99_998, 99_999, 100_000, 100_001)]
     for name in names:
         (folder / name).touch()
-    found = sorted(folder.iterdir(), key=module._number)
-    assert [path.name for path in found] == names
+    # By their names, the 100,000th would be the first.
     with pytest.raises(InputError, match=r"part-99998\.parquet, which is not part 0"):
         PartsWriter(folder, continues=True)

@@ -91,11 +91,11 @@ class Nodes:
 
 
 def test_workers_fill_the_gpus_or_the_cores() -> None:
-    assert Cluster(address="auto", gpus_per_worker=0.5)._size(Nodes(2, 1)) == 6
-    assert Cluster(address="auto", gpus_per_worker=0.1)._size(Nodes(1)) == 10
-    assert Cluster(address="auto", gpus_per_worker=2)._size(Nodes(3, 3)) == 2  # one a node
-    assert Cluster(address="auto")._size(Nodes(0, 0)) == 4
-    assert Cluster(address="auto", gpus_per_worker=1, workers=1)._size(Nodes(2)) == 1
+    assert Cluster(address="auto", gpus_per_worker=0.5).size(Nodes(2, 1)) == 6
+    assert Cluster(address="auto", gpus_per_worker=0.1).size(Nodes(1)) == 10
+    assert Cluster(address="auto", gpus_per_worker=2).size(Nodes(3, 3)) == 2  # one a node
+    assert Cluster(address="auto").size(Nodes(0, 0)) == 4
+    assert Cluster(address="auto", gpus_per_worker=1, workers=1).size(Nodes(2)) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,4 +115,4 @@ def test_gpus_that_no_node_has_are_refused(
     options: dict[str, Any], gpus: tuple[float, ...], said: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=said):
-        Cluster(**{"gpus_per_worker": 1, **options})._size(Nodes(*gpus))
+        Cluster(**{"gpus_per_worker": 1, **options}).size(Nodes(*gpus))

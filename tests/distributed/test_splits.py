@@ -75,9 +75,9 @@ def test_a_gzipped_file_is_one_split(tmp_path: Path) -> None:
 def test_a_large_gzipped_file_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "input.jsonl.gz"
     path.write_bytes(gzip.compress(f"{LINE}\n".encode()))
-    monkeypatch.setattr(module, "_LARGE_GZIP", path.stat().st_size)
+    monkeypatch.setattr(module, "LARGE_GZIP", path.stat().st_size)
     cut(path, None)
-    monkeypatch.setattr(module, "_LARGE_GZIP", path.stat().st_size - 1)
+    monkeypatch.setattr(module, "LARGE_GZIP", path.stat().st_size - 1)
     with pytest.warns(RuntimeWarning, match="one worker scores all"):
         cut(path, None)
 

@@ -421,14 +421,14 @@ def test_scorers(work: Path) -> None:
         scorer = scorer_of(name, **device, **options)
         metric = OpinionPrevalence(scorer=scorer)
         found[title] = {
-            **{key: getattr(scorer, key) for key in OF_SCORERS if hasattr(scorer, key)},
+            **{key: getattr(scorer.traits, key) for key in OF_SCORERS},
             "of scores": metric.signature,
         }
         if options.get("dtype", "float32") == "float32":
             answers = metric.support(REVIEWS, STATEMENTS)
             scores[title] = [answer.entailment for answer in answers]
         # A calibrated threshold is computed when the file is read.
-        found[title]["threshold"] = round(scorer.threshold, 12)
+        found[title]["threshold"] = round(scorer.traits.threshold, 12)
     check(HERE / "scorers.json", as_json(found))
     check(HERE / "scores.json", as_json(scores), near=True)
 

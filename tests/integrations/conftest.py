@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prevalence.rewards import BatchScorer, ModelOptions
+from prevalence.rewards import BatchScorer, ScorerOptions
 
 REVIEWS = (
     ("warm boots and dry feet", "warm boots", "loud and cheap"),
@@ -22,4 +22,4 @@ def examples():
 
 @pytest.fixture
 def lexical_batches():
-    return BatchScorer(ModelOptions(model="rouge1-precision"))
+    return BatchScorer(ScorerOptions(model="rouge1-precision"))

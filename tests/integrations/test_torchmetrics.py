@@ -63,13 +63,13 @@ import json, sys
 from datetime import timedelta
 import torch.distributed as dist
 from prevalence.integrations.torchmetrics import PrevalenceMetric
-from prevalence.rewards import BatchScorer, ModelOptions
+from prevalence.rewards import BatchScorer, ScorerOptions
 
 rank, store, examples = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
 dist.init_process_group(
     "gloo", init_method="file://" + store, rank=rank, world_size=2, timeout=timedelta(seconds=120)
 )
-metric = PrevalenceMetric(BatchScorer(ModelOptions(model="rouge1-precision")))
+metric = PrevalenceMetric(BatchScorer(ScorerOptions(model="rouge1-precision")))
 own = [part[:2] if rank == 0 else part[2:] for part in examples]
 metric.update(*own)
 print("VALUE", json.dumps({key: value.item() for key, value in metric.compute().items()}))
@@ -77,6 +77,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_value_of_one(examples, lexical_batches, tmp_path):
     alone = PrevalenceMetric(lexical_batches)
     alone.update(*examples)

@@ -117,7 +117,7 @@ def test_the_interpreter_was_at_work_and_torch_sees_no_gpu_backend_for_it() -> N
     """A pair longer than one program's block, and the kernel is the interpreted one."""
     spans = np.array([[0, 250, 10, 40], [3, 0, 4, 1]])
     check(spans, ROBERTA, 2, "int64", "triton")
-    kernel = sys.modules["prevalence.kernels.packing_triton"]._fill
+    kernel = sys.modules["prevalence.kernels.packing_triton"].fill
     assert type(kernel).__name__ == "InterpretedFunction"
     from torch.utils._triton import has_triton
 
@@ -172,7 +172,7 @@ def test_the_path_follows_the_device(
 def test_the_path_named_is_the_path_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
     spies = {name: lambda *_, name=name: taken.append(name) for name in PATHS}
-    monkeypatch.setattr(packing, "_PATHS", spies)
+    monkeypatch.setattr(packing, "PATHS", spies)
     spans = np.array([[0, 1, 0, 1]])
     assemble_packed(np.arange(3), spans, BERT)
     assemble_packed(torch.arange(3), spans, BERT, path="torch")
@@ -215,10 +215,10 @@ def test_without_a_compiler_plain_torch_lays_pairs_out(monkeypatch: pytest.Monke
     assert packing.working_path(tokens, BERT) == packing_path(tokens) == "numba"
     monkeypatch.setattr(packing, "packing_path", lambda _tokens: "triton")
     asked = []
-    monkeypatch.setitem(packing._PATHS, "triton", lambda *given: asked.append(given))
+    monkeypatch.setitem(packing.PATHS, "triton", lambda *given: asked.append(given))
     assert packing.working_path(tokens, BERT) == "triton"
     assert len(asked) == 1
-    monkeypatch.setitem(packing._PATHS, "triton", broken)
+    monkeypatch.setitem(packing.PATHS, "triton", broken)
     with pytest.warns(RuntimeWarning, match=r"built here \(CalledProcessError: .*gcc.*plain torch"):
         assert packing.working_path(tokens, BERT) == "torch"
 

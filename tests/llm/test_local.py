@@ -217,20 +217,19 @@ def test_no_text_spells_a_special_token(tiny_llama, tmp_path):
 def test_memory_that_runs_out_halves_the_batch(model, monkeypatch):
     requests = [request(ending, samples=2) for ending in ENDINGS]
     expected = texts(Local(model).complete(requests))
-    local = Local(model)
-    together = local._draw_together
-    sizes = []
+    read, sizes = model.model.forward, []
 
-    def scarce(rows, take):
-        sizes.append(len(rows))
-        if len(rows) > 3:
-            raise torch.OutOfMemoryError
-        together(rows, take)
+    def scarce(input_ids, **more):
+        if input_ids.shape[1] == 1:  # a step of replies, one token a row
+            sizes.append(len(input_ids))
+            if len(input_ids) > 3:
+                raise torch.OutOfMemoryError
+        return read(input_ids=input_ids, **more)
 
-    monkeypatch.setattr(local, "_draw_together", scarce)
-    assert texts(local.complete(requests)) == expected
-    assert sizes[0] == 10
-    assert sum(size for size in sizes if size <= 3) == 10
+    monkeypatch.setattr(model.model, "forward", scarce)
+    assert texts(Local(model).complete(requests)) == expected
+    assert sizes[:3] == [10, 5, 2]
+    assert max(sizes[2:]) > 3  # the other half begins with five rows again
 
 
 def test_what_is_stored_is_not_read_again(model, tmp_path):

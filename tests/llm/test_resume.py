@@ -58,6 +58,7 @@ def finished(process):
     return process.returncode, output + said
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_and_pays_for_nothing_twice(command, chat_server, tmp_path):
     chat_server.seconds = 0.05
     record = tmp_path / "replies.jsonl"

@@ -15,7 +15,12 @@ from prevalence.baselines.judges.audit import (
     audit_orders,
     consistency,
 )
-from prevalence.baselines.judges.duels import DuelRun, every_pair, neighbours, read_pairs
+from prevalence.baselines.judges.duels import (
+    DuelRun,
+    every_pair,
+    neighbours,
+    read_pairs,
+)
 from prevalence.baselines.judges.packs import load_method
 from prevalence.baselines.judges.prompts import choose_dimensions
 from prevalence.baselines.judges.run import JudgeRun, write_steps
@@ -25,6 +30,7 @@ from prevalence.llm.protocol import Response
 from prevalence.meta.preferences import OrderBias
 from prevalence.meta.sources import read_table
 from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.runs import skip_finished
 
 
 class Script:
@@ -172,26 +178,36 @@ def test_the_judge_writes_its_steps_once():
         write_steps(method, dimensions, Script(lambda *_: said(" ")))
 
 
-def test_duels_are_asked_in_both_orders_and_turned_back():
+def test_duels_are_asked_in_both_orders_and_turned_back(tmp_path):
     replies = iter(["A", "A", "A", "B", "C", "no"])
     backend = Script(lambda *_: said(next(replies)))
     dimensions = choose_dimensions(load_method("h2h"), ["fluency"])
     run = DuelRun(make_plan(load_method("h2h")), dimensions, backend, pairs=every_pair)
-    rows = list(run.rows([product("a"), product("b"), product("c")]))
+    rows = list(run.rows(run.items([product("a"), product("b"), product("c")])))
     assert [(row.verdict_ab, row.verdict_ba) for row in rows] == [(1, 2), (1, 1), (0, None)]
     first, second = (request.messages[0].content for request in backend.asked[:2])
     assert first.index("By s.") < first.index("By t.")
     assert second.index("By t.") < second.index("By s.")
     assert "no verdict (unparsable)" in rows[2].error
-    again = list(run.rows([product("a"), product("b")], done=2))
-    assert again == []
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(row.to_json_line() + "\n" for row in rows[:2]), encoding="utf-8")
+    items = run.items([product("a"), product("b"), product("c")])
+    kept = []
+    left = skip_finished(
+        items, run.finished(path), marks=run.marks, rest=run.rest, keep=kept.append
+    )
+    assert [duel.product.id for duels in left for duel in duels] == ["c"]
+    assert kept == rows[:2]
+    with pytest.raises(InputError, match="holds row 2, which is of other input or other settings"):
+        list(skip_finished(run.items([product("a")]), run.finished(path), marks=run.marks,
+                           rest=run.rest, keep=kept.append))  # fmt: skip
 
 
 def test_duels_of_what_was_read_before_the_input_failed():
     backend = Script(lambda *_: said("A"))
     dimensions = choose_dimensions(load_method("h2h"), ["fluency"])
     run = DuelRun(make_plan(load_method("h2h")), dimensions, backend, pairs=every_pair)
-    found = run.rows(_failing(product("a")))
+    found = run.rows(run.items(_failing(product("a"))))
     assert next(found).verdict_ab == 1
     with pytest.raises(ValueError, match="gone"):
         next(found)

@@ -98,6 +98,7 @@ def recorded(path):
     return {tuple(row.get(key, "") for key in keys): row["replies"] for row in rows if "id" in row}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in method_names() if name != "h2h"])
 def test_every_method_end_to_end(judged, backend, method, tmp_path):
     dimension = "all" if method == "chatgpt-4d" else "fluency"

@@ -40,16 +40,20 @@ def request(prompt, *, samples=1, answers=(), **sampling):
     )
 
 
+def brisk():
+    """Delays of milliseconds."""
+    return Pace(base=0.001, longest=0.01, random=random.Random(1))
+
+
 @pytest.fixture
 def connect(chat_server, monkeypatch):
     """A function that opens the server's model, with delays of milliseconds."""
     monkeypatch.setenv("JUDGE_KEY", KEY)
     opened = []
 
-    def connect(**options):
+    def connect(*, pace=None, **options):
         settings = {"base_url": chat_server.url, "api_key_env": "JUDGE_KEY", **options}
-        pace = Pace(base=0.001, longest=0.01, random=random.Random(1))
-        opened.append(Server("tiny", BackendOptions(**settings), pace=pace))
+        opened.append(Server("tiny", BackendOptions(**settings), pace=pace or brisk()))
         return opened[-1]
 
     yield connect
@@ -346,9 +350,9 @@ def test_no_order_of_calls_passes_the_budget(chat_server, connect, workers):
 
 
 def test_what_waits_when_the_run_ends_is_not_sent(chat_server, connect):
-    server = connect(concurrency=1)
-    pace = server._new_pace()
+    pace = brisk()
     pace.wait = pace.stop
+    server = connect(pace=pace, concurrency=1)
     [[response]] = server.complete([request("a")])
     assert response.error == "the run was stopped"
     assert (chat_server.bodies, server.ledger.usage.calls) == ([], 0)
@@ -412,10 +416,7 @@ def test_a_header_that_says_nothing_is_left_holds_every_worker():
     pace = Pace(base=1, longest=60, random=random.Random(0), now=lambda: now[0])
     pace.heed({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s"})
     waited = []
-    pace._stopped.wait = lambda seconds: (
-        waited.append(seconds),
-        now.__setitem__(0, now[0] + seconds),
-    )
+    pace.sleep = lambda seconds: (waited.append(seconds), now.__setitem__(0, now[0] + seconds))
     pace.wait()
     assert waited == [60]
     pace.heed({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m2s"})
@@ -425,9 +426,8 @@ def test_a_header_that_says_nothing_is_left_holds_every_worker():
 
 def test_a_server_that_asks_to_wait_is_not_asked_before(chat_server, connect):
     chat_server.faults = {0: (429, {"retry-after-ms": "150"}, {"message": "wait"})}
-    server = connect(concurrency=1)
-    held = []
-    pace = server._new_pace()
+    held, pace = [], brisk()
+    server = connect(pace=pace, concurrency=1)
     hold = pace.hold
     pace.hold = lambda seconds: (held.append(seconds), hold(seconds))
     assert server.complete([request("a")])[0][0].text == "a / 0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,24 +13,37 @@ import pytest
 from prevalence.errors import BackendError
 from prevalence.nli import cache as module
 from prevalence.nli.cache import FILE_NAME, CachedScorer, PairCache
-from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer, PairScores, TextTable
+from prevalence.nli.pairs import (
+    FLAG_TOO_LONG,
+    FLAG_TRUNCATED,
+    PairScorer,
+    PairScores,
+    ScorerTraits,
+    TextTable,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Counting:
+class Counting(PairScorer):
     """A scorer with a value for every pair that counts the pairs it is asked."""
 
-    signature = {"nli": "counting@0"}  # noqa: RUF012
-    threshold = 0.5
-    calibrated = False
-    doubt = 0.05
-    three_way = True
-
     def __init__(self, digest: bytes = b"d" * 16, work_unit: int = 4) -> None:
-        self.digest = digest
-        self.work_unit = work_unit
+        traits = ScorerTraits(
+            digest=digest,
+            signature={"nli": "counting@0"},
+            threshold=0.5,
+            calibrated=False,
+            three_way=True,
+            probability=True,
+            doubt=0.05,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=work_unit,
+        )
+        super().__init__(traits)
         self.asked: list[tuple[str, str]] = []
         self.fail_at: int | None = None
         self.failure: BaseException = BackendError("the device failed")
@@ -43,7 +57,7 @@ class Counting:
             if texts[hypothesis] == "too long":
                 result.flags[row] = FLAG_TOO_LONG
                 continue
-            seed = hashlib.blake2b(f"{self.asked[-1]}{self.digest}".encode()).digest()
+            seed = hashlib.blake2b(f"{self.asked[-1]}{self.traits.digest}".encode()).digest()
             result.entailment[row] = np.float32(int.from_bytes(seed[:4])) / np.float32(2**33)
             result.contradiction[row] = np.float32(int.from_bytes(seed[4:8])) / np.float32(2**33)
             result.flags[row] = FLAG_TRUNCATED * (seed[9] % 2)
@@ -78,7 +92,7 @@ def test_a_second_run_computes_nothing_and_gives_the_same_bits(tmp_path: Path) -
         scorer = CachedScorer(inner, PairCache(tmp_path))
         finished: list[int] = []
         assert equal(scorer.score(texts, pairs, progress=finished.append), plain)
-        assert (scorer.hits, scorer.misses, len(inner.asked)) == (hits, misses, misses), run
+        assert (scorer.counts.hits, scorer.misses, len(inner.asked)) == (hits, misses, misses), run
         assert sum(finished) == 35
 
 
@@ -102,7 +116,7 @@ def test_texts_are_known_by_content_not_by_number(tmp_path: Path) -> None:
     shifted.add_all(["others", "before"])
     numbers = np.array([[shifted.add(texts[p]), shifted.add(texts[h])] for p, h in pairs])
     assert equal(scorer.score(shifted, numbers), expected)
-    assert scorer.hits == 15
+    assert scorer.counts.hits == 15
 
 
 def test_swapped_texts_and_other_settings_have_other_keys(tmp_path: Path) -> None:
@@ -110,19 +124,17 @@ def test_swapped_texts_and_other_settings_have_other_keys(tmp_path: Path) -> Non
     first = CachedScorer(Counting(b"d" * 16), PairCache(tmp_path))
     first.score(texts, pairs)
     first.score(texts, pairs[:, ::-1])
-    assert first.hits == 0
+    assert first.counts.hits == 0
     other = CachedScorer(Counting(b"e" * 16), PairCache(tmp_path))
     assert equal(other.score(texts, pairs), Counting(b"e" * 16).score(texts, pairs))
-    assert other.hits == 0
+    assert other.counts.hits == 0
 
 
 def test_looks_like_the_scorer_inside(tmp_path: Path) -> None:
     inner = Counting()
     scorer = CachedScorer(inner, PairCache(tmp_path))
     assert isinstance(scorer, PairScorer)
-    names = ("digest", "signature", "threshold", "calibrated", "doubt", "three_way", "work_unit")
-    for name in names:
-        assert getattr(scorer, name) == getattr(inner, name)
+    assert scorer.traits == replace(inner.traits, cached=True)
 
 
 def test_pairs_without_a_probability_are_not_kept(tmp_path: Path) -> None:
@@ -133,7 +145,7 @@ def test_pairs_without_a_probability_are_not_kept(tmp_path: Path) -> None:
         found = scorer.score(table, pairs)
         assert found.flags[0] == FLAG_TOO_LONG
         assert np.isnan(found.entailment[0])
-    assert (scorer.hits, scorer.misses) == (1, 3)
+    assert (scorer.counts.hits, scorer.misses) == (1, 3)
 
 
 @pytest.mark.parametrize("failure", [BackendError("the device failed"), KeyboardInterrupt()])
@@ -145,7 +157,7 @@ def test_finished_units_survive_a_failure(tmp_path: Path, failure: BaseException
         CachedScorer(inner, PairCache(tmp_path)).score(texts, pairs)
     again = CachedScorer(Counting(), PairCache(tmp_path))
     assert equal(again.score(texts, pairs), Counting().score(texts, pairs))
-    assert (again.hits, again.misses) == (10, 10)
+    assert (again.counts.hits, again.misses) == (10, 10)
 
 
 def test_a_flipped_bit_is_a_miss_and_is_told_once(tmp_path: Path) -> None:
@@ -165,10 +177,10 @@ def test_a_flipped_bit_is_a_miss_and_is_told_once(tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="has damaged entries") as caught:
         assert equal(scorer.score(texts, pairs), Counting().score(texts, pairs))
     assert len(caught) == 1
-    assert (cache.damaged_entries, scorer.hits, scorer.misses) == (4, 16, 4)
+    assert (cache.damaged_entries, scorer.counts.hits, scorer.misses) == (4, 16, 4)
     healed = CachedScorer(Counting(), PairCache(tmp_path))
     healed.score(texts, pairs)
-    assert healed.hits == 20
+    assert healed.counts.hits == 20
 
 
 @pytest.mark.parametrize("content", [b"not a database" * 99, b"SQLite format 3\0" + b"\1" * 99])
@@ -181,7 +193,7 @@ def test_a_garbage_file_is_set_aside(tmp_path: Path, content: bytes) -> None:
     scorer = CachedScorer(Counting(), cache)
     scorer.score(texts, pairs)
     scorer.score(texts, pairs)
-    assert (scorer.hits, scorer.misses) == (10, 10)
+    assert (scorer.counts.hits, scorer.misses) == (10, 10)
 
 
 def test_damage_met_while_scoring_starts_a_new_file(tmp_path: Path) -> None:
@@ -198,7 +210,7 @@ def test_damage_met_while_scoring_starts_a_new_file(tmp_path: Path) -> None:
     assert equal(found, Counting().score(texts, pairs))
     again = CachedScorer(Counting(), PairCache(tmp_path))
     again.score(texts, pairs)
-    assert again.hits >= 2_000
+    assert again.counts.hits >= 2_000
 
 
 def test_a_folder_that_cannot_be_made_turns_the_cache_off(tmp_path: Path) -> None:
@@ -262,7 +274,7 @@ def test_the_store_is_asked_by_the_unit_and_not_by_the_pair(tmp_path: Path) -> N
         # 2,000 pairs are two units; a query takes up to 500 keys, and a unit is one transaction.
         looked_up = sum("WHERE key IN" in statement for statement in statements)
         assert (looked_up, kinds.count("COMMIT")) == (4, writes), run
-    assert (scorer.hits, scorer.misses) == (2_000, 2_000)
+    assert (scorer.counts.hits, scorer.misses) == (2_000, 2_000)
 
 
 def test_answers_of_another_reading_are_asked_again(
@@ -277,7 +289,7 @@ def test_answers_of_another_reading_are_asked_again(
     monkeypatch.setattr(module, "_READING", b"1")
     again = CachedScorer(Counting(), PairCache(tmp_path))
     again.score(texts, pairs)
-    assert (again.hits, again.misses) == (0, 15)
+    assert (again.counts.hits, again.misses) == (0, 15)
 
 
 def test_large_units_are_stored_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,4 +301,4 @@ def test_large_units_are_stored_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
         CachedScorer(inner, PairCache(tmp_path)).score(texts, pairs)
     left = CachedScorer(Counting(), PairCache(tmp_path))
     left.score(texts, pairs)
-    assert (left.hits, left.misses) == (16, 19)
+    assert (left.counts.hits, left.misses) == (16, 19)

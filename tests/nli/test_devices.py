@@ -6,7 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import MappingProxyType, SimpleNamespace
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from prevalence.models.checkpoint import PREMISE_FIRST
 from prevalence.nli import cache as cached_scorer
 from prevalence.nli import devices
 from prevalence.nli.devices import SharedScorer, device_names, pair_costs, shares
-from prevalence.nli.pairs import PairScores, TextTable
+from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits, TextTable
 from prevalence.nli.scorer import NLIScorer
 from prevalence.scorers.registry import open_scorer
 
@@ -99,8 +100,7 @@ def test_the_answers_of_one_scorer(count: int, fake_scorer: type[FakeScorer]) ->
     assert sum(finished) == 50
     assert sum(len(scorer.asked) for scorer in each) == 50
     assert all(scorer.asked for scorer in each)
-    assert shared.work_unit == 10 * count
-    assert (shared.digest, shared.threshold) == (each[0].digest, each[0].threshold)
+    assert shared.traits == replace(each[0].traits, devices=count, work_unit=10 * count)
 
 
 def test_no_pairs(fake_scorer: type[FakeScorer]) -> None:
@@ -122,12 +122,11 @@ def test_models_that_run_at_the_same_time(
     assert found.flags.tolist() == expected.flags.tolist()
 
 
-class _Slow:
+class _Slow(PairScorer):
     """Reports progress until it is stopped, or for 20 seconds."""
 
-    digest, signature, threshold, three_way, work_unit = b"slow", MappingProxyType({}), 0.5, True, 1
-
-    def __init__(self, begun: threading.Event | None = None) -> None:
+    def __init__(self, traits: ScorerTraits, begun: threading.Event | None = None) -> None:
+        super().__init__(traits)
         self.begun = begun or threading.Event()
         self.reports = 0
 
@@ -141,23 +140,25 @@ class _Slow:
         return PairScores.empty(len(pairs))
 
 
-def test_a_device_that_fails_stops_the_others() -> None:
+def test_a_device_that_fails_stops_the_others(fake_scorer: type[FakeScorer]) -> None:
     class Broken(_Slow):
         def score(self, *_: Any, **__: Any) -> Any:
             self.begun.wait(20)
             raise BackendError("the device failed")
 
-    slow, begin = _Slow(), time.monotonic()
+    slow, begin = _Slow(fake_scorer().traits), time.monotonic()
     numbered = np.array([[0, 2], [1, 2]])
     with pytest.raises(BackendError, match="the device failed"):
-        SharedScorer([slow, Broken(slow.begun)]).score(_texts([5, 5, 5]), numbered)
+        SharedScorer([slow, Broken(slow.traits, slow.begun)]).score(_texts([5, 5, 5]), numbered)
     assert slow.reports >= 1
     assert time.monotonic() - begin < 15
 
 
 @pytest.mark.parametrize("moment", ["wait", "submit"])
-def test_an_interrupt_stops_all_devices(moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    each, begin = [_Slow(), _Slow()], time.monotonic()
+def test_an_interrupt_stops_all_devices(
+    moment: str, monkeypatch: pytest.MonkeyPatch, fake_scorer: type[FakeScorer]
+) -> None:
+    each, begin = [_Slow(fake_scorer().traits) for _ in range(2)], time.monotonic()
 
     def interrupted(*_: Any) -> None:
         each[0].begun.wait(20)
@@ -181,10 +182,9 @@ def test_an_interrupt_stops_all_devices(moment: str, monkeypatch: pytest.MonkeyP
 
 
 def test_devices_that_would_answer_differently(fake_scorer: type[FakeScorer]) -> None:
-    other = fake_scorer()
-    other.digest = b"another"
+    each = [fake_scorer(), fake_scorer(digest=b"another")]
     with pytest.raises(ConfigurationError, match="in different ways; name devices of one kind"):
-        SharedScorer([fake_scorer(), other])
+        SharedScorer(each)
 
 
 def test_names(monkeypatch: pytest.MonkeyPatch) -> None:

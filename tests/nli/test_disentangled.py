@@ -18,7 +18,6 @@ from transformers import (
 
 from prevalence.errors import ModelError
 from prevalence.kernels.packing import PackedPairs
-from prevalence.nli import disentangled
 from prevalence.nli.disentangled import DisentangledEncoder, projections_of
 from prevalence.nli.scorer import NLIScorer
 
@@ -136,16 +135,15 @@ def test_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """With little room for scores the same comes of more and smaller blocks."""
     model, lengths = _model("v3"), [30] * 7 + [17] * 3
     rows, seen = _rows(lengths), []
-    usual = disentangled._shifted
+    usual = torch.nn.functional.scaled_dot_product_attention
 
-    def noted(states: torch.Tensor, *given: Any) -> torch.Tensor:
-        seen.append((states.shape[0], states.shape[2]))
-        return usual(states, *given)
+    def noted(query: torch.Tensor, key: torch.Tensor, *given: Any, **more: Any) -> torch.Tensor:
+        seen.append((key.shape[0], key.shape[2]))
+        return usual(query, key, *given, **more)
 
     rows = rows._replace(types=torch.zeros_like(rows.types))
-    encoder = DisentangledEncoder(model, LONGEST, "tiny")
-    monkeypatch.setattr(disentangled, "_shifted", noted)
-    monkeypatch.setattr(disentangled, "_AREA", 2 * 30 * 30)
+    encoder = DisentangledEncoder(model, LONGEST, "tiny", area=2 * 30 * 30)
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", noted)
     with torch.inference_mode():
         found, expected = encoder(rows, np.array(lengths)), _one_by_one(model, rows)
     torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
@@ -178,22 +176,15 @@ def test_half_precision_stays_near(dtype: torch.dtype) -> None:
     assert (found.double() - exact).abs().max() < (0.02 if dtype == torch.float16 else 0.15)
 
 
-def _without_distances(*given: Any) -> torch.Tensor:
-    return torch.zeros_like(_SHIFTED(*given))
-
-
-def _backwards(*given: Any) -> torch.Tensor:
-    return _SHIFTED(*given).flip(-1)
-
-
-_SHIFTED = disentangled._shifted
+_OF_DISTANCES = {"v3": "disentangled_attention_bias", "v1": "disentangled_att_bias"}
+"""What transformers adds to scores for distances, by model."""
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-@pytest.mark.parametrize("fault", [None, _without_distances, _backwards])
+@pytest.mark.parametrize("change", [None, torch.zeros_like, lambda scores: scores.flip(-1)])
 @pytest.mark.parametrize("name", ["v3", "v1"])
 def test_another_version_of_the_model_is_noticed(
-    name: str, fault: Any, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+    name: str, change: Any, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Even with small weights, where attention decides little, and whatever the precision."""
     model = _model(name).to(dtype)
@@ -201,10 +192,14 @@ def test_another_version_of_the_model_is_noticed(
         for weight in model.parameters():
             if weight.ndim == 2:
                 weight.mul_(0.02 / 0.5)
-    if fault is None:
+    if change is None:
         DisentangledEncoder(model, LONGEST, "tiny")
         return
-    monkeypatch.setattr(disentangled, "_shifted", fault)
+    attention = type(model.base_model.encoder.layer[0].attention.self)
+    usual = getattr(attention, _OF_DISTANCES[name])
+    monkeypatch.setattr(
+        attention, _OF_DISTANCES[name], lambda *given, **more: change(usual(*given, **more))
+    )
     with pytest.raises(ModelError, match=r"another way \(states differ by .*--packing padded"):
         DisentangledEncoder(model, LONGEST, "tiny")
 

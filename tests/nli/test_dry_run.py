@@ -18,8 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedModel
 
 from prevalence.kernels.packing import PackedPairs
-from prevalence.nli import disentangled, registered
-from prevalence.nli import registered as heads
+from prevalence.nli import registered
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
 from prevalence.nli.packed import Packed, PackedClassifier
 from prevalence.nli.premise_first import pack
@@ -62,12 +61,11 @@ def _rows() -> PackedPairs:
     )
 
 
-def _encoder(model: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def _encoder(model: Any) -> Any:
     if model.config.model_type not in DISENTANGLED:
         return RegisteredEncoder(model, "fake")
     # The check of a model compares numbers.
-    monkeypatch.setattr(disentangled, "_check_code", lambda *_: None)
-    return DisentangledEncoder(model, 64, "fake")
+    return DisentangledEncoder(model, 64, "fake", check=False)
 
 
 class _OnDevice(TorchDispatchMode):
@@ -90,13 +88,13 @@ def test_packed_rows(
         pytest.importorskip("torch.nn.attention.varlen")
     monkeypatch.setattr(registered, "uses_varlen", lambda *_: varlen)
     # A copy in float32 would have to exchange the fakes' content.
-    monkeypatch.setattr(heads, "_in_float32", lambda module: module)
+    monkeypatch.setattr(registered, "_in_float32", lambda module: module)
     # Some versions of transformers have the function of buckets compiled, which takes no fakes.
     more = {"position_buckets": -1} if family == "deberta-v2" else {}
     folder = checkpoint(family)
     with FakeTensorMode():
         model = _model(folder, dtype, **more)
-        encoder = _encoder(model, monkeypatch)
+        encoder = _encoder(model)
         rows = _rows()
         with torch.inference_mode(), _OnDevice():
             states = encoder(rows, LENGTHS)

@@ -73,8 +73,10 @@ def test_packed_equals_padded_equals_one_at_a_time(
     assert packed.checkpoint.labels.entailment == 2
     np.testing.assert_allclose(found.entailment, alone[:, 2], rtol=0, atol=TOLERANCE)
     assert found.entailment.std() > 0.01  # the answers differ from pair to pair
-    assert packed.signature == padded.signature  # in float32 the packing changes no answer
-    assert packed.digest == padded.digest
+    assert (
+        packed.traits.signature == padded.traits.signature
+    )  # in float32 the packing changes no answer
+    assert packed.traits.digest == padded.traits.digest
 
 
 def test_only_rounding_differs_from_padded_rows(folder: Path) -> None:
@@ -208,11 +210,11 @@ def test_half_precision_has_its_head_in_float32_and_says_so(
     opened: Open, pairs: Pairs, number: Number
 ) -> None:
     scorer = opened("roberta", dtype="bfloat16")
-    assert scorer.signature["pack"] == "blocks"
-    assert scorer.signature["dtype"] == "bfloat16"
+    assert scorer.traits.signature["pack"] == "blocks"
+    assert scorer.traits.signature["dtype"] == "bfloat16"
     padded = opened("roberta", dtype="bfloat16", packing="padded")
-    assert "pack" not in padded.signature
-    assert scorer.digest != padded.digest
+    assert "pack" not in padded.traits.signature
+    assert scorer.traits.digest != padded.traits.digest
     states = torch.randn(2, 32)
     head = scorer._reader._head
     assert head(states).dtype == torch.float32
@@ -314,7 +316,7 @@ def test_gpu_packed_is_within_twice_the_error_of_padded(
         for packing in ("packed", "padded")
     )
     own = type(packed._reader._encoder) is RegisteredEncoder
-    assert packed.signature["pack"] == ("varlen" if own else "blocks")
+    assert packed.traits.signature["pack"] == ("varlen" if own else "blocks")
     errors = [np.abs(s.score(*number(pairs)).entailment - exact).max() for s in (packed, padded)]
     assert errors[0] <= 2 * errors[1] + 1e-3
 
@@ -343,7 +345,7 @@ def test_a_kernel_that_cannot_be_built_changes_no_answer(
 
     expected = opened().score(*number(pairs[:6]))
     monkeypatch.setattr(packing, "packing_path", lambda _tokens: "triton")
-    monkeypatch.setitem(packing._PATHS, "triton", broken)
+    monkeypatch.setitem(packing.PATHS, "triton", broken)
     with pytest.warns(RuntimeWarning, match="KernelBuildError: no compiler"):
         scorer = opened()
     _check_equal(scorer.score(*number(pairs[:6])), expected)

@@ -17,9 +17,8 @@ from safetensors.torch import load_file
 from prevalence.errors import BackendError, ModelError
 from prevalence.kernels.packing import sent
 from prevalence.models.checkpoint import load_checkpoint
-from prevalence.nli import packed as packed_module
 from prevalence.nli import premise_first as module
-from prevalence.nli.packed import PackedClassifier
+from prevalence.nli.packed import Packed, PackedClassifier, hypothesis_means
 from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.premise_first import PremiseFirstReader, group, pack
 from prevalence.nli.scorer import NLIScorer
@@ -132,6 +131,11 @@ def naive(folder: Path) -> Naive:
 @pytest.fixture(scope="module")
 def scorer(folder: Path) -> NLIScorer:
     return NLIScorer(str(folder), device="cpu")
+
+
+@pytest.fixture(scope="module")
+def reader(folder: Path) -> PremiseFirstReader:
+    return PremiseFirstReader(load_checkpoint(str(folder)), torch.device("cpu"))
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +258,7 @@ def test_windows_take_the_most_entailing_window(folder: Path, naive: Naive, numb
         assert found.entailment[row] == pytest.approx(best[2], abs=1e-5)
         assert found.contradiction[row] == pytest.approx(best[0], abs=1e-5)
     assert not found.flags.any()
-    assert scorer.signature["gran"] == "window11"
+    assert scorer.traits.signature["gran"] == "window11"
 
 
 def _limited(scorer: NLIScorer, monkeypatch: pytest.MonkeyPatch, tokens: int) -> list[int]:
@@ -304,7 +308,7 @@ def test_half_precision_loses_no_more_than_a_naive_pass_in_it(
     *, dtype: str, folder: Path, naive: Naive, expected: np.ndarray, pairs: Pairs, number: Number
 ) -> None:
     half = NLIScorer(str(folder), device="cpu", dtype=dtype)
-    assert (half.doubt > 0, half.signature["dtype"]) == (True, dtype)
+    assert (half.traits.doubt > 0, half.traits.signature["dtype"]) == (True, dtype)
     found = half.score(*number(pairs)).entailment
     plain = Naive(folder, getattr(torch, dtype))
     rows = [(naive.tokens(p)[: PREMISE - 2], naive.tokens(h)) for p, h in pairs]
@@ -334,16 +338,17 @@ def test_the_last_layer_works_on_the_first_tokens_of_hypotheses(
 def test_what_names_its_answers(
     scorer: NLIScorer, folder: Path, scorers: Callable[..., NLIScorer]
 ) -> None:
-    assert scorer.signature["attn"] == "premise-first"
-    assert scorer.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}"
-    assert "attn" not in scorers("bert").signature
+    assert scorer.traits.signature["attn"] == "premise-first"
+    assert scorer.traits.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}"
+    assert "attn" not in scorers("bert").traits.signature
     shorter = NLIScorer(str(folder), device="cpu", max_length=20)
-    assert shorter.signature["trunc"] == f"20+{HYPOTHESIS}"
+    assert shorter.traits.signature["trunc"] == f"20+{HYPOTHESIS}"
     longest = NLIScorer(str(folder), device="cpu", truncation="longest-first")
-    assert longest.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}-longest"
+    assert longest.traits.signature["trunc"] == f"{PREMISE}+{HYPOTHESIS}-longest"
     config = json.loads((folder / "config.json").read_text())
     assert config["prevalence_max_hypothesis"] == HYPOTHESIS
-    assert len({scorer.digest, shorter.digest, longest.digest, scorers("bert").digest}) == 4
+    others = (scorer, shorter, longest, scorers("bert"))
+    assert len({other.traits.digest for other in others}) == 4
 
 
 def test_unknown_attention_is_refused(altered: Callable[..., Path]) -> None:
@@ -455,9 +460,9 @@ def test_packing_says_where_every_token_is(spans: np.ndarray, seed: int) -> None
 
 @UNHURRIED
 @given(spans=span_rows(), budget=st.integers(1, 80))
-def test_batches_hold_each_row_once_within_the_budget(spans: np.ndarray, budget: int) -> None:
-    reader = object.__new__(PremiseFirstReader)
-    reader._layout = LAYOUT
+def test_batches_hold_each_row_once_within_the_budget(
+    reader: PremiseFirstReader, spans: np.ndarray, budget: int
+) -> None:
     found = list(reader.batches(spans, budget))
     assert sorted(row for batch in found for row in batch.tolist()) == list(range(len(spans)))
     for batch in found:
@@ -489,9 +494,9 @@ def _means_of(hidden: torch.Tensor, lengths: list[int]) -> torch.Tensor:
     masks = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     places = torch.where(masks, torch.arange(max(lengths)), 0)[:, None]
     rows = torch.arange(len(lengths))
-    filled = dict.fromkeys(packed_module.Packed._fields, rows)
+    filled = dict.fromkeys(Packed._fields, rows)
     filled |= {"hypotheses": places, "hypothesis_mask": masks[:, None], "slots": rows}
-    return packed_module._means(hidden, packed_module.Packed(**filled))
+    return hypothesis_means(hidden, Packed(**filled))
 
 
 def test_a_mean_in_half_precision_is_rounded_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from prevalence.errors import ConfigurationError
 from prevalence.nli.cache import CachedScorer, PairCache
-from prevalence.nli.pairs import PairScorer, decided_at
+from prevalence.nli.pairs import PairScorer
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.records import Product, Review, Summary
 from prevalence.scorers.calibrated import CalibratedScorer, IsotonicMap, LogitMap
@@ -36,9 +37,10 @@ ROUNDED = {pair: (p, 0.2) for pair, p in zip(EXACT, (0.22, 0.31, 0.29, 0.41, 0.8
 @pytest.fixture
 def twins(fake_scorer: Any) -> tuple[Any, Any]:
     """A scorer in low precision and the one in float32."""
-    fast, exact = fake_scorer(ROUNDED, threshold=0.3), fake_scorer(EXACT, threshold=0.3)
-    fast.doubt, fast.digest, exact.digest = 0.2, b"low", b"float32"
-    return fast, exact
+    return (
+        fake_scorer(ROUNDED, threshold=0.3, doubt=0.2, digest=b"low"),
+        fake_scorer(EXACT, threshold=0.3, digest=b"float32"),
+    )
 
 
 @pytest.fixture
@@ -54,8 +56,8 @@ def test_only_what_is_in_doubt_is_asked_again(twins: Any, five: Any) -> None:
     assert exact.asked == [("dry", "light"), ("dry", "warm")]
     assert found.entailment.tolist() == pytest.approx([0.22, 0.29, 0.31, 0.41, 0.89])
     assert found.contradiction.tolist() == pytest.approx([0.2, 0.1, 0.1, 0.2, 0.2])
-    assert (scorer.rechecked, scorer.turned, sum(finished)) == (2, 2, 5)
-    assert scorer.doubt == 0.0
+    assert (scorer.counts.rechecked, scorer.counts.turned, sum(finished)) == (2, 2, 5)
+    assert scorer.traits.doubt == 0.0
     assert isinstance(scorer, PairScorer)
 
 
@@ -64,7 +66,7 @@ def test_the_exact_model_is_opened_once_and_only_for_a_doubtful_pair(twins: Any,
     opened: list[Any] = []
     scorer = RecheckedScorer(fast, lambda: opened.append(1) or exact, threshold=0.6)
     scorer.score(*five)
-    assert (opened, scorer.rechecked) == ([], 0)
+    assert (opened, scorer.counts.rechecked) == ([], 0)
     for _ in range(2):
         scorer.at(0.3).score(*five)
         scorer.at(0.4).score(*five)
@@ -74,9 +76,9 @@ def test_the_exact_model_is_opened_once_and_only_for_a_doubtful_pair(twins: Any,
 def test_every_threshold_has_a_digest_of_its_own_and_the_signature_tells(twins: Any) -> None:
     fast, exact = twins
     scorer = RecheckedScorer(fast, lambda: exact)
-    assert dict(scorer.signature) == {"nli": "fake@1", "recheck": "float32"}
-    assert scorer.at(0.3).digest == scorer.digest
-    assert len({fast.digest, scorer.digest, scorer.at(0.31).digest}) == 3
+    assert dict(scorer.traits.signature) == {"nli": "fake@1", "recheck": "float32"}
+    assert scorer.at(0.3).traits.digest == scorer.traits.digest
+    assert len({fast.traits.digest, scorer.traits.digest, scorer.at(0.31).traits.digest}) == 3
     with pytest.raises(ConfigurationError, match="threshold"):
         scorer.at(1.0)
 
@@ -94,7 +96,7 @@ def test_caches_below_serve_every_threshold(twins: Any, five: Any, tmp_path: Pat
         scorer.at(0.4).score(*five)
         # Near .4 lies .41 alone, which the second round has already asked in float32.
         assert len(fast.asked) + len(exact.asked) in {8, asked - 1, 0}
-    assert scorer.hits == 10
+    assert scorer.counts.hits == 10
 
 
 def test_the_engine_decides_at_its_own_threshold(twins: Any) -> None:
@@ -124,8 +126,8 @@ class _Kept(dict[bytes, Any]):
 def test_a_scorer_that_does_not_care_stays_itself(twins: Any) -> None:
     fast, _ = twins
     cached = CachedScorer(fast, _Kept())
-    assert decided_at(fast, 0.9) is fast
-    assert decided_at(cached, 0.9) is cached
+    assert fast.at(0.9) is fast
+    assert cached.at(0.9) is cached
 
 
 class _Calibration:
@@ -137,7 +139,7 @@ class _Calibration:
         self._digest = digest
 
     def check(self, scorer: Any) -> None:
-        assert scorer.digest == self._digest
+        assert scorer.traits.digest == self._digest
 
 
 @pytest.mark.parametrize(
@@ -148,15 +150,15 @@ def test_a_calibration_is_of_the_low_precision_and_decides_as_float32(
 ) -> None:
     fast, exact = twins
     low = RecheckedScorer(fast, lambda: exact, threshold=0.9)
-    calibration: Any = _Calibration(score_map, fast.digest)
+    calibration: Any = _Calibration(score_map, fast.traits.digest)
     scorer = CalibratedScorer(low, calibration)
-    found = scorer.score(*five).entailment > np.float32(scorer.threshold)
+    found = scorer.score(*five).entailment > np.float32(scorer.traits.threshold)
     assert found.tolist() == [False, False, True, True, True]
-    assert (scorer.doubt, scorer.rechecked, scorer.turned) == (0.0, 2, 2)
+    assert (scorer.traits.doubt, scorer.counts.rechecked, scorer.counts.turned) == (0.0, 2, 2)
     with pytest.raises(ConfigurationError, match="--no-recheck"):
-        decided_at(scorer, 0.77)
-    plain = CalibratedScorer(exact, _Calibration(None, exact.digest))  # type: ignore[arg-type]
-    assert decided_at(plain, 0.77) is plain
+        scorer.at(0.77)
+    plain = CalibratedScorer(exact, _Calibration(None, exact.traits.digest))  # type: ignore[arg-type]
+    assert plain.at(0.77) is plain
 
 
 @pytest.fixture
@@ -185,19 +187,20 @@ def test_a_real_model_whose_decisions_turn(
     scorer = open_scorer(folder, device="cpu", dtype=dtype, threshold=0.5)
     true, rounded = (s.score(*table).entailment.astype(np.float64) for s in (exact, low))
     moved = np.abs(np.log(true / (1 - true)) - np.log(rounded / (1 - rounded)))
-    assert 0 < moved.max() < low.doubt
+    assert 0 < moved.max() < low.traits.doubt
     for row in np.argsort(-np.abs(true - rounded))[:3]:
         threshold = float((true[row] + rounded[row]) / 2)
         assert (true[row] > threshold) != (rounded[row] > threshold)
-        safe = decided_at(scorer, threshold)
+        safe = scorer.at(threshold)
         found = safe.score(*table).entailment > threshold
         assert found.tolist() == (true > threshold).tolist()
-        assert 1 <= safe.turned <= safe.rechecked
+        assert 1 <= safe.counts.turned <= safe.counts.rechecked
 
 
 def test_a_model_that_rounding_moves_further_is_told(twins: Any, five: Any) -> None:
     fast, exact = twins
-    fast.doubt = 0.05  # reaches .30 and .31, which are off by .1
+    # It reaches .30 and .31, which are off by .1.
+    fast.traits = replace(fast.traits, doubt=0.05)
     scorer = RecheckedScorer(fast, lambda: exact)
     with pytest.warns(
         RuntimeWarning, match=r"moved the log-odds of a pair by 0\.10.*--dtype float32"
@@ -211,11 +214,12 @@ def test_float32_and_those_who_want_none_are_not_rechecked(checkpoint: Callable[
     plain = open_scorer(folder, device="cpu")
     low = open_scorer(folder, device="cpu", dtype="bfloat16", recheck=False)
     safe = open_scorer(folder, device="cpu", dtype="bfloat16")
-    assert not hasattr(plain, "rechecked")
-    assert not hasattr(low, "rechecked")
+    assert not plain.traits.rechecks
+    assert not low.traits.rechecks
+    assert safe.traits.rechecks
     assert isinstance(safe, RecheckedScorer)
-    assert safe.fast.digest == low.digest
-    assert (safe.threshold, safe.calibrated) == (low.threshold, False)
+    assert safe.fast.traits.digest == low.traits.digest
+    assert (safe.traits.threshold, safe.traits.calibrated) == (low.traits.threshold, False)
 
 
 @pytest.mark.gpu
@@ -233,4 +237,4 @@ def test_a_gpu_decides_as_it_does_in_float32(
     safe = open_scorer(gentle, device="cuda", dtype=dtype, threshold=threshold)
     found = safe.score(*table).entailment
     assert ((found > threshold) == (true > threshold)).all()
-    assert safe.rechecked > 0  # type: ignore[attr-defined]
+    assert safe.counts.rechecked > 0

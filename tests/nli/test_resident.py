@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
-from prevalence.nli import joint as resident
 from prevalence.nli.joint import ResidentTokens
-
-if TYPE_CHECKING:
-    import pytest
 
 CPU = torch.device("cpu")
 
@@ -27,9 +23,8 @@ class _Store:
         self.tokens = np.concatenate([self.tokens, np.asarray(tokens, np.int64)])
 
 
-def test_all_tokens_are_there_as_the_store_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resident, "_LEAST", 4)
-    store, kept = _Store([7, 8, 9]), ResidentTokens(CPU)
+def test_all_tokens_are_there_as_the_store_grows() -> None:
+    store, kept = _Store([7, 8, 9]), ResidentTokens(CPU, least=4)
     assert kept.of(store).tolist() == [7, 8, 9]
     for more in ([1], [2], [], range(100), [5]):
         store.add(more)
@@ -52,7 +47,7 @@ def test_stores_are_kept_apart_and_freed() -> None:
     assert kept.of(second).tolist() == [2, 3]
     del first
     gc.collect()
-    assert len(kept._kept) == 1
+    assert len(kept) == 1
 
 
 def test_an_empty_store() -> None:

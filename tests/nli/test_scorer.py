@@ -81,7 +81,7 @@ def test_label_orders(
     scorer = scorers("bert", labels=labels)
     found = scorer.score(*number(pairs))
     np.testing.assert_allclose(found.entailment, expected[:, entailment], rtol=0, atol=1e-5)
-    assert scorer.three_way == (contradiction is not None)
+    assert scorer.traits.three_way == (contradiction is not None)
     if contradiction is None:
         assert np.isnan(found.contradiction).all()
     else:
@@ -101,13 +101,13 @@ def test_unnamed_labels_need_an_order(
         NLIScorer(str(folder))
     order = ["contradiction", "neutral", "entailment"]
     named = NLIScorer(str(folder), device="cpu", labels=order)
-    assert named.signature["labels"] == "e2c0of3"
-    assert "labels" not in scorers("bert").signature
+    assert named.traits.signature["labels"] == "e2c0of3"
+    assert "labels" not in scorers("bert").traits.signature
     np.testing.assert_array_equal(
         named.score(*number(pairs)).entailment, scorers("bert").score(*number(pairs)).entailment
     )
     swapped = NLIScorer(str(folder), device="cpu", labels=order[::-1])
-    assert swapped.digest != named.digest
+    assert swapped.traits.digest != named.traits.digest
     with pytest.raises(ModelError, match="names 2 classes, the model has 3"):
         NLIScorer(str(folder), labels=["entailment", "not_entailment"])
 
@@ -178,13 +178,13 @@ def test_longest_first_is_what_the_tokenizer_does(
     found = scorer.score(*number(given_pairs))
     np.testing.assert_allclose(found.entailment, expected, rtol=0, atol=1e-5)
     assert found.flags.tolist() == [FLAG_TRUNCATED] * 3 + [0]
-    assert scorer.signature["trunc"] == "40-longest"
+    assert scorer.traits.signature["trunc"] == "40-longest"
 
 
 def test_a_limit_at_most_leaves_a_shorter_one_alone(checkpoint: Callable[..., Path]) -> None:
     folder = str(checkpoint("bert"))
-    assert NLIScorer(folder, device="cpu", at_most=500).signature["trunc"] == str(LIMIT)
-    assert NLIScorer(folder, device="cpu", at_most=20).signature["trunc"] == "20"
+    assert NLIScorer(folder, device="cpu", at_most=500).traits.signature["trunc"] == str(LIMIT)
+    assert NLIScorer(folder, device="cpu", at_most=20).traits.signature["trunc"] == "20"
 
 
 def test_hypothesis_too_long_for_any_premise(
@@ -279,7 +279,7 @@ def test_windows_take_the_most_entailing_window(
     np.testing.assert_allclose(found.entailment[1:], expected[:, 2], rtol=0, atol=1e-5)
     np.testing.assert_allclose(found.contradiction[1:], expected[:, 0], rtol=0, atol=1e-5)
     assert not found.flags.any()
-    assert scorer.signature["gran"] == "window20"
+    assert scorer.traits.signature["gran"] == "window20"
 
 
 def test_a_model_that_cannot_answer_is_refused_when_opened(
@@ -365,7 +365,8 @@ def test_texts_are_freed_with_their_table(
 def test_is_a_pair_scorer(scorers: Callable[..., NLIScorer]) -> None:
     scorer = scorers("bert")
     assert isinstance(scorer, PairScorer)
-    assert (scorer.threshold, scorer.calibrated, scorer.work_unit > 0) == (0.5, False, True)
+    traits = scorer.traits
+    assert (traits.threshold, traits.calibrated, traits.work_unit > 0) == (0.5, False, True)
 
 
 def test_digest_names_what_changes_a_probability(
@@ -373,8 +374,8 @@ def test_digest_names_what_changes_a_probability(
 ) -> None:
     folder = str(checkpoint("bert"))
     same = NLIScorer(folder, device="cpu", batch_tokens=64, threshold=0.3)
-    assert same.digest == scorers("bert").digest
-    assert (same.threshold, same.calibrated) == (0.3, True)
+    assert same.traits.digest == scorers("bert").traits.digest
+    assert (same.traits.threshold, same.traits.calibrated) == (0.3, True)
     others = [
         NLIScorer(folder, device="cpu", windows=8),
         NLIScorer(folder, device="cpu", windows=9),
@@ -383,14 +384,14 @@ def test_digest_names_what_changes_a_probability(
         scorers("roberta"),
         NLIScorer(folder, device="cpu", truncation="longest-first"),
     ]
-    digests = {same.digest, *(scorer.digest for scorer in others)}
+    digests = {same.traits.digest, *(scorer.traits.digest for scorer in others)}
     assert len(digests) == 7
-    assert others[5].signature["trunc"] == f"{LIMIT}-longest"
+    assert others[5].traits.signature["trunc"] == f"{LIMIT}-longest"
     assert all(len(digest) == 16 for digest in digests)
-    assert others[2].signature["trunc"] == "32"
-    assert others[3].signature["dtype"] == "bfloat16"
-    assert same.doubt == 0.0 < others[3].doubt
-    assert "dtype" not in same.signature
+    assert others[2].traits.signature["trunc"] == "32"
+    assert others[3].traits.signature["dtype"] == "bfloat16"
+    assert same.traits.doubt == 0.0 < others[3].traits.doubt
+    assert "dtype" not in same.traits.signature
 
 
 @pytest.mark.parametrize(

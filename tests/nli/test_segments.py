@@ -100,7 +100,7 @@ def test_the_kernel_is_asked_the_same(
 
     options = {"scale", "window_size", *splits}
     monkeypatch.setattr(varlen, "varlen_attn", kernel)
-    monkeypatch.setattr(segments_module, "_varlen_options", lambda: options)
+    monkeypatch.setattr(segments_module, "varlen_options", lambda: options)
     segments = _segments(lengths, varlen=True)
     expected = attend(*row, _segments(lengths), reach=reach)
     torch.testing.assert_close(attend(*row, segments, reach=reach), expected)
@@ -140,7 +140,7 @@ def test_the_kernel_is_for_gpus_in_half_precision() -> None:
     ],
 )
 def test_older_kernels(options: set[str], fits: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments_module, "_varlen_options", lambda: options)
+    monkeypatch.setattr(segments_module, "varlen_options", lambda: options)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _device: (9, 0))
     assert varlen_fits(torch.device("cuda"), torch.float16, 64) == fits
 

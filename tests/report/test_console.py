@@ -19,7 +19,7 @@ from prevalence.report.console import (
     support_view,
     system_table,
 )
-from prevalence.report.systems import Comparison, SystemStatistics
+from prevalence.report.systems import SystemComparison, SystemStatistics
 from prevalence.stats.resampling import Interval
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_wide_characters_count_double() -> None:
 
 def test_comparison_at_80_columns() -> None:
     p_values = {"bootstrap": 0.00099, "randomization": 0.0421}
-    found = [Comparison("contradicting", "unsupported", -0.1502, 28, p_values)]
+    found = [SystemComparison("contradicting", "unsupported", -0.1502, 28, p_values)]
     lines = lines_of(comparison_table(found), 80)
     assert lines[0] == (
         "first          second       difference  p bootstrap  p randomization  products"

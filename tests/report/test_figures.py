@@ -12,7 +12,7 @@ from prevalence.errors import InputError, MissingDependencyError
 from prevalence.meta.conventions import CONVENTIONS
 from prevalence.meta.correlate import Bootstrap
 from prevalence.meta.table import RatingTable
-from prevalence.report.figures import COLOURS, FIGURES, Subject, draw, save
+from prevalence.report.figures import COLOURS, FIGURES, FigureSource, draw, save
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def table():
 @pytest.fixture
 def subject(table):
     pytest.importorskip("matplotlib")
-    return Subject(table, CONVENTIONS["default"], Bootstrap(resamples=30))
+    return FigureSource(table, CONVENTIONS["default"], Bootstrap(resamples=30))
 
 
 def visible(figure):

@@ -35,6 +35,7 @@ def example():
     del sys.modules["train_reward"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("needs_trl")
 def test_the_reward_rises_on_an_easy_setting(example, capsys):
     (row,) = example.main(["--settings", "strict", "--steps", "25", "--seed", "1"])

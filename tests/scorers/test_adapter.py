@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_pairs_and_a_single_sigmoid(tiny, asked):
     expected = [outputs(folder, *pair, activation="sigmoid")[0] for pair in PAIRS]
     np.testing.assert_allclose(scores.entailment, expected, atol=1e-5)
     assert np.isnan(scores.contradiction).all()
-    assert not scorer.three_way
+    assert not scorer.traits.three_way
 
 
 @pytest.mark.parametrize(("pooling", "reduce"), [("max", max), ("min", min), ("mean", np.mean)])
@@ -101,7 +102,7 @@ def test_pairs_are_read_a_unit_at_a_time(tiny, asked, monkeypatch):
         return at_once(inputs)
 
     monkeypatch.setattr(scorer, "_outputs", counting)
-    monkeypatch.setattr(scorer, "work_unit", 3)
+    scorer.traits = replace(scorer.traits, work_unit=3)
     seen = []
     parts = asked(scorer, *PAIRS, progress=seen.append)
     assert held == seen == [3, 1]
@@ -110,7 +111,8 @@ def test_pairs_are_read_a_unit_at_a_time(tiny, asked, monkeypatch):
 
 def test_half_precision_brings_the_doubt_of_its_kind(tiny):
     adapter = Adapter(model=str(tiny("classifier", num_labels=2)))
-    doubts = [AdaptedScorer(adapter, dtype=kind).doubt for kind in ("auto", "float16", "bfloat16")]
+    kinds = ("auto", "float16", "bfloat16")
+    doubts = [AdaptedScorer(adapter, dtype=kind).traits.doubt for kind in kinds]
     assert doubts[0] == 0 < doubts[1] < doubts[2]
 
 
@@ -130,12 +132,12 @@ def test_a_file_beside_the_checkpoint(tiny, asked, tmp_path, suffix):
     path.write_text(lines if suffix == "toml" else json.dumps(fields), encoding="utf-8")
     scorer = open_scorer(f"adapter:{path}", device="cpu", cache=tmp_path)
     assert isinstance(scorer, PairScorer)
-    assert (scorer.threshold, scorer.calibrated) == (0.3, True)
+    assert (scorer.traits.threshold, scorer.traits.calibrated) == (0.3, True)
     first, again = asked(scorer, *PAIRS), asked(scorer, *PAIRS)
     assert first.entailment.tolist() == again.entailment.tolist()
-    assert scorer.hits == len(PAIRS)
+    assert scorer.counts.hits == len(PAIRS)
     named = open_scorer(f"superpal:adapter:{path}", device="cpu")
-    assert named.signature["adapter"] == scorer.signature["adapter"]
+    assert named.traits.signature["adapter"] == scorer.traits.signature["adapter"]
 
 
 def test_every_field_changes_the_digest(tiny):
@@ -144,9 +146,12 @@ def test_every_field_changes_the_digest(tiny):
               {"activation": "sigmoid"}, {"chunk": 5}, {"pooling": "min"},
               {"max_length": 30}]  # fmt: skip
     scorers = [AdaptedScorer(Adapter(model=folder, **given)) for given in fields]
-    assert len({scorer.digest for scorer in scorers}) == len(fields)
-    assert len({scorer.signature["adapter"] for scorer in scorers}) == len(fields)
-    assert AdaptedScorer(Adapter(model=folder, threshold=0.1)).digest == scorers[0].digest
+    assert len({scorer.traits.digest for scorer in scorers}) == len(fields)
+    assert len({scorer.traits.signature["adapter"] for scorer in scorers}) == len(fields)
+    assert (
+        AdaptedScorer(Adapter(model=folder, threshold=0.1)).traits.digest
+        == scorers[0].traits.digest
+    )
 
 
 @pytest.mark.parametrize(("wrong", "said"), [

@@ -113,8 +113,7 @@ def test_heads_and_models_must_go_together(fake_scorer):
 
 
 def test_half_precision_is_refused(fake_scorer):
-    inner = fake_scorer()
-    inner.doubt = 0.05
+    inner = fake_scorer(doubt=0.05)
     with pytest.raises(ConfigurationError, match="summac-conv needs --dtype float32"):
         ConvScorer([inner], head())
 
@@ -123,10 +122,10 @@ def test_is_a_pair_scorer(fake_scorer):
     scorer = ConvScorer([fake_scorer()], head())
     assert isinstance(scorer, PairScorer)
     other = ConvScorer([fake_scorer()], head(bias=0.25))
-    assert scorer.digest != other.digest
-    assert scorer.signature["consistency"] == "summac-conv"
-    assert scorer.signature["head"] != other.signature["head"]
-    assert (scorer.threshold, scorer.calibrated) == (0.5, False)
+    assert scorer.traits.digest != other.traits.digest
+    assert scorer.traits.signature["consistency"] == "summac-conv"
+    assert scorer.traits.signature["head"] != other.traits.signature["head"]
+    assert (scorer.traits.threshold, scorer.traits.calibrated) == (0.5, False)
 
 
 def test_files_are_read_back(tmp_path):

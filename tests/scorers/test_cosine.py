@@ -68,7 +68,7 @@ def test_the_first_token_and_a_limit(tiny, asked):
     (score,) = asked(scorer, (REVIEW, "dry feet")).entailment
     expected = vector(folder, REVIEW, "cls", 8) @ vector(folder, "dry feet", "cls", 8)
     assert 2 * score - 1 == pytest.approx(expected, abs=2e-6)
-    assert (scorer.signature["pooling"], scorer.signature["trunc"]) == ("cls", "8")
+    assert (scorer.traits.signature["pooling"], scorer.traits.signature["trunc"]) == ("cls", "8")
 
 
 def test_half_precision_is_refused_since_its_doubt_has_no_bound(tiny):
@@ -117,9 +117,9 @@ def test_is_a_pair_scorer(tiny):
     encoder = Encoder(str(tiny("encoder")))
     scorers = [CosineScorer(encoder), CosineScorer(encoder, "document")]
     assert isinstance(scorers[0], PairScorer)
-    assert scorers[0].digest != scorers[1].digest != encoder.digest
-    assert (scorers[0].threshold, scorers[0].calibrated) == (0.75, False)
-    assert CosineScorer(encoder, threshold=0.4).calibrated
+    assert scorers[0].traits.digest != scorers[1].traits.digest != encoder.digest
+    assert (scorers[0].traits.threshold, scorers[0].traits.calibrated) == (0.75, False)
+    assert CosineScorer(encoder, threshold=0.4).traits.calibrated
     with pytest.raises(ConfigurationError, match="unknown mode 'word'"):
         CosineScorer(encoder, "word")
 

@@ -69,9 +69,9 @@ def test_alignment_by_hand(fake_scorer, asked, alignment, expected):
 def test_is_a_pair_scorer(fake_scorer):
     scorer = AlignmentScorer(fake_scorer(threshold=0.2))
     assert isinstance(scorer, PairScorer)
-    assert (scorer.threshold, scorer.calibrated) == (0.2, False)
-    assert scorer.signature["consistency"] == "superpal"
-    assert scorer.digest != AlignmentScorer(fake_scorer(), "max").digest
+    assert (scorer.traits.threshold, scorer.traits.calibrated) == (0.2, False)
+    assert scorer.traits.signature["consistency"] == "superpal"
+    assert scorer.traits.digest != AlignmentScorer(fake_scorer(), "max").traits.digest
     with pytest.raises(ConfigurationError, match="unknown alignment 'sum'"):
         AlignmentScorer(fake_scorer(), "sum")
 

@@ -100,7 +100,7 @@ def test_the_scorer_by_hand(asked):
     assert not any(count > 1 for count in Counter(script.written).values())
     free = QuestionScorer(script, script, filtered=False)
     assert asked(free, pairs[0]).entailment == pytest.approx([(2 / 3 + 1) / 2])
-    assert free.digest != QuestionScorer(script, script).digest
+    assert free.traits.digest != QuestionScorer(script, script).traits.digest
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_end_to_end(tiny, asked, tmp_path):
     name = f"qafe:qg={tiny('seq2seq')},qa={tiny('answerer')},unfiltered"
     scorer = open_scorer(name, device="cpu", cache=tmp_path, threshold=0.2)
     assert isinstance(scorer, PairScorer)
-    assert (scorer.threshold, scorer.signature["consistency"]) == (0.2, "qafe")
+    assert (scorer.traits.threshold, scorer.traits.signature["consistency"]) == (0.2, "qafe")
     scores = asked(scorer, (REVIEW, CLAIM), (CLAIM, REVIEW), (LONG, CLAIM))
     assert ((scores.entailment >= 0) & (scores.entailment <= 1)).all()
     inner = scorer._inner

@@ -10,24 +10,23 @@ from prevalence.scorers.registry import loads_model, open_scorer
 from prevalence.scorers.rouge import RougeScorer
 
 
-class _Opened:
-    """Stands for the model's scorer and keeps what it was given."""
-
-    def __init__(self, model, **options):
-        self.model = model
-        self.options = options
-
-
 @pytest.fixture
-def model_scorer(monkeypatch):
-    monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", _Opened)
+def model_scorer(monkeypatch, fake_scorer):
+    class Opened(fake_scorer):
+        """Stands for the model's scorer and keeps what it was given."""
+
+        def __init__(self, model, **options):
+            super().__init__()
+            self.model, self.options = model, options
+
+    monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", Opened)
 
 
 def test_rouge_is_a_pair_scorer():
     scorer = open_scorer("rouge1-precision", threshold=0.3)
     assert isinstance(scorer, RougeScorer)
     assert isinstance(scorer, PairScorer)
-    assert scorer.threshold == 0.3
+    assert scorer.traits.threshold == 0.3
 
 
 @pytest.mark.parametrize(
@@ -43,7 +42,9 @@ def test_rouge_takes_no_model_options(options):
 
 
 def test_rouge_runs_where_every_scorer_may():
-    assert all(open_scorer("rougeL-f1", device=device).work_unit for device in ("auto", "cpu"))
+    assert all(
+        open_scorer("rougeL-f1", device=device).traits.work_unit for device in ("auto", "cpu")
+    )
     assert not loads_model("rougeL-f1")
     assert loads_model("embedded")
     assert loads_model("cosine:some/encoder")
@@ -63,12 +64,12 @@ def test_models_by_name_path_and_prefix(model_scorer, name, model):
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("rouge1-precision:x", "cannot make sense of x; write rouge1-precision alone"),
+    ("rouge1-precision:x", "rouge1-precision has no option 'x'; it has: none"),
     ("summac-zs:word", "unknown granularity 'word'"),
     ("summac-zs:sentence-sentence-sentence", "unknown granularity"),
     ("summac-zs:sentence,median", "unknown operator 'median': choose from max, mean, min"),
-    ("summac-zs:sentence,max,mean,extra", "cannot make sense of extra; write summac-zs"),
-    ("summac-zs:modell=x", "cannot make sense of modell=x"),
+    ("summac-zs:sentence,max,mean,extra", "summac-zs has no option 'extra'; it has: granularity"),
+    ("summac-zs:modell=x", "has no option 'modell'; did you mean model"),
     ("summac-zs:model=a,model=b", "given twice"),
 ])  # fmt: skip
 def test_names_that_say_nothing_are_refused(monkeypatch, fake_scorer, name, said):
@@ -90,8 +91,8 @@ def test_summac_reads_pairs_as_summac_does(monkeypatch, fake_scorer, tmp_path):
     assert seen["labels"] == ("entailment", "contradiction", "neutral")
     assert (seen["at_most"], seen["truncation"]) == (500, "longest-first")
     assert seen["threshold"] is None
-    assert (scorer.threshold, scorer.calibrated) == (0.3, True)
-    assert scorer.hits == 0  # the cache keeps the units
+    assert (scorer.traits.threshold, scorer.traits.calibrated) == (0.3, True)
+    assert scorer.counts.hits == 0  # the cache keeps the units
 
 
 def test_a_cache_folder_wraps_the_scorer(tmp_path):
@@ -102,9 +103,9 @@ def test_a_cache_folder_wraps_the_scorer(tmp_path):
     pairs = numbers[None, :]
     first, again = cached.score(texts, pairs), cached.score(texts, pairs)
     assert first.entailment == again.entailment == plain.score(texts, pairs).entailment == [1.0]
-    assert cached.hits == 1
-    assert cached.threshold == plain.threshold
-    assert dict(cached.signature) == dict(plain.signature)
+    assert cached.counts.hits == 1
+    assert cached.traits.threshold == plain.traits.threshold
+    assert dict(cached.traits.signature) == dict(plain.traits.signature)
 
 
 @pytest.mark.parametrize("name", ["rouge9-foo", "cosin:x", "summac"])

@@ -153,18 +153,18 @@ def test_every_name_is_a_scorer(name):
     scorer = RougeScorer(name)
     parts = rouge(name[5], premise, hypothesis)
     assert scorer.score(texts, pair).entailment == np.float32(getattr(parts, name[7:]))
-    assert scorer.calibrated is (name == NAME)
-    assert scorer.signature["consistency"] == name
+    assert scorer.traits.calibrated is (name == NAME)
+    assert scorer.traits.signature["consistency"] == name
 
 
 def test_scorers_have_different_digests_and_known_names():
-    assert len({RougeScorer(name).digest for name in ROUGE_NAMES}) == len(ROUGE_NAMES) == 9
+    assert len({RougeScorer(name).traits.digest for name in ROUGE_NAMES}) == len(ROUGE_NAMES) == 9
     with pytest.raises(ConfigurationError, match=r"unknown scorer 'rouge3-f1': choose from rouge1"):
         RougeScorer("rouge3-f1")
 
 
 def test_the_scorer_takes_a_threshold():
-    assert RougeScorer(NAME).threshold == DEV_THRESHOLD
-    assert RougeScorer(NAME, threshold=0.0).threshold == 0.0
+    assert RougeScorer(NAME).traits.threshold == DEV_THRESHOLD
+    assert RougeScorer(NAME, threshold=0.0).traits.threshold == 0.0
     with pytest.raises(ConfigurationError):
         RougeScorer(NAME, threshold=1.0)

@@ -67,18 +67,19 @@ def test_is_a_pair_scorer_whose_signature_says_it_all(fake_scorer):
     inner = fake_scorer(threshold=0.3)
     scorer = ZeroShotScorer(inner, "document-sentence", over_premise="mean", over_hypothesis="min")
     assert isinstance(scorer, PairScorer)
-    assert (scorer.threshold, scorer.calibrated, scorer.three_way) == (0.3, False, False)
-    assert dict(scorer.signature) == {
+    traits = scorer.traits
+    assert (traits.threshold, traits.calibrated, traits.three_way) == (0.3, False, False)
+    assert dict(traits.signature) == {
         "nli": "fake@1", "consistency": "summac-zs", "gran": "document-sentence", "ops": "mean-min",
     }  # fmt: skip
     others = [
         ZeroShotScorer(inner), ZeroShotScorer(inner, "document-sentence", over_premise="mean"),
         ZeroShotScorer(inner, minus_contradiction=True), ZeroShotScorer(inner, most_units=5),
     ]  # fmt: skip
-    assert others[2].threshold == 0.5
-    assert others[2].signature["minus"] == "contradiction"
-    assert len({scorer.digest, *(other.digest for other in others)}) == 5
-    assert not hasattr(scorer, "hits")
+    assert others[2].traits.threshold == 0.5
+    assert others[2].traits.signature["minus"] == "contradiction"
+    assert len({traits.digest, *(other.traits.digest for other in others)}) == 5
+    assert not traits.cached
 
 
 def test_a_unit_that_no_model_can_read(fake_scorer):
@@ -118,7 +119,9 @@ def recorded():
     """Figures of the original package, made by `make parity`."""
     with np.load(parity.RECORD) as file:
         figures = dict(file)
-    assert str(figures.pop("inputs")) == parity.inputs_digest(), "make parity again"
+    assert str(figures.pop("inputs")) == parity.digest_of(parity.parity_pairs()), (
+        "make parity again"
+    )
     return figures
 
 
@@ -134,6 +137,7 @@ def tiny(folder):
     return parity.open_models(folder, ["tiny", "tiny-b"], folder / "cache")
 
 
+@pytest.mark.slow
 @pytest.mark.parity
 def test_equals_the_original_on_a_tiny_model(recorded, tiny):
     pairs = parity.parity_pairs()
@@ -180,8 +184,7 @@ def moved(probabilities, by):
 ])  # fmt: skip
 @given(units=st.lists(UNIT_PAIR, min_size=4, max_size=4))
 def test_rounding_moves_a_score_no_further_than_its_parts(fake_scorer, choice, units):
-    inner = fake_scorer()
-    inner.doubt = DOUBT
+    inner = fake_scorer(doubt=DOUBT)
     if isinstance(choice, str):
         scorer = AlignmentScorer(inner, choice)
     else:
@@ -197,10 +200,10 @@ def test_rounding_moves_a_score_no_further_than_its_parts(fake_scorer, choice, u
         (score,) = scorer.reduce([answers])
         return np.log(score / (1 - score))
 
-    assert scorer.doubt == DOUBT
+    assert scorer.traits.doubt == DOUBT
     assert abs(log_odds(DOUBT * way) - log_odds(0.0)) <= DOUBT + 1e-9
 
 
 @pytest.mark.parametrize("minus", [False, True])
 def test_only_a_difference_is_no_probability(fake_scorer, minus):
-    assert ZeroShotScorer(fake_scorer(), minus_contradiction=minus).probability is not minus
+    assert ZeroShotScorer(fake_scorer(), minus_contradiction=minus).traits.probability is not minus

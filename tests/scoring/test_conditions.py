@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
-from prevalence.scoring.conditions import Clause, Where, parse_where
+from prevalence.scoring.options import Clause, Where, parse_where
 
 REVIEW = {
     "text": "The Battery died; the power-supply hums. It won't charge!",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -141,7 +142,7 @@ def test_full_matrix_and_soft_equal_the_naive_loop(fake_scorer, items, work_unit
     full = list(Engine(scorer, ScoringOptions(full_matrix=True)).run(items))
     soft = list(Engine(scorer, ScoringOptions(soft=True)).run(items))
     for row, with_soft, (product, summary) in zip(full, soft, summaries_of(items), strict=True):
-        expected = naive(product, summary, scorer.answer, scorer.threshold)
+        expected = naive(product, summary, scorer.answer, scorer.traits.threshold)
         assert row.prevalence == with_soft.prevalence == expected["prevalence"]
         assert flat(row) == flat(with_soft) == expected["sentences"]
         assert row.soft_prevalence is None
@@ -167,7 +168,7 @@ def test_only_needed_pairs_are_asked_and_each_once(fake_scorer, items):
     list(engine.run(items))
     first, second, requests = set(), set(), 0
     for product, summary in summaries_of(items):
-        rows = naive(product, summary, scorer.answer, scorer.threshold)["sentences"]
+        rows = naive(product, summary, scorer.answer, scorer.traits.threshold)["sentences"]
         for k, sentence in enumerate(rows):
             wave = [(earlier["text"], sentence["text"]) for earlier in rows[:k]]
             if product.name is not None:
@@ -276,12 +277,12 @@ def test_decisions_that_rounding_could_turn_are_counted(fake_scorer):
     # At threshold .3 a doubt of .5 in the log-odds reaches from .206 to .414: of the pairs asked,
     # only ("Blue.", "It fits.") at .3 lies there.
     scorer = fake_scorer(ANSWERS, threshold=0.3)
-    scorer.doubt = 0.5
+    scorer.traits = replace(scorer.traits, doubt=0.5)
     engine = Engine(scorer)
     product = Product("p1", tuple(map(Review, REVIEWS)), (Summary("a", SUMMARY),), "boot")
     list(engine.run([product]))
     assert engine.counts.doubtful == 1
-    scorer.doubt = 0.0
+    scorer.traits = replace(scorer.traits, doubt=0.0)
     list(engine.run([product]))
     assert engine.counts.doubtful == 1
 
@@ -465,8 +466,7 @@ def test_a_probability_out_of_range_is_refused(fake_scorer):
 
 
 def test_soft_prevalence_of_scores_that_are_no_probabilities_is_refused(fake_scorer):
-    scorer = fake_scorer()
-    scorer.probability = False
+    scorer = fake_scorer(probability=False)
     with pytest.raises(ConfigurationError, match="soft prevalence needs probabilities"):
         Engine(scorer, ScoringOptions(soft=True))
     assert list(Engine(scorer, ScoringOptions(full_matrix=True)).run([])) == []

@@ -10,8 +10,14 @@ import pytest
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.runs import skip_finished
 from prevalence.sentences import get_splitter
-from prevalence.simplify.products import SIGNATURE_KEY, simplified_products, skip_simplified
+from prevalence.simplify.products import (
+    SIGNATURE_KEY,
+    finished_simplified,
+    simplified_marks,
+    simplified_products,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +85,14 @@ def output(tmp_path: Path) -> Path:
 
 
 def left(output, items, signature="upper|v:1"):
-    return list(skip_simplified(items, output, signature=signature))
+    return list(
+        skip_finished(
+            items,
+            finished_simplified(output),
+            marks=lambda item: simplified_marks(item, signature),
+            keep=lambda _: None,
+        )
+    )
 
 
 def test_finished_products_are_left_out(output: Path):

@@ -6,11 +6,11 @@ import gzip
 import json
 import re
 import shlex
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from click import Context
 from click.testing import CliRunner, Result
 from safetensors.torch import load_file
 
@@ -221,8 +221,9 @@ def test_the_examples_of_the_help_texts_run(
     monkeypatch.chdir(place)
     shorter = {"train-simplifier": ["--epochs", "1"], "score": ["--model", "rouge1-precision"]}
     lines = []
-    for name in ("train_simplifier", "simplify"):
-        epilog = import_module(f"prevalence.cli.{name}")._EPILOG.replace("\\\n", "")
+    for name in ("train-simplifier", "simplify"):
+        command = main.get_command(Context(main), name)
+        epilog = command.epilog.replace("\\\n", "")
         lines += re.findall(r"^  (prevalence .*)$", epilog, re.MULTILINE)
     assert len(lines) == 3
     for line in lines:

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.stats.agreement import (
     COEFFICIENTS,
-    LEVELS,
+    SCALES,
     agreement_by_cell,
     cohen_kappa,
     fleiss_kappa,
@@ -96,7 +96,7 @@ def test_ac1_by_hand():
 @given(table=ratings().filter(several_categories))
 def test_alpha_equals_the_kept_package(table):
     krippendorff = pytest.importorskip("krippendorff")
-    for level in LEVELS:
+    for level in SCALES:
         expected = krippendorff.alpha(table.T, level_of_measurement=level)
         assert krippendorff_alpha(table, level=level) == pytest.approx(expected, abs=1e-12)
 
@@ -156,7 +156,7 @@ def test_order_of_items_and_raters_does_not_matter(coefficient, table, random):
 @law
 @given(table=ratings(), scale=st.sampled_from([0.5, 3.0]), shift=st.integers(-3, 3))
 def test_alpha_keeps_its_value_under_a_change_of_scale(table, scale, shift):
-    for level in LEVELS:
+    for level in SCALES:
         assert krippendorff_alpha(table * scale + shift, level=level) == pytest.approx(
             krippendorff_alpha(table, level=level), abs=1e-9, nan_ok=True
         )

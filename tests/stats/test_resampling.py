@@ -198,7 +198,7 @@ def test_blocks_do_not_change_results(monkeypatch, block):
         return [bootstrap_interval(first, resamples=101, seed=5), *tests]
 
     whole = everything()
-    monkeypatch.setattr(statistics, "_BLOCK", block)
+    monkeypatch.setattr(statistics, "BLOCK", block)
     assert everything() == whole
 
 

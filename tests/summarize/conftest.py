@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from prevalence.scoring.matrix import ReviewMatrix
+from prevalence.metric import ReviewMatrix
 from prevalence.summarize.candidates import Candidates, Place
 from prevalence.summarize.questions import KnownJudge
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
-from prevalence.scoring.matrix import ReviewMatrix
+from prevalence.metric import ReviewMatrix
 from prevalence.sentences import get_splitter
 from prevalence.summarize import greedy as module
 from prevalence.summarize.candidates import Candidates, LengthRule
@@ -90,12 +90,6 @@ def test_racing_with_delta_towards_zero_is_exact(
         assert identity(picks) == expected
 
 
-@pytest.fixture
-def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Search as if calls cost nothing, so that a few sentences are enough for a hard choice."""
-    monkeypatch.setattr(module, "_BATCH", 2)
-
-
 def mistakes(world: World, *, delta: float, runs: int = 1000) -> int:
     """How often racing misses Algorithm 1's choice, over runs in ten worlds of close supports."""
     rule = {"sentences": 2}
@@ -105,20 +99,20 @@ def mistakes(world: World, *, delta: float, runs: int = 1000) -> int:
         made = world(number, m=60, n=20, shares=shares, redundancy=0.1)
         expected = algorithm_1(made, **rule)
         for seed in range(runs // 10):
+            # In small batches, so that a few sentences are enough for a hard choice.
             picks = greedy(
-                made.judge(), made.candidates, LengthRule(**rule), delta=delta, seed=seed
+                made.judge(), made.candidates, LengthRule(**rule), delta=delta, seed=seed, batch=2
             )
             wrong += identity(picks) != expected
     return wrong
 
 
-@pytest.mark.usefixtures("one_by_one")
+@pytest.mark.slow
 def test_racing_keeps_its_promise_over_a_thousand_orders(world: World) -> None:
     # At most 100 mistakes are expected of delta = 0.1; the union bound makes them far fewer.
     assert mistakes(world, delta=0.1) <= 100
 
 
-@pytest.mark.usefixtures("one_by_one")
 def test_the_count_of_mistakes_can_tell_a_bound_that_does_not_hold(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -231,7 +225,7 @@ def test_a_prefix_of_a_longer_choice_is_the_shorter_one(world: World) -> None:
 
 @pytest.mark.parametrize("expected", [1, 5, 40])
 def test_the_shares_of_delta_add_up_to_no_more_than_delta(expected: int) -> None:
-    shares = [module._share(0.05, place, expected) for place in range(1, 2000)]
+    shares = [module.risk_share(0.05, place, expected) for place in range(1, 2000)]
     assert 0.0499 < sum(shares) <= 0.05
     assert min(shares) > 0
 

@@ -28,8 +28,8 @@ def judge(fake_scorer: Any) -> Callable[..., PairJudge]:
             reviews=REVIEWS,
             sentences=SENTENCES,
             statement="I bought a boot.",
-            threshold=scorer.threshold,
-            three_way=scorer.three_way,
+            threshold=scorer.traits.threshold,
+            three_way=scorer.traits.three_way,
         )
 
     return build

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review
-from prevalence.summarize.products import Target, skip_summarized
+from prevalence.runs import skip_finished
+from prevalence.summarize.products import Target
 
 TARGET = Target(system="new")
 
@@ -20,12 +23,12 @@ def row(item, text="Warm.", signature="s"):
 
 
 def left(tmp_path, items, rows, signature=lambda _: "s"):
-    kept = skip_summarized(
+    kept = skip_finished(
         iter(items),
-        iter(rows),
-        path=tmp_path / "out.jsonl",
-        system="new",
-        signature=signature,
+        replace(TARGET.finished(tmp_path / "out.jsonl"), rows=iter(rows)),
+        marks=lambda item: TARGET.marks(item, signature),
+        keep=lambda _: None,
+        rest=lambda item, _: item,
     )
     return [item.id for item in kept]
 
@@ -74,12 +77,11 @@ def _refused(_):
 def test_an_output_of_another_run_is_refused_before_anything_is_tried(
     tmp_path, rows, signature, said
 ):
-    kept = skip_summarized(
+    kept = skip_finished(
         iter([product("a"), product("b"), product("c")]),
-        iter(rows),
-        path=tmp_path / "out.jsonl",
-        system="new",
-        signature=signature,
+        replace(TARGET.finished(tmp_path / "out.jsonl"), rows=iter(rows)),
+        marks=lambda item: TARGET.marks(item, signature),
+        keep=lambda _: None,
     )
     with pytest.raises(InputError, match=said):
         next(kept)

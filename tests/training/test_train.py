@@ -2,7 +2,7 @@
 
 import itertools
 import json
-import sys
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
 from prevalence.training import state
-from prevalence.training.loop import Progress
+from prevalence.training.loop import TrainingProgress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
@@ -39,7 +39,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def run(recipe: Recipe, folder: Path, *, stop_at: int = 0) -> None:
-    def progress(event: Progress) -> None:
+    def progress(event: TrainingProgress) -> None:
         if stop_at and event.step >= stop_at:
             raise StopError
 
@@ -123,7 +123,7 @@ def test_premise_first_model_learns_and_the_scorer_gives_the_same_answers(
     records = [json.loads(line) for line in pairs_file.read_text().splitlines()]
     pairs = [(r["premise"], r["hypothesis"]) for r in records]
     scorer = NLIScorer(str(folder), device="cpu")
-    assert scorer.signature["trunc"] == "40+16"
+    assert scorer.traits.signature["trunc"] == "40+16"
     table = TextTable()
     numbers = np.array([(table.add(a), table.add(b)) for a, b in pairs])
     classifier = load_classifier(folder, recipe.model, seed=0)
@@ -183,7 +183,7 @@ def test_folds_of_one_class_are_refused_before_training(
 ) -> None:
     # Each of the 16 groups has one colour, and so one class.
     recipe = read_recipe(recipe_file(cross_validation="source = 'pairs'\nfolds = 16\n"))
-    events: list[Progress] = []
+    events: list[TrainingProgress] = []
     with pytest.raises(ConfigurationError, match=r"fold 1 of 'pairs' has . positive pairs of 8"):
         train(recipe, tmp_path / "out", device="cpu", progress=events.append)
     assert events == []
@@ -196,7 +196,7 @@ def test_a_validation_of_one_class_is_refused_before_training(
     kept = "".join(line for line in lines if '"label": 0' in line)
     pairs_file.write_text(kept, encoding="utf-8")
     recipe = read_recipe(recipe_file(validation="source = 'pairs'\nmetric = 'loss'\n"))
-    events: list[Progress] = []
+    events: list[TrainingProgress] = []
     with pytest.raises(ConfigurationError, match="validation 'pairs' has 0 positive pairs of 64"):
         train(recipe, tmp_path / "out", device="cpu", progress=events.append)
     assert events == []
@@ -275,15 +275,23 @@ def test_a_recipe_may_withhold_the_contradiction_class(
     assert config["prevalence_contradiction"] is False
 
 
-def test_no_folder_is_guessed_for_the_data(tmp_path, monkeypatch):
-    module = sys.modules[command.callback.__module__]
+@pytest.mark.parametrize("named", [None, ""])
+def test_no_folder_is_guessed_for_the_data(named, recipe_file, tmp_path, monkeypatch):
+    recipe = recipe_file()
+    text = re.sub(r"path = '[^']*'", "path = '${PREVALENCE_DATA}/x.jsonl'", recipe.read_text())
+    recipe.write_text(text)
+
+    def told():
+        words = [str(recipe), "--output", str(tmp_path / "model"), "--device", "cpu"]
+        result = CliRunner().invoke(command, words)
+        assert result.exit_code != 0
+        return f"{result.exception} {result.stderr}"
+
     (tmp_path / "shared" / "data").mkdir(parents=True)
-    monkeypatch.setattr(module, "__file__", str(tmp_path / "repo" / "prevalence" / "cli" / "x.py"))
-    for named in (None, ""):
-        if named is None:
-            monkeypatch.delenv("PREVALENCE_DATA", raising=False)
-        else:
-            monkeypatch.setenv("PREVALENCE_DATA", named)
-        assert module._default_data() is None
-    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path))
-    assert module._default_data() == tmp_path
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREVALENCE_DATA", raising=False)
+    if named is not None:
+        monkeypatch.setenv("PREVALENCE_DATA", named)
+    assert "set PREVALENCE_DATA or pass --data FOLDER" in told()
+    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path / "named"))
+    assert str(tmp_path / "named" / "x.jsonl") in told()

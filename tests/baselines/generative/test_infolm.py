@@ -54,6 +54,7 @@ def test_equal_to_torchmetrics(tiny, summary_pairs, idf):
     assert np.nanmax(found) - np.nanmin(found) > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parity
 def test_a_hundred_real_summaries_are_torchmetrics_one_by_one(tiny, summary_pairs):
     module = pytest.importorskip("torchmetrics.functional.text.infolm")

@@ -8,6 +8,7 @@ import torch
 import transformers as hf
 
 from prevalence.baselines import Example, Runtime, get
+from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.errors import ConfigurationError
 
 DIRECTIONS = ("bartscore-faithfulness", "bartscore-precision", "bartscore-recall")
@@ -73,24 +74,26 @@ def test_bartscore_of_real_summaries_is_a_plain_loops(tiny, summary_pairs):
 def test_a_source_is_encoded_once_and_cut_texts_are_counted(tiny, monkeypatch):
     from prevalence.baselines.generative import likelihood
 
+    runner = open_runner(SEQ2SEQ, str(tiny("seq2seq")), Runtime())  # the metric's own
+    encoded = []
+    hook = runner.network.get_encoder().register_forward_pre_hook(
+        lambda _module, _given, named: encoded.extend(named["attention_mask"].sum(1).tolist()),
+        with_kwargs=True,
+    )
     metric = get("bartscore-faithfulness", model=str(tiny("seq2seq")))
     reviews = ("dry " * 70,)
     examples = [Example(text, reviews) for text in ("Dry.", "Wet.", "Thin laces.")]
-    encoded = []
-    usual = likelihood.GivenLikelihood._encode
-    monkeypatch.setattr(
-        likelihood.GivenLikelihood, "_encode",
-        lambda self, texts, known: encoded.extend(texts) or usual(self, texts, known),
-    )  # fmt: skip
     found = metric.score(examples)
-    assert encoded == [reviews[0]]
+    assert len(encoded) == 1
     assert metric.truncated == 1
     # Sources that do not fit the memory together are read one after the other.
-    monkeypatch.setattr(likelihood, "_KEPT_BYTES", 1)
+    monkeypatch.setattr(likelihood, "KEPT_BYTES", 1)
     other = Example("Dry.", ("thin soles",))
     again = metric.score([*examples, other])
     np.testing.assert_allclose(again[:3], found, atol=1e-6)
-    assert encoded == [reviews[0], reviews[0], "thin soles"]
+    hook.remove()
+    assert encoded[1] == encoded[0] > encoded[2]
+    assert len(encoded) == 3
 
 
 def test_references_are_averaged_as_the_authors_do(tiny):

@@ -52,7 +52,7 @@ class Workload:
             products: at least 1.
             seed: of the lengths and the words.
         """
-        source = files("prevalence.bench").joinpath("data/lengths.json")
+        source = files("benchmarks.throughput").joinpath("data/lengths.json")
         lengths = json.loads(source.read_text(encoding="utf-8"))
         random = np.random.default_rng(seed)
         return cls(

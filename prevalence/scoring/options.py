@@ -1,11 +1,12 @@
-"""Restricted prevalence: only statements about something, only reviews of a subset.
+"""How to score: the options of the engine, and conditions on what counts.
+
+The options serve the command line, Python, rewards and workers; importing them loads no array
+library, so that help texts come at once.
 
 A restricted score is the score of what is left: the summary without its other statements, against
 the product without its other reviews. So m and n shrink, and a statement that is left out masks
 nothing: what is asked is how prevalent the statements on, say, the battery are, and a statement on
-something else does not take one of them away.
-
-Source: Malon 2023, section 7, which names both restrictions.
+something else does not take one of them away. Source: Malon 2023, section 7.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from urllib.parse import quote
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import well_formed
+from prevalence.scorers.options import described, documented
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from prevalence.records import Product, Review, Summary
     from prevalence.sentences import Sentence
 
-__all__ = ["STATEMENTS", "Clause", "Left", "Restriction", "Where", "parse_where"]
+__all__ = ["STATEMENTS", "Clause", "Left", "Restriction", "ScoringOptions", "Where", "parse_where"]
 
 
 _TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|=|<|>|,)|(?P<word>[^\s"<>=!,]+))')
@@ -358,3 +361,91 @@ def _left(where: Where | None, objects: Sequence[Mapping[str, Any]], what: str) 
     missing = where.missing(objects) if objects else []
     because = f" (none has {', '.join(missing)})" if missing else ""
     return Left((), f"no {what} satisfies {where}{because}")
+
+
+@documented
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringOptions:
+    """How to score; every field that can change a score is named in the signature.
+
+    ``threshold`` is the decision threshold in [0, 1); None takes the scorer's.
+
+    Raises:
+        ConfigurationError: a value out of range.
+    """
+
+    threshold: float | None = None
+    trivial: str | None = described(
+        "name",
+        'name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
+        group="Scoring",
+        spelling="--trivial-template",
+        metavar="TEXT",
+        off=("--no-trivial", "No trivial mask."),
+    )
+    splitter: str = described(
+        SPLITTERS[0],
+        f"How summaries are cut into sentences: {', '.join(SPLITTERS)}.",
+        group="Scoring",
+        metavar="NAME",
+        choices=SPLITTERS,
+    )
+    soft: bool = described(
+        default=False,
+        help="Also score with probabilities in place of decisions (asks every pair).",
+        group="Scoring",
+    )
+    full_matrix: bool = described(
+        default=False,
+        help="Also ask the reviews about masked sentences; scores stay the same.",
+        group="Scoring",
+    )
+    max_sentences: int = described(
+        DEFAULT_MAX_SENTENCES,
+        "Refuse longer summaries: redundancy is quadratic.",
+        group="Scoring",
+        metavar="N",
+        least=1,
+    )
+    statements_where: str | None = described(
+        None,
+        "Score only the statements that satisfy it: 'text has battery, charger', or "
+        "'aspect = battery' where the record labels them.",
+        group="Scoring",
+        metavar="CONDITION",
+    )
+    reviews_where: str | None = described(
+        None,
+        "Score against only the reviews that satisfy it: 'rating <= 2 and text has refund'.",
+        group="Scoring",
+        metavar="CONDITION",
+    )
+    ceiling: bool = described(
+        default=False,
+        help="Also give each score as a share of what greedy construction reaches on the same "
+        "reviews at the same length; quadratic in reviews, and cached.",
+        group="Scoring",
+    )
+
+    @property
+    def restriction(self) -> Restriction:
+        """Both conditions, read."""
+        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
+
+    def __post_init__(self) -> None:
+        from prevalence.metric import check_threshold
+        from prevalence.signature import trivial_template
+
+        if self.threshold is not None:
+            check_threshold(self.threshold)
+        if self.max_sentences < 1:
+            raise ConfigurationError(
+                f"the sentence limit must be positive, not {self.max_sentences}"
+            )
+        trivial_template(self.trivial)
+        statements = self.restriction.statements
+        if self.ceiling and statements is not None and statements.fields != {"text"}:
+            raise ConfigurationError(
+                "a ceiling needs statements that the reviews' own sentences can be, which have no "
+                "labels: restrict statements by words of text, or leave the ceiling out"
+            )

@@ -20,13 +20,13 @@ from prevalence.nli.scorer import NLIScorer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from prevalence.bench.workload import Workload
+    from benchmarks.throughput.workload import Workload
     from prevalence.nli.pairs import PairScorer
 
 __all__ = ["CONTENDERS", "Given", "Opened"]
 
 Answers = NDArray[np.float32]
-Pairs = list[tuple[str, str]]
+TextPairs = list[tuple[str, str]]
 
 _NAIVE_BATCH = 64
 _PLAIN_ALONE = "premise-first attention: a plain cross-encoder does not read this model's way"
@@ -79,7 +79,7 @@ class _Plain:
         self.premise_first = self._checkpoint.attention == PREMISE_FIRST
         self._checkpoint.model.to(given.device)
 
-    def answers(self, pairs: Pairs) -> Answers:
+    def answers(self, pairs: TextPairs) -> Answers:
         """Probabilities of one batch, padded to its longest pair."""
         import torch
 

@@ -1,4 +1,4 @@
-"""`prevalence bench`: pairs a second of this machine, beside the common ways to score them."""
+"""The command: pairs a second of this machine, beside the common ways to score them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option, split_names
+from prevalence.cli.errors import note, reported
+from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option, split_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.bench.measure import ModelResult, Settings
+    from benchmarks.throughput.measure import BenchSettings, ModelResult
 
 __all__ = ["bench"]
 
 _EPILOG = """\b
 Examples:
-  prevalence bench --size tiny --repeats 1
-  prevalence bench --models embedded --size tiny --contenders 'one pair a call,ours packed'
-  prevalence bench --models roberta-large --size full --device cuda --output results
+  python -m benchmarks.throughput --size tiny --repeats 1
+  python -m benchmarks.throughput --models embedded --size tiny \\
+      --contenders 'one pair a call,ours packed'
+  python -m benchmarks.throughput --models roberta-large --size full --device cuda \\
+      --output results
 
 \b
 Weights are random, in the shape of the models named: speed depends on the shape
@@ -63,8 +66,7 @@ GPU; tiny and small are small likenesses that a CPU can run.
 )
 @option("Work", "--repeats", type=click.IntRange(1), metavar="N", default=3, show_default=True,
         help="Timed runs of each; the median counts.")  # fmt: skip
-@option("Work", "--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True,
-        help="Of weights and texts.")  # fmt: skip
+@seed_option("Work", "Of weights and texts.")
 @option("Machine", "--device", metavar="DEVICE", default="auto", show_default=True,
         help="auto (a CUDA device if there is one), cpu, cuda, cuda:1.")  # fmt: skip
 @option(
@@ -85,7 +87,10 @@ GPU; tiny and small are small likenesses that a CPU can run.
     help="Write a JSON file, a CSV file and, with matplotlib, a picture there.",
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
-def bench(*, models: str | None, output: Path | None, as_json: bool, **parameters: Any) -> None:
+@quiet_option
+def bench(
+    *, models: str | None, output: Path | None, as_json: bool, quiet: bool, **parameters: Any
+) -> None:
     """How many pairs a second does this machine score, and how many without prevalence?
 
     Every row scores the same pairs, from strings to probabilities, with the same weights in the
@@ -93,10 +98,10 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
     """
     from rich.console import Console
 
-    from prevalence.bench.machine import environment
-    from prevalence.bench.measure import MODELS, measure_model
+    from benchmarks.throughput.machine import environment
+    from benchmarks.throughput.measure import MODELS, measure_model
+    from benchmarks.throughput.tables import throughput_json, throughput_table
     from prevalence.report.console import make_console
-    from prevalence.report.throughput import throughput_json, throughput_table
 
     settings = _settings(parameters)
     chosen = _known(split_names(models) or list(MODELS), MODELS)
@@ -105,7 +110,7 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
     console = make_console()
     if not as_json:
         console.print(f"{about['device']}, {settings.dtype}, {about['torch_threads']} threads\n")
-    with Console(stderr=True).status("") as status:
+    with Console(stderr=True, quiet=quiet).status("") as status:
         for name in chosen:
             try:
                 results.append(measure_model(name, settings, progress=status.update))
@@ -118,22 +123,22 @@ def bench(*, models: str | None, output: Path | None, as_json: bool, **parameter
                 console.print(throughput_table(results[-1]))
                 console.print()
             if output is not None:
-                _write(output, about, settings, results)
+                _write(output, about, settings, results, quiet=quiet)
     if as_json:
         whole = throughput_json(about, asdict(settings), results)
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
 
 
-def _settings(parameters: dict[str, Any]) -> Settings:
+def _settings(parameters: dict[str, Any]) -> BenchSettings:
     """The settings with device and precision resolved."""
-    from prevalence.bench.measure import Settings
+    from benchmarks.throughput.measure import BenchSettings
     from prevalence.models.devices import open_device
 
     device, dtype = str(open_device(parameters.pop("device"))), parameters.pop("dtype")
     if dtype == "auto":
         dtype = "float16" if device.startswith("cuda") else "float32"
     names = split_names(parameters.pop("contenders"))
-    return Settings(
+    return BenchSettings(
         device=device, dtype=dtype, contenders=None if names is None else tuple(names), **parameters
     )
 
@@ -148,11 +153,15 @@ def _known(names: Sequence[str], models: Sequence[str]) -> Sequence[str]:
 
 
 def _write(
-    folder: Path, about: dict[str, Any], settings: Settings, results: Sequence[ModelResult]
+    folder: Path,
+    about: dict[str, Any],
+    settings: BenchSettings,
+    results: Sequence[ModelResult],
+    *,
+    quiet: bool,
 ) -> None:
     """Write what there is so far; each model replaces the files of the one before."""
-    from prevalence.cli.errors import note
-    from prevalence.report.throughput import plot_throughput, throughput_csv, throughput_json
+    from benchmarks.throughput.tables import plot_throughput, throughput_csv, throughput_json
     from prevalence.writers import atomic_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -163,4 +172,10 @@ def _write(
     with atomic_file(folder / f"{stem}.csv") as file:
         file.write(throughput_csv(about, results))
     plot_throughput(folder / f"{stem}.png", results, title=f"{about['device']}, {settings.dtype}")
-    note(f"{folder / stem}.json, .csv")
+    if not quiet:
+        note(f"{folder / stem}.json, .csv")
+
+
+if __name__ == "__main__":
+    with reported(lambda: False):
+        bench.main(prog_name="python -m benchmarks.throughput", standalone_mode=False)

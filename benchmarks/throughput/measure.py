@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from prevalence.bench.architectures import architecture, write_checkpoint
-from prevalence.bench.contenders import CONTENDERS, Given, Opened
-from prevalence.bench.machine import (
+from benchmarks.throughput.architectures import architecture, write_checkpoint
+from benchmarks.throughput.contenders import CONTENDERS, Given, Opened
+from benchmarks.throughput.machine import (
     allocated,
     matmul_rate,
     peak_memory,
     release,
     synchronize,
 )
-from prevalence.bench.workload import Workload
+from benchmarks.throughput.workload import Workload
 from prevalence.errors import ConfigurationError, PrevalenceError
 from prevalence.models.checkpoint import first_line
 from prevalence.models.registry import EMBEDDED
@@ -30,7 +30,15 @@ from prevalence.nli.scorer import NLIScorer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["MODELS", "PRODUCTS", "SIZES", "ModelResult", "Row", "Settings", "measure_model"]
+__all__ = [
+    "MODELS",
+    "PRODUCTS",
+    "SIZES",
+    "BenchSettings",
+    "Measurement",
+    "ModelResult",
+    "measure_model",
+]
 
 MODELS = (
     "roberta-large", "deberta-v3-large", "ModernBERT-large", "roberta-base", "deberta-v3-base",
@@ -49,7 +57,7 @@ Ready = dict[str, tuple[Opened, Workload]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class BenchSettings:
     """What to measure.
 
     Attributes:
@@ -87,7 +95,7 @@ class Settings:
 
 
 @dataclass(slots=True, kw_only=True)
-class Row:
+class Measurement:
     """One contender on one model.
 
     Attributes:
@@ -145,7 +153,7 @@ class ModelResult:
     size: str
     threshold: float
     matmul_rate: float
-    rows: list[Row]
+    rows: list[Measurement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +171,7 @@ class _Costs:
 
 
 def measure_model(
-    name: str, settings: Settings, *, progress: Callable[[str], None] = lambda _: None
+    name: str, settings: BenchSettings, *, progress: Callable[[str], None] = lambda _: None
 ) -> ModelResult:
     """Measure one model.
 
@@ -184,7 +192,7 @@ def measure_model(
         progress(f"{name}: float32 for comparison")
         exact = NLIScorer(folder, device=settings.device)
         reference = exact.score(*work.numbered()).entailment
-        threshold = exact.threshold if name == EMBEDDED else float(np.median(reference))
+        threshold = exact.traits.threshold if name == EMBEDDED else float(np.median(reference))
         lengths = work.tokens(exact.checkpoint.tokenizer)
         costs = None if name == EMBEDDED else _costs(exact.checkpoint.model)
         del exact
@@ -207,7 +215,7 @@ def measure_model(
     return ModelResult(name, settings.size, threshold, rate, [row for row, _ in rows])
 
 
-def _best_rate(before: float, settings: Settings) -> float:
+def _best_rate(before: float, settings: BenchSettings) -> float:
     """The rate of matrix products before or after the rows: the machine may be less busy now."""
     try:
         return max(before, matmul_rate(settings.device, settings.dtype))
@@ -216,7 +224,7 @@ def _best_rate(before: float, settings: Settings) -> float:
 
 
 @contextmanager
-def _checkpoint(name: str, settings: Settings) -> Iterator[str]:
+def _checkpoint(name: str, settings: BenchSettings) -> Iterator[str]:
     if name == EMBEDDED:
         yield name
         return
@@ -237,13 +245,13 @@ def _costs(model: Any) -> _Costs:
 
 
 def _timed_rows(
-    given: Given, work: Workload, settings: Settings, progress: Callable[[str], None]
-) -> list[tuple[Row, Floats | None]]:
+    given: Given, work: Workload, settings: BenchSettings, progress: Callable[[str], None]
+) -> list[tuple[Measurement, Floats | None]]:
     """Rows with seconds and memory, and the answers of those that could run.
 
     Contenders take turns, so that what slows the machine for a while slows all of them.
     """
-    rows: list[Row] = []
+    rows: list[Measurement] = []
     ready: Ready = {}
     for name in settings.contenders or CONTENDERS:
         progress(f"{name}: opening")
@@ -262,9 +270,9 @@ def _timed_rows(
     return [(row, answers.get(row.contender)) for row in rows]
 
 
-def _open(name: str, given: Given, work: Workload) -> tuple[Row, Opened | None]:
+def _open(name: str, given: Given, work: Workload) -> tuple[Measurement, Opened | None]:
     """Open a contender and warm it up; on a GPU with every shape that it will meet."""
-    row = Row(contender=name)
+    row = Measurement(contender=name)
 
     def warm() -> Opened:
         opened = CONTENDERS[name](given)
@@ -279,7 +287,7 @@ def _open(name: str, given: Given, work: Workload) -> tuple[Row, Opened | None]:
     return row, opened
 
 
-def _attempt(row: Row, work: Callable[[], Found]) -> Found | None:
+def _attempt(row: Measurement, work: Callable[[], Found]) -> Found | None:
     """What some work gives; None, with the reason in the row, when it fails.
 
     Contenders fail in all ways (memory, compilers, other libraries), and none of them may take the
@@ -294,7 +302,7 @@ def _attempt(row: Row, work: Callable[[], Found]) -> Found | None:
     return None
 
 
-def _turn(row: Row, ready: Ready, answers: dict[str, Floats], device: str) -> None:
+def _turn(row: Measurement, ready: Ready, answers: dict[str, Floats], device: str) -> None:
     """Time a contender once more; one that fails is dropped, with all that it holds."""
     name = row.contender
     found = _attempt(row, lambda: _timed(row, *ready[name], device))
@@ -308,7 +316,7 @@ def _turn(row: Row, ready: Ready, answers: dict[str, Floats], device: str) -> No
     release(device)
 
 
-def _timed(row: Row, opened: Opened, work: Workload, device: str) -> Floats:
+def _timed(row: Measurement, opened: Opened, work: Workload, device: str) -> Floats:
     before = allocated(device)
     synchronize(device)
     begin = time.perf_counter()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from prevalence.errors import InputError
+from prevalence.metric import ReviewMatrix, SentenceSupport
 from prevalence.nli.pairs import PairScores
-from prevalence.scoring.matrix import ReviewMatrix, SentenceSupport
 
 
 def answers(yes, no=None):

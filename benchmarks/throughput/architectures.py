@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.bench.workload import WORDS, Workload
+from benchmarks.throughput.workload import WORDS, Workload
 from prevalence.errors import ConfigurationError
 from prevalence.models.checkpoint import quiet_transformers
 

@@ -1,4 +1,4 @@
-"""`prevalence bench` at its smallest."""
+"""`python -m benchmarks.throughput` at its smallest."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from prevalence.cli.bench import _EPILOG
+import pytest
+from click.testing import CliRunner, Result
+
+from benchmarks.throughput.__main__ import _EPILOG, bench
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
-
-    from click.testing import Result
-
-    Run = Callable[..., Result]
 
 SMALL = ("--size", "tiny", "--repeats", 1, "--device", "cpu")
 ROWS = ("--contenders", "padded batches,ours padded")
 
 
-def test_a_table_and_files(run: Run, tmp_path: Path) -> None:
-    result = run("bench", *SMALL, *ROWS, "--models", "roberta-base", "--output", tmp_path / "new")
+def run(*arguments: object) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(bench, [str(word) for word in arguments])
+
+
+def test_a_table_and_files(tmp_path: Path) -> None:
+    result = run(*SMALL, *ROWS, "--models", "roberta-base", "--output", tmp_path / "new")
     assert result.exit_code == 0, result.output
     assert "roberta-base, size tiny; matrix products at" in result.stdout
     assert "batches of 64, unsorted" in result.stdout
@@ -38,15 +41,17 @@ def test_a_table_and_files(run: Run, tmp_path: Path) -> None:
     assert float(rows[0]["pairs_per_second"]) == whole["models"][0]["rows"][0]["pairs_per_second"]
 
 
-def test_json_and_bad_names(run: Run) -> None:
-    (example,) = (line for line in _EPILOG.splitlines() if "--contenders" in line)
-    result = run(*shlex.split(example)[1:], "--repeats", 1, "--device", "cpu", "--json")
+@pytest.mark.slow
+def test_json_and_bad_names() -> None:
+    lines = _EPILOG.replace("\\\n", "").splitlines()
+    (example,) = (line for line in lines if "--contenders" in line)
+    result = run(*shlex.split(example)[3:], "--repeats", 1, "--device", "cpu", "--json")
     (model,) = json.loads(result.stdout)["models"]
     assert model["model"] == "embedded"
     assert 48 in {row["pairs"] for row in model["rows"]}
-    wrong = run("bench", "--models", "gpt,embedded")
+    wrong = run("--models", "gpt,embedded")
     assert wrong.exit_code == 2
     assert "--models: unknown gpt; choose from roberta-large," in wrong.stderr
-    wrong = run("bench", "--device", "cpu", "--contenders", "ours")
+    wrong = run("--device", "cpu", "--contenders", "ours")
     assert wrong.exit_code == 2
     assert "unknown contender ours: choose from one pair a call, padded batches" in wrong.stderr

@@ -7,13 +7,15 @@ import io
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from prevalence.report.console import make_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from prevalence.bench.measure import ModelResult, Row
+    from rich.table import Table
+
+    from benchmarks.throughput.measure import Measurement, ModelResult
 
 __all__ = ["plot_throughput", "throughput_csv", "throughput_json", "throughput_table"]
 
@@ -53,22 +55,16 @@ def throughput_csv(environment: Mapping[str, Any], results: Sequence[ModelResult
 
 def throughput_table(result: ModelResult) -> Table:
     """A line a contender; what could not run says why."""
-    table = Table(
+    base = next((r.pairs_per_second for r in result.rows if r.contender == _BASE), None)
+    headers = ("", "pairs/s", "ratio", "tokens/s", "% matmul", "GPU memory", "changed")
+    return make_table(
+        (*headers, " "),
+        [(row.contender, *_cells(row, base), row.reason or row.settings) for row in result.rows],
         title=f"{result.model}, size {result.size}; matrix products at "
         f"{result.matmul_rate / 1e12:,.3g} TFLOP/s",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
+        left=(" ",),
+        whole=headers,
     )
-    table.add_column("", no_wrap=True)
-    for header in ("pairs/s", "ratio", "tokens/s", "% matmul", "GPU memory", "changed"):
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("")
-    base = next((r.pairs_per_second for r in result.rows if r.contender == _BASE), None)
-    for row in result.rows:
-        table.add_row(row.contender, *_cells(row, base), row.reason or row.settings)
-    return table
 
 
 def plot_throughput(path: Path, results: Sequence[ModelResult], *, title: str) -> bool:
@@ -95,14 +91,14 @@ def plot_throughput(path: Path, results: Sequence[ModelResult], *, title: str) -
     return True
 
 
-def _whole(row: Row) -> dict[str, Any]:
+def _whole(row: Measurement) -> dict[str, Any]:
     return asdict(row) | {
         "pairs_per_second": row.pairs_per_second,
         "tokens_per_second": row.tokens_per_second,
     }
 
 
-def _cells(row: Row, base: float | None) -> list[str]:
+def _cells(row: Measurement, base: float | None) -> list[str]:
     rate, tokens = row.pairs_per_second, row.tokens_per_second
     if rate is None or tokens is None:
         return ["–"] * 6

@@ -1,0 +1,158 @@
+"""Options of all commands: said once, with one meaning a word, and old spellings for a while."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import pytest
+
+from prevalence.cli import main
+from prevalence.cli.options import FILE, field_options, option
+from prevalence.errors import ConfigurationError
+from prevalence.llm.backends import BackendOptions
+from prevalence.scorers.options import described_fields, shared_out
+from prevalence.scorers.registry import ScorerOptions
+from prevalence.scoring.options import ScoringOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+ROOT = Path(__file__).resolve().parents[2] / "prevalence" / "cli"
+
+
+def leaves(group: Any, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, f"{path}{name} ")
+        else:
+            yield path + name, command
+
+
+COMMANDS = dict(leaves(main))
+
+
+def options_of(command: click.Command) -> dict[str, click.Option]:
+    return {str(p.name): p for p in command.params if isinstance(p, click.Option)}
+
+
+def declared(kind: type) -> dict[str, click.Option]:
+    return options_of(field_options(kind)(click.command("x")(lambda **_: None)))
+
+
+@pytest.mark.parametrize("kind", [ScorerOptions, ScoringOptions, BackendOptions])
+def test_help_texts_and_defaults_are_those_of_the_fields(kind: type) -> None:
+    made = declared(kind)
+    for each, said in described_fields(kind):
+        spelling = (said.spelling or f"--{each.name.replace('_', '-')}").partition("/")[0]
+        found = next(found for found in made.values() if spelling in found.opts)
+        assert found.help == said.help
+        assert found.default == each.default
+        assert f"{each.name}: {said.help}" in str(kind.__doc__)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "but"),
+    [
+        ("score", ScorerOptions, ()),
+        ("score", ScoringOptions, ()),
+        ("support", ScorerOptions, ()),
+        ("distill", ScorerOptions, ()),
+        ("summarize", ScorerOptions, ()),
+        ("calibrate", ScorerOptions, ("model", "threshold", "calibration", "recheck")),
+        ("judge", BackendOptions, ()),
+    ],
+)
+def test_commands_show_the_definitions(command: str, kind: type, but: tuple[str, ...]) -> None:
+    found = options_of(COMMANDS[command])
+    for name, made in declared(kind).items():
+        if name not in but:
+            assert (found[name].help, found[name].default) == (made.help, made.default)
+
+
+def test_no_command_declares_a_scorer_option_by_hand() -> None:
+    own = {"packing", "windows", "max_length", "labels", "batch_tokens", "recheck", "calibration"}
+    own |= {each.name for each in fields(ScoringOptions)} - {"threshold"}
+    own |= {each.name for each in fields(BackendOptions)} - {"device", "dtype", "cache"}
+    for path in ROOT.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for name in own - ({"max_length"} if "simpl" in path.name else set()):
+            assert f'"--{name.replace("_", "-")}"' not in text, (path.name, name)
+
+
+def test_a_word_means_one_thing_in_every_command() -> None:
+    every = [(name, found) for name, c in COMMANDS.items() for found in options_of(c).values()]
+    tests = [found for _, found in every if "--test" in found.opts]
+    assert tests
+    assert all(isinstance(found.type, click.Choice) for found in tests)
+    assert {name for name, found in every if "--confidence" in found.opts} == {"meta correlate"}
+    assert all(found.default == "auto" for _, found in every if "--dtype" in found.opts)
+    # Finished work of these is found again by its seed.
+    stored = {"judge", "simplify", "summarize", "train-simplifier"}
+    seeds = {name: found.default for name, found in every if "--seed" in found.opts}
+    assert seeds == {name: 0 if name in stored else 12345 for name in seeds}
+    silent = {"models", "cache info", "cache clear", "conv convert"}
+    quiet = {name for name, found in every if {"--quiet", "-q"} <= set(found.opts)}
+    assert set(COMMANDS) - quiet == silent
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("calibrate PAIRS --test none.jsonl", "--held-out"),
+        ("calibrate PAIRS --test=none.jsonl", "--held-out"),
+        ("calibrate PAIRS --held-out PAIRS --test-products none.jsonl", "--held-out-products"),
+        ("summarize PAIRS -o out.jsonl --search racing --confidence 2", "--racing-confidence"),
+    ],
+)
+def test_old_spellings_work_with_a_notice(
+    run: Run, write: Write, boots: dict[str, Any], old: str, new: str
+) -> None:
+    words = old.replace("PAIRS", str(write(boots))).split()
+    result = run(*words)
+    notice, error = result.stderr.splitlines()
+    former = next(word for word in ("--test-products", "--test", "--confidence") if word in old)
+    assert notice == f"{former} is now {new}; the old name goes in 0.3"
+    assert error.startswith("error: ")
+    assert former not in error.replace(new, "")
+
+
+def test_an_old_spelling_is_read_only_where_an_option_stands() -> None:
+    @click.command(cls=type(COMMANDS["score"]))
+    @click.argument("words", nargs=-1)
+    @option("X", "--new", formerly="--old", type=FILE)
+    def command(words: tuple[str, ...], new: str | None) -> tuple[tuple[str, ...], str | None]:
+        return words, new
+
+    assert command.main(["--old=a", "--", "--old"], standalone_mode=False) == (("--old",), "a")
+
+
+def test_the_model_of_judges_has_the_name_of_all_models(
+    run: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    path = write(boots)
+    words = ("judge", path, "-m", "rts", "-d", "fluency")
+    said = [run(*words, name, "nothing:x").stderr for name in ("--backend", "--model")]
+    assert said[0] == said[1]
+    assert "'nothing:x' is none of" in said[0]
+    written = run("summarize", path, "--method", "llm", "--model", "nothing:x", "-o", "out.jsonl")
+    assert "'nothing:x' is none of" in written.stderr
+
+
+def test_a_misspelt_option_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match="no option 'treshold'; did you mean threshold"):
+        shared_out({"treshold": 0.1}, ScoringOptions, ScorerOptions)
+    with pytest.raises(ConfigurationError, match="no option 'soft'"):
+        shared_out({"soft": True}, ScoringOptions, but=("soft",))
+    assert shared_out({"threshold": 0.1, "packing": "padded"}, ScoringOptions, ScorerOptions) == [
+        {"threshold": 0.1},
+        {"threshold": 0.1, "packing": "padded"},
+    ]
