@@ -7,10 +7,11 @@ import io
 import json
 import os
 import secrets
+import sys
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
-from prevalence.errors import InputError
+from prevalence.errors import InputError, foreign_output
 from prevalence.records import ScoredSummary
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ __all__ = [
     "atomic_file",
     "finished_records",
     "finished_rows",
+    "lock",
     "neutral_cell",
 ]
 
@@ -155,13 +157,16 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
     """A text file that appears under its name only when the block ends well.
 
     Args:
-        path: the file; what is not a regular file (a pipe, /dev/stdout) is written directly.
+        path: the file; a pipe or another device, /dev/stdout among them whatever it leads to, is
+            written directly.
 
     Yields:
         The open file; UTF-8, line ends as written.
     """
-    if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="") as file:
+    leads_elsewhere = path.absolute().parts[1:2] in (("dev",), ("proc",))
+    if path.exists() and (leads_elsewhere or not path.is_file()):
+        # A shell may have opened a file to append to it, which replacing it would lose.
+        with path.open("a", encoding="utf-8", newline="") as file:
             yield file
         return
     target = path.resolve()
@@ -175,11 +180,33 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
         raise
 
 
+def lock(file: IO[Any], path: Path) -> None:
+    """Keep other runs from writing to an open file, until it is closed.
+
+    Raises:
+        InputError: another run writes to it.
+    """
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError(
+            f"{path}: another run is writing to it; wait for its end, or choose another --output"
+        ) from None
+    except OSError:
+        # Some file systems know no locks.
+        return
+
+
 def finished_rows(
     path: Path,
     read: Callable[[Any], Line] = ScoredSummary.from_json,  # type: ignore[assignment]
     *,
     kind: str = "row",
+    begins: bytes = b'{"schema": ',
 ) -> Iterator[Line]:
     """Rows of an earlier run of the same output, after cutting a last line left incomplete.
 
@@ -187,6 +214,7 @@ def finished_rows(
         path: the output.
         read: makes a row of its JSON object.
         kind: what messages call a row.
+        begins: what every row begins with; a last line that does not is nobody's to cut.
 
     Raises:
         InputError: the file holds something else; it is left untouched.
@@ -197,6 +225,8 @@ def finished_rows(
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.endswith(b"\n"):
+                if not (begins.startswith(line) or line.startswith(begins)):
+                    raise foreign_output(path, f"a line {number} that is no {kind} of this command")
                 break
             try:
                 row = read(json.loads(line))
@@ -213,7 +243,7 @@ def finished_rows(
 
 def finished_records(path: Path) -> Iterator[dict[str, Any]]:
     """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
-    return finished_rows(path, _record, kind="record")
+    return finished_rows(path, _record, kind="record", begins=b'{"id": ')
 
 
 def _record(value: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import click
 
 from prevalence.cli.options import NamingFiles
 from prevalence.report.text import inert
-from prevalence.writers import JsonLinesWriter
+from prevalence.writers import JsonLinesWriter, lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ _WRITTEN = frozenset({"--output", "--record"})
 
 
 def check_output(output: Path, *, option: str = "--output") -> None:
-    """Refuse a file in no folder, and one that the command in progress reads.
+    """Refuse a file in no folder, and one that the command in progress reads or writes otherwise.
 
     Every parameter of the command counts, so that a calibration, a recipe or a list of names is as
     safe as the input itself.
@@ -45,15 +45,22 @@ def check_output(output: Path, *, option: str = "--output") -> None:
     """
     if not output.absolute().parent.is_dir():
         raise click.UsageError(f"{option}: no folder {output.absolute().parent}")
-    if not output.is_file():
-        return
     context = click.get_current_context()
     for parameter in context.command.params:
+        paths = [*_paths(parameter, context.params.get(str(parameter.name)))]
+        name = parameter.opts[0]
         if _WRITTEN.isdisjoint(parameter.opts):
-            given = context.params.get(str(parameter.name))
-            if any(_same_file(path, output) for path in _paths(parameter, given)):
-                read = "an input" if isinstance(parameter, click.Argument) else parameter.opts[0]
+            is_input = isinstance(parameter, click.Argument)
+            if output.is_file() and any(_same_file(path, output) for path in paths):
+                read = "an input" if is_input else name
                 raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
+            if is_input and (folder := next((p for p in paths if _holds(p, output)), None)):
+                raise click.UsageError(
+                    f"{option}: {output} lies in {folder}, all of which is read; choose a file "
+                    "outside"
+                )
+        elif option not in parameter.opts and any(map(_same_target(output), paths)):
+            raise click.UsageError(f"{option} and {name} are one file, {output}")
 
 
 def _paths(parameter: click.Parameter, given: Any) -> Iterator[str]:
@@ -71,17 +78,31 @@ def _paths(parameter: click.Parameter, given: Any) -> Iterator[str]:
 
 def _same_file(first: str, second: Path) -> bool:
     try:
+        if first == "-":
+            return os.path.samestat(os.fstat(sys.stdin.fileno()), second.stat())
         return os.path.samefile(first, second)
     except (OSError, ValueError):
-        # What a parameter says need not be the name of any file.
+        # What a parameter says need not be the name of any file, nor standard input one.
+        return False
+
+
+def _same_target(output: Path) -> Callable[[str], bool]:
+    """Whether a path leads to the output, which need not be there yet."""
+    return lambda path: os.path.realpath(path) == os.path.realpath(output)
+
+
+def _holds(folder: str, output: Path) -> bool:
+    try:
+        return os.path.isdir(folder) and output.resolve().is_relative_to(Path(folder).resolve())
+    except (OSError, ValueError):
         return False
 
 
 class LineFile:
     """An output in JSON Lines that a later run of the same command goes on with.
 
-    It is opened with its first line and not before, so that a run that is refused or fails first
-    leaves the file as it is.
+    A new one is opened with its first line and not before, so that a run that is refused or fails
+    first leaves no file; while it is open, no other run writes to it.
 
     Args:
         path: the output.
@@ -98,6 +119,9 @@ class LineFile:
         self._file: IO[str] | None = None
 
     def __enter__(self) -> Self:
+        if self.continues:
+            # No other run may add to it while its rows are read.
+            self.begin()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -107,8 +131,16 @@ class LineFile:
     def begin(self) -> IO[str]:
         """Open the file, though there may be nothing to write."""
         if self._file is None:
-            mode = "a" if self.continues else "w"
-            self._file = self._path.open(mode, encoding="utf-8", newline="")
+            file = self._path.open("a", encoding="utf-8", newline="")
+            try:
+                if self._path.is_file():
+                    lock(file, self._path)
+                    if not self.continues:
+                        file.truncate(0)
+            except BaseException:
+                file.close()
+                raise
+            self._file = file
         return self._file
 
     def write(self, text: str) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNREAD",
+    "method_name",
     "read_letter",
     "read_reason_then_score",
     "read_stars",
@@ -26,14 +27,15 @@ UNREAD = -1.0
 
 _WORDS = {"one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
 _ANY_WORD = "|".join(_WORDS)
-_LABELLED = re.compile(r"score:\s*(\d(?:\.\d)?)")
-_LABELLED_WORD = re.compile(rf"score:\s*({_ANY_WORD})")
+_LABELLED = re.compile(r"score:\s*([1-5](?:\.\d)?)")
+_LABELLED_WORD = re.compile(rf"score:\s*({_ANY_WORD})\b")
 _MENTIONED = re.compile(r"(?:score|scoring)[^.]*?([1-5](?:\.\d)?)")
-_MENTIONED_WORD = re.compile(rf"(?:score|scoring)[^.]*?({_ANY_WORD})")
+_MENTIONED_WORD = re.compile(rf"(?:score|scoring)[^.]*?\b({_ANY_WORD})\b")
 _RULES = (_LABELLED, _LABELLED_WORD, _MENTIONED, _MENTIONED_WORD)
 _LAST_RULE = 6
-_GRADE = re.compile(r"[1-5]")
+_GRADE = re.compile(r"[1-5](?:\.[1-5])?")
 _LETTER = re.compile(r"\b([A-E])\b")
+_RELEASED_NAMES = {"altmcq": "mcq2", "altrts": "rts2", "stareval": "star"}
 _STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
 
 
@@ -41,8 +43,8 @@ def read_reason_then_score(reply: str) -> float:
     """The score by the first rule that matches, or :data:`UNREAD`.
 
     The rules: "score: 3.5"; "score: four"; a digit, else a word, after a mention of scoring in the
-    same sentence; the last digit 1 to 5 anywhere. The last one misreads "3 out of 5" as 5 and
-    "3.5." as 5; it is kept because published figures rest on it.
+    same sentence; the last number of digits 1 to 5 anywhere. The last one misreads "3 out of 5"
+    as 5; it is kept because published figures rest on it.
 
     Source: the rules of LLM_summeval (Shen et al. 2023), checked against its 4,800 released scores.
 
@@ -94,13 +96,23 @@ def read_stars(reply: str) -> float:
     return UNREAD
 
 
+def method_name(released: str) -> str:
+    """Our name of a method by the name that released files give it, in lower case.
+
+    >>> method_name("altMCQ"), method_name("stareval"), method_name("rts")
+    ('mcq2', 'star', 'rts')
+    """
+    name = released.casefold()
+    return _RELEASED_NAMES.get(name, name)
+
+
 def reply_reader(method: str) -> Callable[[str], float]:
     """The reader of a method's replies, by the method's name.
 
     >>> reply_reader("MCQ2").__name__
     'read_letter'
     """
-    name = method.casefold()
+    name = method_name(method)
     if name.startswith("mcq"):
         return read_letter
     return read_stars if name.startswith("star") else read_reason_then_score

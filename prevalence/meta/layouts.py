@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.llm.released_replies import UNREAD, reply_reader
+from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
 from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
 from prevalence.readers.jsonfiles import decode_line, decode_utf8
@@ -44,7 +44,7 @@ class Generations(NamedTuple):
         evaluator: the judge, by the folder's name.
         system: whose summaries were judged.
         dimension: as the file is named.
-        method: likewise, in lower case.
+        method: by our name of it (``mcq2`` for the files' ``altmcq``), in lower case.
     """
 
     path: Path
@@ -63,7 +63,7 @@ def find_generations(folder: Path) -> list[Generations]:
         if match is not None and dimension:
             evaluator = path.parent.parent.name
             found.append(
-                Generations(path, evaluator, match["system"], dimension, method.casefold())
+                Generations(path, evaluator, match["system"], dimension, method_name(method))
             )
     return found
 

@@ -209,3 +209,85 @@ def test_an_interrupted_teacher_says_what_is_kept(
     assert result.stderr.startswith(f"interrupted: {kept}")
     assert len(result.stderr.splitlines()) == 1
     assert not list(tmp_path.glob("*taught*"))
+
+
+@pytest.mark.parametrize("text", ["buy milk", '{"a": 1}', '{"schemas": 2}', "[1, 2", "\x00"])
+def test_a_last_line_of_something_else_is_not_cut(
+    score: Run, write: Any, boots: Any, text: str
+) -> None:
+    data, notes = write(boots), write(name="notes")
+    notes.write_text(text, encoding="utf-8")
+    result = score(data, "--output", notes)
+    assert result.exit_code == 2
+    assert "holds a line 1 that is no row of this command" in result.stderr
+    assert notes.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("kept", [0, 1, 9, 40])
+def test_a_row_cut_anywhere_is_finished(score: Run, write: Any, boots: Any, kept: int) -> None:
+    data, output = write(boots), write(name="rows.jsonl")
+    assert score(data, "--output", output, "--overwrite").exit_code == 0
+    whole = output.read_bytes()
+    output.write_bytes(whole[:kept])
+    assert score(data, "--output", output).exit_code == 0
+    assert output.read_bytes() == whole
+
+
+def test_an_output_in_a_folder_that_is_read_is_refused(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    ratings = folder / "ratings.json"
+    ratings.write_text("[]", encoding="utf-8")
+    for name in ("ratings.json", "new.json"):
+        result = run("meta", "means", folder, "-o", folder / name)
+        assert result.exit_code == 2
+        assert "all of which is read; choose a file outside" in result.stderr
+    assert ratings.read_text(encoding="utf-8") == "[]"
+
+
+def test_redirected_input_is_not_written_over(shell: Any, write: Any, boots: Any) -> None:
+    data = write(boots)
+    before = data.read_bytes()
+    for extra in ("", "--overwrite"):
+        line = f"prevalence score - --model rouge1-precision -o {data} {extra} < {data}"
+        result = shell(line)
+        assert (result.returncode, data.read_bytes()) == (2, before)
+        assert "is an input, which is not written over" in result.stderr
+
+
+def test_standard_output_that_is_appended_to_a_file_keeps_it(
+    shell: Any, write: Any, boots: Any, tmp_path: Path
+) -> None:
+    data, log = write(boots), tmp_path / "log.csv"
+    log.write_text("kept\n", encoding="utf-8")
+    line = (
+        f"prevalence score {data} --model rouge1-precision -q -o /dev/stdout --format csv >> {log}"
+    )
+    assert shell(line).returncode == 0
+    assert log.read_text(encoding="utf-8").startswith("kept\nid,system,prevalence,")
+
+
+def test_two_runs_do_not_share_an_output(score: Run, write: Any, boots: Any) -> None:
+    data, output = write(boots), write(name="rows.jsonl")
+    other = LineFile(output, overwrite=False)
+    other.write('{"schema": 1')
+    other.flush()
+    for extra in ([], ["--overwrite"]):
+        result = score(data, "--output", output, *extra)
+        assert result.exit_code == 2
+        assert "another run is writing to it" in result.stderr
+        assert output.read_text(encoding="utf-8") == '{"schema": 1'
+    with other:
+        pass
+    assert score(data, "--output", output).exit_code == 0
+
+
+def test_two_outputs_are_not_one_file(run: Run, repository: Path, tmp_path: Path) -> None:
+    link = tmp_path / "record.jsonl"
+    link.symlink_to(tmp_path / "scores.jsonl")
+    examples = repository / "examples"
+    backend = f"replay:{examples / 'replies.jsonl'}"
+    words = ["judge", examples / "summaries.jsonl", "--method", "op-i", "--backend", backend]
+    result = run(*words, "-d", "fluency", "-o", tmp_path / "scores.jsonl", "--record", link)
+    assert result.exit_code == 2
+    assert "are one file" in result.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prevalence.baselines.judges.parsers import (
     contradicts_percentage,
@@ -17,7 +19,11 @@ from prevalence.baselines.judges.parsers import (
     read_verdict,
 )
 from prevalence.errors import ConfigurationError
-from prevalence.llm.released_replies import read_letter, reason_then_score_rule
+from prevalence.llm.released_replies import (
+    read_letter,
+    read_reason_then_score,
+    reason_then_score_rule,
+)
 
 
 @pytest.mark.parametrize(
@@ -176,3 +182,81 @@ def test_long_replies_of_nothing_are_read_in_one_pass(filler):
         assert read(reply).value in (None, 1.0)
     assert read_table(reply, ["Readability"])[0].value is None
     assert contradicts_percentage(reply, 3) in (None, True)
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("Final score: 8/10", 1.0),  # No score of the scale, so the mention: the 1 of "10".
+        ("I would give it a 4.5 for fluency", 4.5),
+        ("Score: 6", -1.0),
+        ("Score: 0. Rated 4/5.", 5.0),
+        ("a 2.7 overall", 2.0),
+        ("This underscores the tone", -1.0),
+        ("Scoring: four of five.", 4.0),
+        ("A score of 3 for order. Not 5.", 3.0),
+    ],
+)
+def test_the_authors_rules_take_scores_of_the_scale_and_whole_words(reply, score):
+    assert read_reason_then_score(reply) == score
+
+
+def grade_at(text, at, decimals="0123456789"):
+    """A number of the scale that begins at a place, with one decimal if it has one."""
+    if text[at : at + 1] not in list("12345"):
+        return None
+    more = text[at + 1 : at + 3]
+    return (
+        float(text[at] + more)
+        if len(more) == 2 and more[0] == "." and more[1] in decimals
+        else (float(text[at]))
+    )
+
+
+def word_at(text, at):
+    """The value of a number word that begins and ends at a place."""
+    around = f" {text} "
+    for value, name in enumerate(("one", "two", "three", "four", "five"), start=1):
+        outside = around[at] + around[at + 1 + len(name) : at + 2 + len(name)]
+        whole = not any(letter.isalnum() or letter == "_" for letter in outside)
+        if text.startswith(name, at) and whole:
+            return float(value)
+    return None
+
+
+def ends_of(text, mark):
+    return [at + len(mark) for at in range(len(text)) if text.startswith(mark, at)]
+
+
+def after_spaces(text, at):
+    return len(text) - len(text[at:].lstrip())
+
+
+def transcribed(reply):
+    """The published rules once more, place by place in text of lower case."""
+    text = reply.lower()
+    mentions = sorted(ends_of(text, "score") + ends_of(text, "scoring"))
+    sentences = [range(at, len(text[:at]) + len(text[at:].partition(".")[0])) for at in mentions]
+    labelled = [[after_spaces(text, at)] for at in ends_of(text, "score:")]
+    for places in (labelled, sentences):
+        for read in (grade_at, word_at):
+            found = [read(text, at) for run in places for at in run]
+            if any(value is not None for value in found):
+                return next(value for value in found if value is not None)
+    last, at = -1.0, 0
+    while at < len(text):
+        grade = grade_at(text, at, decimals="12345")
+        last = last if grade is None else grade
+        at += 1 if grade is None or grade.is_integer() else 3
+    return last
+
+
+PIECES = st.sampled_from(
+    ["score", "score:", "scoring", "Score: ", " ", ".", ". ", "one", "tone", "five", "fives", "0",
+     "1", "3", "5", "8", "10", "2.5", "4.7", "/", "of", "under", "a ", "_", "\n"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_the_authors_rules_equal_a_plain_transcription(reply):
+    assert read_reason_then_score(reply) == transcribed(reply)

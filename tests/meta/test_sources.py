@@ -171,8 +171,8 @@ def test_llm_summeval_annotations_and_generations(write, tmp_path):
         place.format("BigModel", "coh_RTS"), *replies("Score: 2", "score: 4.5", "scores a three.")
     )
     write(place.format("M2", "coh_RTS"), *replies("no number here", "I would score it 1."))
-    write(place.format("M2", "relevance_mcq2"), *replies("C", "E"))
-    write(place.format("M2", "relevance_star"), *replies("4 stars", "three stars"))
+    write(place.format("M2", "relevance_altMCQ"), *replies("C", "E"))
+    write(place.format("M2", "relevance_stareval"), *replies("4 stars", "three stars"))
     reading = read_tables(tmp_path)
     table = reading.table
     assert (table.systems, table.items) == (("BigModel", "M2"), ("doc-1", "doc-2"))
