@@ -16,6 +16,7 @@ from prevalence.cli.options import (
     run_options,
     scorer_settings,
     seed_option,
+    together,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
 
@@ -39,7 +40,7 @@ def conv() -> None:
     """Learn or convert the head of SummaC-Conv."""
 
 
-_settings = (
+_head_settings = together(
     option("Head", "--bins", default="percentile", show_default=True, metavar="NAME",
            help="percentile, or even50 and the like."),
     option("Head", "--classes", default="e", show_default=True, metavar="LETTERS",
@@ -60,12 +61,6 @@ _output = option(
     type=click.Path(path_type=Path, dir_okay=False),
     help="The head, .safetensors.",
 )
-
-
-def _head_settings(command: Any) -> Any:
-    for add in reversed(_settings):
-        command = add(command)
-    return command
 
 
 @conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)

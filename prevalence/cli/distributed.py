@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from prevalence.cli.options import open_cache_folder, option
+from prevalence.cli.options import open_cache_folder, option, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OPTIONS = (
+engine_options = together(
     option(
         "Cluster",
         "--engine",
@@ -61,13 +61,6 @@ _OPTIONS = (
         help="GPUs of a worker; 0.5 lets two share one [default: none].",
     ),
 )
-
-
-def engine_options(command: Command) -> Command:
-    """Add the options that choose where to score."""
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,7 @@ __all__ = [
     "seed_option",
     "several_names",
     "split_names",
+    "together",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -146,6 +147,17 @@ def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Co
     return click.option(*names, cls=_GroupedOption, group=group, **attributes)
 
 
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one, in this order."""
+
+    def add(command: Command) -> Command:
+        for each in reversed(options):
+            command = each(command)
+        return command
+
+    return add
+
+
 def several_names(
     _: click.Context, parameter: click.Parameter, parts: Sequence[str]
 ) -> tuple[str, ...]:
@@ -228,11 +240,7 @@ def seed_option(
 
 def input_options(*names: str) -> Callable[[Command], Command]:
     """Options that choose what is read, by the names of their parameters, in this order."""
-
-    def add(command: Command) -> Command:
-        return _with_options(command, [_INPUT_OPTIONS[name] for name in names])
-
-    return add
+    return together(*(_INPUT_OPTIONS[name] for name in names))
 
 
 def field_options(
@@ -251,17 +259,14 @@ def field_options(
         group: a heading in place of the fields' own.
         helps: help texts in place of the fields' own, by the parameter's name.
     """
-
-    def add(command: Command) -> Command:
-        options = [
+    return together(
+        *(
             option(group or said.group, spelling, **attributes)
             for each, said in described_fields(kind)
             if (not names or each.name in names) and each.name not in but
             for spelling, attributes in _spelt(each, said, helps or {})
-        ]
-        return _with_options(command, options)
-
-    return add
+        )
+    )
 
 
 def _spelt(
@@ -349,12 +354,6 @@ def refuse_given(names: Collection[str], why: str) -> None:
         source = context.get_parameter_source(str(parameter.name))
         if parameter.name in names and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{parameter.opts[0]} {why}")
-
-
-def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
-    for add in reversed(options):
-        command = add(command)
-    return command
 
 
 def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
