@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +18,7 @@ from prevalence.cli.options import (
     input_options,
     open_cache_folder,
     option,
+    output_option,
     quiet_option,
     several_names,
 )
@@ -31,13 +31,14 @@ from prevalence.writers import JsonLinesWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import ExitStack
+    from pathlib import Path
 
     from prevalence.baselines.protocol import Metric, Runtime
     from prevalence.baselines.rows import ScoreRow
     from prevalence.baselines.run import BaselineRun
     from prevalence.report.baselines import SystemMeans
 
-__all__ = ["BaselineOptions", "baselines"]
+__all__ = ["baselines"]
 
 _EPILOG = """\b
 Examples:
@@ -57,21 +58,8 @@ could run, 130 after Ctrl-C.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineOptions:
-    """The command's options, those of models apart."""
-
-    inputs: tuple[str, ...]
-    input_format: str
-    metrics: tuple[str, ...]
-    references: tuple[str, ...]
-    leave_one_out: bool
-    systems: tuple[str, ...]
-    limit: int | None
-    output: Path | None
-    overwrite: bool
-    format: str
-    quiet: bool
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def continues(self) -> bool:
@@ -139,14 +127,7 @@ def _metric_files(specs: str) -> Iterator[str]:
         "no_cache": "Neither read nor write stored values.",
     },
 )  # fmt: skip
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a score row for each summary here, as JSON Lines.",
-)
+@output_option("Write a score row for each summary here, as JSON Lines.")
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew, not continuing it.")
 @option(
     "Output",
@@ -158,37 +139,26 @@ def _metric_files(specs: str) -> Iterator[str]:
     help="On the screen: table (means) or jsonl (rows).",
 )
 @quiet_option
-def baselines(
-    *,
-    show_list: bool,
-    as_json: bool,
-    device: str,
-    dtype: str,
-    batch_tokens: int | None,
-    cache: Path | None,
-    no_cache: bool,
-    **parameters: object,
-) -> None:
+def baselines(**parameters: Any) -> None:
     """Score summaries by other metrics: ROUGE, BERTScore, BARTScore, SummaC and more.
 
     INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
     standard input.
     """
-    if show_list:
-        _show_list(as_json)
-        return
-    options = BaselineOptions(**parameters)  # type: ignore[arg-type]
-    _check(options, as_json)
-
     from prevalence.baselines.protocol import Runtime
 
-    runtime = Runtime(device=device, dtype=dtype, batch_tokens=batch_tokens)
-    folder = open_cache_folder(cache, no_cache)
+    options = _Options(**parameters)
+    if options.show_list:
+        _show_list(options.as_json)
+        return
+    _check(options)
+    runtime = Runtime(device=options.device, dtype=options.dtype, batch_tokens=options.batch_tokens)
+    folder = open_cache_folder(options.cache, options.no_cache)
     means = _score(options, _open(options.metrics, runtime, folder))
     tell_failures(means.failed, there=means.scored)
 
 
-def _score(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
+def _score(options: _Options, metrics: Sequence[Metric]) -> SystemMeans:
     """Score the selected records by the metrics, and write and print what is asked for.
 
     Returns:
@@ -233,7 +203,7 @@ def _score(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
     return rows.means
 
 
-def _check_found(options: BaselineOptions, selection: Selection) -> None:
+def _check_found(options: _Options, selection: Selection) -> None:
     """Refuse names that no record has, once all were read, and a selection of nothing."""
     selection.check()
     selection.check_names("--references", options.references)
@@ -246,7 +216,7 @@ def _check_found(options: BaselineOptions, selection: Selection) -> None:
 class _Rows(Tally["ScoreRow"]):
     """What becomes of rows: the output, means, error lines and notes."""
 
-    def __init__(self, options: BaselineOptions, engine: BaselineRun) -> None:
+    def __init__(self, options: _Options, engine: BaselineRun) -> None:
         from prevalence.report.baselines import SystemMeans
 
         super().__init__(options.output, note)
@@ -283,9 +253,7 @@ class _Rows(Tally["ScoreRow"]):
                 note(f"{metric.name}: {hits:,} values were cached")
 
 
-def _writer(
-    options: BaselineOptions, lines: LineFile | None, stack: ExitStack
-) -> JsonLinesWriter | None:
+def _writer(options: _Options, lines: LineFile | None, stack: ExitStack) -> JsonLinesWriter | None:
     if lines is not None:
         stack.enter_context(lines).begin()
         return JsonLinesWriter(lines)
@@ -326,8 +294,8 @@ def _worth_keeping(metric: Metric) -> bool:
     return metric.entry.weights is not None and not hasattr(metric, "prepare")
 
 
-def _check(options: BaselineOptions, as_json: bool) -> None:
-    if as_json:
+def _check(options: _Options) -> None:
+    if options.as_json:
         raise click.UsageError("--json goes with --list; rows are --format jsonl")
     if not options.inputs:
         raise click.UsageError("no INPUT; give a file of products, or --list")

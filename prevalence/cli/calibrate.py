@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
     option,
+    output_option,
     quiet_option,
     run_options,
     scorer_settings,
@@ -134,13 +135,8 @@ is taken, the lowest of equals.
     help="Randomization trials, for tests of balanced accuracy.",
 )
 @seed_option("Statistics", "Of folds and resampling.")
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a calibration file, of the best scorer, for `prevalence score --calibration`.",
+@output_option(
+    "Write a calibration file, of the best scorer, for `prevalence score --calibration`."
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
 @option("Output", "--table", is_flag=True, help="Print the layout of the paper's Table 2.")
@@ -158,33 +154,13 @@ def calibrate(**parameters: Any) -> None:
     labels; or a product with reviews, sentences and a label for every pair; or ReviewNLI's
     released answers with --products.
     """
-    own = {name: parameters.pop(name) for name in _Options.__dataclass_fields__}
-    options = _Options(**own)
+    options = _Options(**parameters)
     options.check()
     _run(options, scorer_settings(parameters))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """The command's own options; the others go to the scorers."""
-
-    pairs: Path
-    held_out: Path | None
-    products: Path | None
-    held_out_products: Path | None
-    relation: str
-    scorers: tuple[str, ...]
-    score_map: str
-    candidates: str
-    folds: int
-    resamples: int
-    trials: int
-    seed: int
-    output: Path | None
-    as_json: bool
-    table: bool
-    agreement: bool
-    quiet: bool
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def families(self) -> list[list[str]]:

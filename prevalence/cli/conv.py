@@ -12,6 +12,7 @@ from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
     option,
+    output_option,
     quiet_option,
     run_options,
     scorer_settings,
@@ -52,15 +53,7 @@ _head_settings = together(
 )  # fmt: skip
 
 
-_output = option(
-    "Output",
-    "--output",
-    "-o",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The head, .safetensors.",
-)
+_output = output_option("The head, .safetensors.", required=True)
 
 
 @conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)

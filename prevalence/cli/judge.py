@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from prevalence.cli.errors import note, tell_failures
-from prevalence.cli.judge_backends import (
-    backend_choice,
-    backend_options,
-    check_backend_options,
-)
+from prevalence.cli.language_models import backend_options, check_backend_options, judge_options
 from prevalence.cli.options import (
     FILE,
     GroupedCommand,
     input_options,
     option,
+    output_option,
     quiet_option,
     seed_option,
     several_names,
@@ -40,12 +37,11 @@ if TYPE_CHECKING:
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.baselines.rows import ScoreRow
     from prevalence.errors import PrevalenceError
-    from prevalence.llm.backends import BackendOptions
     from prevalence.llm.protocol import Backend
     from prevalence.records import Product
     from prevalence.report.baselines import SystemMeans
 
-__all__ = ["JudgeOptions", "judge"]
+__all__ = ["judge"]
 
 _COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
 
@@ -68,33 +64,8 @@ could run, 130 after Ctrl-C.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOptions:
-    """The command's options, those of the backend apart; see the help text of each."""
-
-    inputs: tuple[str, ...]
-    input_format: str
-    systems: tuple[str, ...]
-    limit: int | None
-    method: str | None
-    dimensions: tuple[str, ...]
-    pairs: str | None
-    attacks: bool
-    form: str
-    samples: int | None
-    temperature: float | None
-    top_p: float
-    top_k: int | None
-    max_tokens: int | None
-    seed: int
-    parser: str
-    dry_run: bool
-    output: Path | None
-    overwrite: bool
-    record: Path | None
-    quiet: bool
-    backend: str | None
-    told: BackendOptions
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def continues(self) -> bool:
@@ -168,15 +139,8 @@ class JudgeOptions:
     help="Judge each summary with texts beside it that try to steer the judge, too, as systems "
     "SYSTEM#ATTACK; `prevalence audit` shows what they gain.",
 )
-@backend_options
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a row for each summary (for each pair, with h2h) here, as JSON Lines.",
-)
+@judge_options
+@output_option("Write a row for each summary (for each pair, with h2h) here, as JSON Lines.")
 @option(
     "Output",
     "--overwrite",
@@ -192,25 +156,25 @@ class JudgeOptions:
 )
 @option("Output", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
 @quiet_option
-def judge(*, show_list: bool, as_json: bool, **parameters: Any) -> None:
+def judge(**parameters: Any) -> None:
     """Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.
 
     INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
     standard input.
     """
-    if show_list:
-        _show_list(as_json)
+    options = _Options(**parameters)
+    if options.show_list:
+        _show_list(options.as_json)
         return
-    if as_json:
+    if options.as_json:
         raise click.UsageError("--json goes with --list")
-    backend, told = backend_choice(parameters)
-    options = JudgeOptions(**parameters, backend=backend, told=told)
+    options.told = backend_options(parameters)
     _check(options)
     there, failed = _judge(options)
     tell_failures(failed, there=there)
 
 
-def _judge(options: JudgeOptions) -> tuple[int, int]:
+def _judge(options: _Options) -> tuple[int, int]:
     """Judge the selected records, and write and print what is asked for.
 
     Returns:
@@ -251,12 +215,12 @@ def _judge(options: JudgeOptions) -> tuple[int, int]:
     return rows.scored, rows.failed
 
 
-def _plan(options: JudgeOptions, method: Method) -> Plan:
+def _plan(options: _Options, method: Method) -> Plan:
     from prevalence.baselines.judges.scoring import make_plan
 
     return make_plan(
         method,
-        form=options.form,  # type: ignore[arg-type]
+        form=options.form,
         samples=options.samples,
         temperature=options.temperature,
         top_p=options.top_p,
@@ -268,7 +232,7 @@ def _plan(options: JudgeOptions, method: Method) -> Plan:
 
 
 def _open(
-    options: JudgeOptions,
+    options: _Options,
     plan: Plan,
     dimensions: Sequence[Dimension],
     backend: Backend,
@@ -300,7 +264,7 @@ def _pairs(choice: str, selection: Selection) -> Callable[[Product], Sequence[tu
 
 
 def _write(
-    options: JudgeOptions, opened: JudgeRun | DuelRun, selection: Selection, rows: _Rows
+    options: _Options, opened: JudgeRun | DuelRun, selection: Selection, rows: _Rows
 ) -> PrevalenceError | None:
     from prevalence.cli.progress import RunProgress
 
@@ -336,7 +300,7 @@ def _check_found(selection: Selection, named: Sequence[str], rows: int) -> None:
 class _Rows(Tally["ScoreRow | PairRow"]):
     """What becomes of rows: means, error lines and notes."""
 
-    def __init__(self, options: JudgeOptions) -> None:
+    def __init__(self, options: _Options) -> None:
         super().__init__(options.output, note)
         self._quiet = options.quiet
         self._means: SystemMeans | None = None
@@ -402,7 +366,7 @@ def _outcome(row: PairRow) -> str:
     return "verdicts that depend on the order"
 
 
-def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
+def _recorder(options: _Options, stack: ExitStack) -> Any:
     if options.record is None:
         return None
     from prevalence.baselines.judges.replay import Recorder
@@ -413,7 +377,7 @@ def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
 
 
 def _dry_run(
-    options: JudgeOptions,
+    options: _Options,
     plan: Plan,
     dimensions: Sequence[Dimension],
     backend: Backend,
@@ -462,7 +426,7 @@ def _show_list(as_json: bool) -> None:
             console.print()
 
 
-def _check(options: JudgeOptions) -> None:
+def _check(options: _Options) -> None:
     for missing, name, advice in (
         (not options.inputs, "INPUT", "give a file of products, or --list"),
         (options.method is None, "--method", "choose one of `prevalence judge --list`"),
@@ -484,7 +448,7 @@ def _check(options: JudgeOptions) -> None:
     _check_record(options)
 
 
-def _check_record(options: JudgeOptions) -> None:
+def _check_record(options: _Options) -> None:
     """Replies may have cost money: a recording is continued with --output, or begun anew."""
     path = options.record
     if path is None or options.overwrite or options.continues or options.dry_run:

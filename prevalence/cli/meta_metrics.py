@@ -215,10 +215,11 @@ def _tested(
             seed=parameters["seed"],
             undefined=choices.convention.undefined,
         )
-    rows = (pair.row for pair in duel)
+    first, second = duel
     return MetricTest(
-        *rows, duel[0].dimension, level, kind, parameters["test"], *found, p_holm=float("nan")
-    )
+        first.row, second.row, first.dimension, level, kind, parameters["test"], *found,
+        p_holm=float("nan"),
+    )  # fmt: skip
 
 
 @click.command(cls=GroupedCommand, epilog=_STABILITY_EXAMPLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,7 @@ from click.core import ParameterSource
 
 from prevalence.scorers.options import described_fields
 from prevalence.scorers.registry import ScorerOptions
+from prevalence.scoring.options import ScoringOptions
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -28,14 +30,16 @@ __all__ = [
     "NamingFiles",
     "field_options",
     "input_options",
-    "model_option_names",
     "model_options",
     "open_cache_folder",
     "option",
+    "output_option",
+    "parameter_names",
     "quiet_option",
     "refuse_given",
     "run_options",
     "scorer_settings",
+    "scoring_options",
     "seed_option",
     "several_names",
     "split_names",
@@ -330,13 +334,21 @@ run_options = field_options(ScorerOptions, but=_CHOOSING)
 """The options that run a scorer, for a command that chooses it by other means."""
 
 
-def model_option_names() -> frozenset[str]:
-    """Names of the parameters that :data:`model_options` adds."""
+def parameter_names(options: Callable[[Any], Any]) -> frozenset[str]:
+    """Names of the parameters that options add."""
 
     def bare(**_: Any) -> None: ...
 
-    added: list[click.Parameter] = model_options(bare).__click_params__  # type: ignore[attr-defined]
+    added: list[click.Parameter] = options(bare).__click_params__
     return frozenset(str(parameter.name) for parameter in added)
+
+
+def output_option(about: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """Add --output, a file."""
+    return option(
+        "Output", "--output", "-o", metavar="FILE", required=required,
+        type=click.Path(path_type=Path, dir_okay=False), help=about,
+    )  # fmt: skip
 
 
 def refuse_given(names: Collection[str], why: str) -> None:
@@ -370,15 +382,33 @@ def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
 
 
 def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a scorer is opened with, by the parameters of :data:`model_options`.
+    """What a scorer is opened with, by a command's parameters.
+
+    Args:
+        parameters: those of :data:`model_options` or :data:`run_options`, among others.
 
     Raises:
         click.UsageError: --cache and --no-cache were both given.
     """
-    settings = dict(parameters)
+    names = parameter_names(model_options)
+    settings = {name: value for name, value in parameters.items() if name in names}
     settings["labels"] = split_names(settings["labels"])
     settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
     return settings
+
+
+def scoring_options(parameters: Mapping[str, Any]) -> ScoringOptions:
+    """How to score, by a command's parameters.
+
+    Raises:
+        click.UsageError: --no-trivial and --trivial-template were both given.
+    """
+    if parameters["no_trivial"] and parameters["trivial_template"] != "name":
+        raise click.UsageError("--no-trivial and --trivial-template exclude each other")
+    names = {field.name for field in fields(ScoringOptions)}
+    told = {name: value for name, value in parameters.items() if name in names}
+    trivial = None if parameters["no_trivial"] else parameters["trivial_template"]
+    return ScoringOptions(**told, trivial=trivial)
 
 
 def split_names(names: str | None) -> list[str] | None:
