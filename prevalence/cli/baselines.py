@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from prevalence.cli.options import (
     quiet_option,
     several_names,
 )
-from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, screen
+from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, print_json, screen
 from prevalence.errors import InputError
 from prevalence.runs import Incomplete, Selection, Tally, run
 from prevalence.scorers.registry import ScorerOptions
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from prevalence.baselines.protocol import Metric, Runtime
     from prevalence.baselines.rows import ScoreRow
     from prevalence.baselines.run import BaselineRun
-    from prevalence.report.baselines import SystemMeans
 
 __all__ = ["baselines"]
 
@@ -56,15 +54,6 @@ A killed run continues when the same command is given again with the same
 --output. Exit status: 0 all scored, 1 some records failed, 2 usage or nothing
 could run, 130 after Ctrl-C.
 """
-
-
-class _Options(SimpleNamespace):
-    """The command's parameters by name, and what follows from them."""
-
-    @property
-    def continues(self) -> bool:
-        """Whether rows of an earlier run in --output are kept."""
-        return self.output is not None and not self.overwrite and self.output.is_file()
 
 
 def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -147,22 +136,22 @@ def baselines(**parameters: Any) -> None:
     """
     from prevalence.baselines.protocol import Runtime
 
-    options = _Options(**parameters)
+    options = SimpleNamespace(**parameters)
     if options.show_list:
         _show_list(options.as_json)
         return
     _check(options)
     runtime = Runtime(device=options.device, dtype=options.dtype, batch_tokens=options.batch_tokens)
     folder = open_cache_folder(options.cache, options.no_cache)
-    means = _score(options, _open(options.metrics, runtime, folder))
-    tell_failures(means.failed, there=means.scored)
+    rows = _score(options, _open(options.metrics, runtime, folder))
+    tell_failures(rows.failed, there=rows.scored)
 
 
-def _score(options: _Options, metrics: Sequence[Metric]) -> SystemMeans:
+def _score(options: SimpleNamespace, metrics: Sequence[Metric]) -> _Rows:
     """Score the selected records by the metrics, and write and print what is asked for.
 
     Returns:
-        Means and counts of every row, those of an earlier run of the same output included.
+        What became of every row, those of an earlier run of the same output included.
     """
     from prevalence.baselines.references import References
     from prevalence.baselines.rows import finished_scores
@@ -182,28 +171,27 @@ def _score(options: _Options, metrics: Sequence[Metric]) -> SystemMeans:
         selection.check_repeatable("a metric needs to see it twice")
         engine.prepare(selection.items)
     rows = _Rows(options, engine)
-    output = options.output if options.continues else None
     lines = line_file(options.output, overwrite=options.overwrite)
     bar = RunProgress(options.inputs, counted="values", quiet=options.quiet)
     failure = run(
         selection.items(bar.reader),
         partial(engine.rows, progress=bar.done),
         marks=engine.marks,
-        finished=None if output is None else finished_scores(output),
+        finished=finished_scores(options.output) if lines and lines.continues else None,
         tally=rows,
         progress=bar,
         writer=partial(_writer, options, lines),
         kept=lambda: kept_in(lines, "rows"),
-        worth=lambda: rows.means.scored,
+        worth=lambda: rows.scored,
         check=lambda: _check_found(options, selection),
     )
     rows.show()
     if failure is not None:
         raise Incomplete from failure
-    return rows.means
+    return rows
 
 
-def _check_found(options: _Options, selection: Selection) -> None:
+def _check_found(options: SimpleNamespace, selection: Selection) -> None:
     """Refuse names that no record has, once all were read, and a selection of nothing."""
     selection.check()
     selection.check_names("--references", options.references)
@@ -216,17 +204,22 @@ def _check_found(options: _Options, selection: Selection) -> None:
 class _Rows(Tally["ScoreRow"]):
     """What becomes of rows: the output, means, error lines and notes."""
 
-    def __init__(self, options: _Options, engine: BaselineRun) -> None:
+    def __init__(self, options: SimpleNamespace, engine: BaselineRun) -> None:
         from prevalence.report.baselines import SystemMeans
 
         super().__init__(options.output, note)
-        self.means = SystemMeans([metric.name for metric in engine.metrics])
+        self._means = SystemMeans([metric.name for metric in engine.metrics])
         self._engine = engine
         self._options = options
 
+    @property
+    def scored(self) -> int:
+        """Rows without an error."""
+        return self.earlier + self.made - self.failed
+
     def count(self, row: ScoreRow) -> None:
         """Add a row to the means."""
-        self.means.add(row)
+        self._means.add(row)
         if row.error is not None:
             self.fail(row.error)
 
@@ -236,13 +229,13 @@ class _Rows(Tally["ScoreRow"]):
 
         if self._options.output is not None or self._options.format == "table":
             console = make_console()
-            console.print(self.means.table())
+            console.print(self._means.table())
             console.print()
             console.print(plain(self._engine.signature), style="dim", soft_wrap=True)
         if self._options.quiet:
             return
         self.note_earlier()
-        note(f"{self.means.scored:,} summaries scored, {self.means.failed:,} failed")
+        note(f"{self.scored:,} summaries scored, {self.failed:,} failed")
         self.note_hidden()
         for metric in self._engine.metrics:
             cut = getattr(metric, "truncated", 0)
@@ -253,7 +246,9 @@ class _Rows(Tally["ScoreRow"]):
                 note(f"{metric.name}: {hits:,} values were cached")
 
 
-def _writer(options: _Options, lines: LineFile | None, stack: ExitStack) -> JsonLinesWriter | None:
+def _writer(
+    options: SimpleNamespace, lines: LineFile | None, stack: ExitStack
+) -> JsonLinesWriter | None:
     if lines is not None:
         stack.enter_context(lines).begin()
         return JsonLinesWriter(lines)
@@ -262,14 +257,14 @@ def _writer(options: _Options, lines: LineFile | None, stack: ExitStack) -> Json
 
 def _show_list(as_json: bool) -> None:
     from prevalence.baselines.registry import REGISTRY
-    from prevalence.report.baselines import listing, listing_rows
+    from prevalence.report.baselines import metric_rows, metric_table
     from prevalence.report.console import make_console
 
     entries = list(REGISTRY.values())
     if as_json:
-        click.echo(json.dumps(listing_rows(entries), indent=2, ensure_ascii=False))
+        print_json(metric_rows(entries))
     else:
-        make_console().print(listing(entries))
+        make_console().print(metric_table(entries))
 
 
 def _open(specs: tuple[str, ...], runtime: Runtime, folder: Path | None) -> list[Metric]:
@@ -294,7 +289,7 @@ def _worth_keeping(metric: Metric) -> bool:
     return metric.entry.weights is not None and not hasattr(metric, "prepare")
 
 
-def _check(options: _Options) -> None:
+def _check(options: SimpleNamespace) -> None:
     if options.as_json:
         raise click.UsageError("--json goes with --list; rows are --format jsonl")
     if not options.inputs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from prevalence.cli.options import (
     scorer_settings,
     seed_option,
 )
-from prevalence.cli.outputs import check_output, keeping_pairs
+from prevalence.cli.outputs import check_output, keeping_pairs, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -288,7 +287,7 @@ def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any])
 
     if options.as_json:
         found = [row.to_json() for row in rows]
-        _print_json(found[0] if len(found) == 1 else found)
+        print_json(found[0] if len(found) == 1 else found)
     elif options.table:
         make_console().print(summary_table(rows))
     else:
@@ -309,7 +308,7 @@ def _show_agreement(options: _Options, workers: dict[str, Any]) -> None:
     if not any(workers.values()):
         raise InputError(f"{options.pairs}: holds no annotators' labels (worker_labels)")
     if options.as_json:
-        _print_json(workers)
+        print_json(workers)
         return
     _show_workers(workers)
 
@@ -321,10 +320,3 @@ def _show_workers(workers: dict[str, Any]) -> None:
     for name, figures in workers.items():
         if figures is not None:
             make_console().print(agreement_lines(name, figures), soft_wrap=True)
-
-
-def _print_json(value: object) -> None:
-    from prevalence.report.text import inert
-
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-    click.echo(inert(text) if sys.stdout.isatty() else text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import ExitStack
 from functools import partial
@@ -24,7 +23,7 @@ from prevalence.cli.options import (
     seed_option,
     several_names,
 )
-from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer
+from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer, print_json
 from prevalence.errors import BackendError, ConfigurationError, InputError
 from prevalence.runs import Incomplete, Selection, Tally, run
 
@@ -414,14 +413,14 @@ def _stored_steps(plan: Plan, dimensions: Sequence[Dimension], counter: Backend)
 
 
 def _show_list(as_json: bool) -> None:
+    from prevalence.report.baselines import method_rows, method_tables
     from prevalence.report.console import make_console
-    from prevalence.report.judges import listing, listing_rows
 
     if as_json:
-        click.echo(json.dumps(listing_rows(), indent=2, ensure_ascii=False))
+        print_json(method_rows())
     else:
         console = make_console()
-        for table in listing():
+        for table in method_tables():
             console.print(table)
             console.print()
 

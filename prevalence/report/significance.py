@@ -14,8 +14,8 @@ from prevalence.meta.significance import (
     grouped_correlations,
     shapiro_wilk,
 )
-from prevalence.meta.table import mean_present
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ class _Sheets(NamedTuple):
         grids = {name: self.table.mean_human(name) for name in self.table.dimensions}
         rows = []
         for name, grid in (*grids.items(), *self.table.metrics.items()):
-            found = shapiro_wilk(mean_present(grid, axis=0))
+            found = shapiro_wilk(mean_coefficient(grid.T))
             rows.append(
                 (Cell(name), self.printer.figure(found.statistic), self.printer.p_value(found.p))
             )
