@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.meta_options import (
-    Choices,
     coefficient_option,
     duels,
     input_options,
@@ -19,7 +18,7 @@ from prevalence.cli.meta_options import (
     note_left_out,
     output_options,
     pairing_options,
-    read_choices,
+    read_study,
     reporting,
     rule_options,
     selection_options,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from prevalence.meta.correlate import Bootstrap, Pairing
     from prevalence.report.correlations import MetricTest
-    from prevalence.report.sheets import Report
+    from prevalence.report.sheets import Report, Study
 
 __all__ = ["correlate", "figures", "preferences", "significance", "stability"]
 
@@ -125,7 +124,7 @@ Examples:
 @option("Output", "--average", is_flag=True, help="Add the average over dimensions.")
 @option("Output", "--parts", is_flag=True, help="Show the coefficients that are averaged.")
 @reporting
-def correlate(choices: Choices, **parameters: Any) -> Report:
+def correlate(study: Study, **parameters: Any) -> Report:
     """Which metric agrees with people?
 
     Correlates every metric with the mean rating of every dimension.
@@ -135,17 +134,17 @@ def correlate(choices: Choices, **parameters: Any) -> Report:
 
     bootstrap = _bootstrap(parameters)
     cells = correlations(
-        choices.table,
-        choices.convention,
+        study.table,
+        study.convention,
         bootstrap=bootstrap,
-        all_pairs=choices.all_pairs,
-        own=choices.own,
+        all_pairs=study.all_pairs,
+        own=study.own,
     )
     return correlation_report(
         cells,
-        choices.convention,
-        comparisons=_comparisons(choices, parameters) if parameters["compare"] else [],
-        settings=choices.settings | _statistics(bootstrap, parameters),
+        study.convention,
+        comparisons=_comparisons(study, parameters) if parameters["compare"] else [],
+        settings=study.settings | _statistics(bootstrap, parameters),
         **{name: parameters[name] for name in ("marked", "average", "parts")},
     )
 
@@ -172,14 +171,14 @@ def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> d
     return settings
 
 
-def _comparisons(choices: Choices, parameters: Mapping[str, Any]) -> list[MetricTest]:
+def _comparisons(study: Study, parameters: Mapping[str, Any]) -> list[MetricTest]:
     from prevalence.meta.comparison import holm
 
     tests = [
-        _tested(choices, duel, level, kind, parameters)
+        _tested(study, duel, level, kind, parameters)
         for names in parameters["compare"]
-        for duel in duels(names, choices.pairs)
-        for level, kind in product(choices.convention.levels, choices.convention.kinds)
+        for duel in duels(names, study.pairs)
+        for level, kind in product(study.convention.levels, study.convention.kinds)
     ]
     if not parameters["holm"]:
         return tests
@@ -188,7 +187,7 @@ def _comparisons(choices: Choices, parameters: Mapping[str, Any]) -> list[Metric
 
 
 def _tested(
-    choices: Choices,
+    study: Study,
     duel: tuple[Pairing, Pairing],
     level: Any,
     kind: Any,
@@ -199,7 +198,7 @@ def _tested(
     from prevalence.report.correlations import MetricTest
 
     (one, human), (two, _) = (
-        score_grids(choices.table, pair, missing=choices.convention.missing) for pair in duel
+        score_grids(study.table, pair, missing=study.convention.missing) for pair in duel
     )
     if parameters["test"] == "williams":
         found = williams_test(level, kind, one, two, human)
@@ -213,7 +212,7 @@ def _tested(
             over=parameters["permute"],
             trials=parameters["resamples"],
             seed=parameters["seed"],
-            undefined=choices.convention.undefined,
+            undefined=study.convention.undefined,
         )
     first, second = duel
     return MetricTest(
@@ -234,22 +233,15 @@ def _tested(
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show Q, P and R of every system.")
 @reporting
-def stability(choices: Choices, *, methods: tuple[str, ...], parts: bool, **_: Any) -> Report:
+def stability(study: Study, *, methods: tuple[str, ...], parts: bool, **_: Any) -> Report:
     """Does a metric do as well on good systems as on bad ones?
 
     Correlates the quality Q of systems with the performance P of a metric on them.
     """
     from prevalence.report.stability import stability_report
 
-    pairs = choices.pairs
-    return stability_report(
-        choices.table,
-        pairs,
-        choices.convention,
-        settings=choices.settings,
-        duels=[duel for given in methods for duel in duels(given, pairs)],
-        parts=parts,
-    )
+    chosen = [duel for given in methods for duel in duels(given, study.pairs)]
+    return stability_report(study, duels=chosen, parts=parts)
 
 
 @click.command(cls=GroupedCommand, epilog=_PREFERENCES_EXAMPLES)
@@ -266,7 +258,7 @@ def stability(choices: Choices, *, methods: tuple[str, ...], parts: bool, **_: A
 )  # fmt: skip
 @output_options
 @reporting
-def preferences(choices: Choices, *, judged: tuple[str, ...], quiet: bool, **_: Any) -> Report:
+def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any) -> Report:
     """Does a metric prefer the systems that people prefer?
 
     Counts the pairs of systems that metric and people put in the same order (#CP), over all pairs
@@ -280,17 +272,10 @@ def preferences(choices: Choices, *, judged: tuple[str, ...], quiet: bool, **_: 
         label, mark, path = given.partition("=")
         if not mark or Path(given).exists():
             label, path = Path(given).stem, given
-        judges[label], left_out = read_duels(path, choices.table)
+        judges[label], left_out = read_duels(path, study.table)
         if not quiet:
             note_left_out(left_out, path)
-    return preference_report(
-        choices.table,
-        choices.whole,
-        choices.pairs if choices.table.metrics or not judges else [],
-        choices.convention,
-        settings=choices.settings | {"duels": list(judged)},
-        judges=judges,
-    )
+    return preference_report(study, judges, files=judged)
 
 
 @click.command(cls=GroupedCommand, epilog=_SIGNIFICANCE_EXAMPLES)
@@ -331,17 +316,10 @@ def significance(**parameters: Any) -> None:
     counts = _numbers(parameters["counts"], "--counts")
     sizes = [int(size) for size in _numbers(parameters["sizes"], "--sizes")] or None
     if parameters["inputs"]:
-        choices, groups = read_choices(parameters), parameters["groups"]
-        pairs = choices.pairs
-        methods = [duel for given in parameters["methods"] for duel in duels(given, pairs)]
-        report = significance_report(
-            choices.table,
-            pairs,
-            choices.convention,
-            SampleOptions(groups, sizes, methods),
-            settings=choices.settings | {"groups": groups},
-            counts=counts,
-        )
+        study = read_study(parameters)
+        methods = [duel for given in parameters["methods"] for duel in duels(given, study.pairs)]
+        options = SampleOptions(parameters["groups"], sizes, methods)
+        report = significance_report(study, options, counts=counts)
     elif counts:
         sheets = (count_sheet(counts, CONVENTIONS[parameters["convention"]]),)
         report = Report("significance", {"counts": counts}, sheets, records_of(sheets))
@@ -401,15 +379,15 @@ def figures(**parameters: Any) -> None:
     unknown = [name for name in wanted if name not in FIGURES]
     if unknown:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(FIGURES)}")
-    choices = read_choices(parameters)
+    study = read_study(parameters)
     subject = FigureSource(
-        choices.table, choices.convention, _bootstrap(parameters), choices.own, choices.all_pairs
+        study.table, study.convention, _bootstrap(parameters), study.own, study.all_pairs
     )
     without_metrics = ("scores", "ratings", "means")
     drawn = {
         name: draw(name, subject)
         for name in wanted
-        if choices.table.metrics or name in without_metrics
+        if study.table.metrics or name in without_metrics
     }
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,10 @@ from prevalence.cli.outputs import check_output
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
-    from prevalence.meta.table import RatingTable
-    from prevalence.report.sheets import Report
+    from prevalence.report.sheets import Report, Study
 
 __all__ = [
-    "Choices",
     "coefficient_option",
     "duels",
     "input_options",
@@ -30,7 +27,7 @@ __all__ = [
     "note_left_out",
     "output_options",
     "pairing_options",
-    "read_choices",
+    "read_study",
     "reporting",
     "rule_options",
     "selection_options",
@@ -132,33 +129,6 @@ coefficient_option = option(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What every analysis starts from.
-
-    Attributes:
-        table: the merged scores and ratings, cut to what was asked for.
-        whole: the same with all metrics and dimensions.
-        convention: the preset, with the single options applied.
-        settings: for the report: inputs, selection, convention.
-        own, all_pairs: see :func:`prevalence.meta.correlate.pairings`.
-    """
-
-    table: RatingTable
-    whole: RatingTable
-    convention: Convention
-    settings: dict[str, Any]
-    own: Mapping[str, str]
-    all_pairs: bool
-
-    @property
-    def pairs(self) -> list[Pairing]:
-        """Metrics with the dimensions that they are compared with."""
-        from prevalence.meta.correlate import pairings
-
-        return pairings(self.table, all_pairs=self.all_pairs, own=self.own)
-
-
 def level_option(about: str) -> Callable[[Command], Command]:
     """Add --level."""
     return option(
@@ -211,18 +181,18 @@ def reporting(compute: Callable[..., Report]) -> Callable[..., None]:
     """What a command does: read the inputs, and write the report that is made of them.
 
     Args:
-        compute: takes the choices, and the command's parameters by name.
+        compute: takes the study, and the command's parameters by name.
     """
 
     @wraps(compute)
     def run(**parameters: Any) -> None:
-        report = compute(read_choices(parameters), **parameters)
+        report = compute(read_study(parameters), **parameters)
         write_report(report, form=parameters["form"], output=parameters["output"])
 
     return run
 
 
-def read_choices(parameters: Mapping[str, Any]) -> Choices:
+def read_study(parameters: Mapping[str, Any]) -> Study:
     """Read the inputs and apply the options that the commands share.
 
     Args:
@@ -234,6 +204,7 @@ def read_choices(parameters: Mapping[str, Any]) -> Choices:
     from prevalence.cli.errors import note
     from prevalence.meta.conventions import CONVENTIONS
     from prevalence.meta.sources import read_tables
+    from prevalence.report.sheets import Study
 
     own = _own_dimensions(parameters.get("own", ()))
     if parameters.get("output") is not None:
@@ -268,7 +239,7 @@ def read_choices(parameters: Mapping[str, Any]) -> Choices:
         "systems": list(table.systems),
         "raters": len(table.raters),
     }
-    return Choices(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
+    return Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
 
 
 def note_left_out(count: int, where: str) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.meta_options import (
-    Choices,
     coefficient_option,
     input_options,
     output_options,
@@ -19,7 +18,7 @@ from prevalence.cli.options import GroupedCommand, option
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
-    from prevalence.report.sheets import Report
+    from prevalence.report.sheets import Report, Study
 
 __all__ = ["agreement", "means"]
 
@@ -76,7 +75,7 @@ Examples:
     help="Top of the scale: describe metrics as judges beside people.",
 )  # fmt: skip
 @reporting
-def agreement(choices: Choices, **parameters: Any) -> Report:
+def agreement(study: Study, **parameters: Any) -> Report:
     """Do people agree with each other?
 
     Krippendorff's alpha, Cohen's and Fleiss' kappa, Gwet's AC1, differences and correlations
@@ -84,21 +83,15 @@ def agreement(choices: Choices, **parameters: Any) -> Report:
     """
     from prevalence.report.agreement import AgreementOptions, agreement_report
 
-    if not choices.table.human:
+    if not study.table.human:
         raise InputError("the inputs hold no human ratings")
     told = {name: parameters[name] for name in AgreementOptions._fields}
-    opinsummeval = choices.settings["convention"] == "opinsummeval"
+    opinsummeval = study.settings["convention"] == "opinsummeval"
     if told["one_category"] is None:
         told["one_category"] = 1.0 if opinsummeval else float("nan")
     if told["batch"] is None and opinsummeval:
         told["batch"] = _OPINSUMMEVAL_BATCH
-    return agreement_report(
-        choices.table,
-        [] if told["maximum"] is None else choices.pairs,
-        choices.convention,
-        AgreementOptions(**told),
-        settings=choices.settings | told,
-    )
+    return agreement_report(study, AgreementOptions(**told))
 
 
 @click.command(cls=GroupedCommand, epilog=_MEANS_EXAMPLES)
@@ -117,16 +110,16 @@ def agreement(choices: Choices, **parameters: Any) -> Report:
     "Output", "--average-rounded", is_flag=True, help="Average the rounded figures, not the exact."
 )
 @reporting
-def means(choices: Choices, *, what: str, marked: int, average_rounded: bool, **_: Any) -> Report:
+def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: Any) -> Report:
     """What are the averages of each system?
 
     A line a system, a column a dimension or a metric, the best values marked.
     """
     from prevalence.report.correlations import means_report
 
-    table, convention = choices.table, choices.convention
+    table = study.table
     if average_rounded:
-        convention = replace(convention, average_rounded=True)
+        study = replace(study, convention=replace(study.convention, average_rounded=True))
     columns: dict[str, Any] = {}
     if what != "metrics":
         columns |= {name: table.mean_human(name) for name in table.dimensions}
@@ -134,11 +127,4 @@ def means(choices: Choices, *, what: str, marked: int, average_rounded: bool, **
         columns |= dict(table.metrics)
     if not columns:
         raise InputError(f"--of {what}: the inputs hold none")
-    return means_report(
-        table,
-        columns,
-        convention,
-        settings=choices.settings,
-        marked=marked,
-        average=what == "human",
-    )
+    return means_report(study, columns, marked=marked, average=what == "human")

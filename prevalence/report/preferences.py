@@ -14,7 +14,7 @@ from prevalence.meta.preferences import (
     order_bias,
     preference_points,
 )
-from prevalence.report.sheets import Cell, Printer, Report, Sheet
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from prevalence.meta.conventions import Convention
     from prevalence.meta.preferences import Duels
-    from prevalence.meta.table import RatingTable
     from prevalence.stats.arrays import Floats
 
 __all__ = ["preference_report"]
@@ -39,29 +38,22 @@ class _Judged(NamedTuple):
 
 
 def preference_report(
-    table: RatingTable,
-    whole: RatingTable,
-    pairs: Sequence[Pairing],
-    convention: Convention,
-    *,
-    settings: Mapping[str, object],
-    judges: Mapping[str, Sequence[Duels]],
+    study: Study, judges: Mapping[str, Sequence[Duels]], *, files: Sequence[str]
 ) -> Report:
     """Correct preferences of every metric and every head-to-head judge.
 
     Args:
-        table: scores and ratings.
-        whole: the ratings of all dimensions, which put the systems in order for the neighbours.
-        pairs: metrics with their dimensions.
-        convention: rule for missing values, decimals.
-        settings: what the report says it was computed with.
+        study: scores and ratings; those of all dimensions put the systems in order for the
+            neighbours.
         judges: head-to-head verdicts by the judge's name.
+        files: where they stand.
     """
+    table, whole, convention = study.table, study.whole, study.convention
     quality = [whole.mean_human(name) for name in whole.dimensions]
     over_items = np.stack([mean_coefficient(grid.T) for grid in quality])
     neighbours = neighbour_pairs(mean_coefficient(over_items.T))
     judged = []
-    for pair in pairs:
+    for pair in study.pairs if table.metrics or not judges else ():
         metric, human = score_grids(table, pair, missing=convention.missing)
         judged.append(_judged(pair, preference_points(metric), human, neighbours))
     for name, found in judges.items():
@@ -79,6 +71,7 @@ def preference_report(
     ]  # fmt: skip
     if judges:
         sheets.append(_order_sheet(judges, convention))
+    settings = study.settings | {"duels": list(files)}
     return Report("preferences", settings, tuple(sheets), tuple(map(_record, judged)))
 
 
