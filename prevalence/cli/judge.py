@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prevalence.baselines.judges.duels import DuelRun, PairRow
-    from prevalence.baselines.judges.packs import Dimension, Method
+    from prevalence.baselines.judges.packs import Dimension
     from prevalence.baselines.judges.run import JudgeRun
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.baselines.rows import ScoreRow
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 __all__ = ["judge"]
 
 _COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
+
+_DRAWING = ("form", "samples", "temperature", "top_p", "top_k", "max_tokens", "seed")
+"""Parameters that say how replies are drawn."""
 
 _EPILOG = """\b
 Examples:
@@ -182,11 +185,13 @@ def _judge(options: _Options) -> tuple[int, int]:
     from prevalence.baselines.judges.attacks import attacked
     from prevalence.baselines.judges.packs import load_method
     from prevalence.baselines.judges.prompts import choose_dimensions
+    from prevalence.baselines.judges.scoring import make_plan
     from prevalence.llm.backends import open_backend
 
     method = load_method(str(options.method))
     dimensions = choose_dimensions(method, options.dimensions or ("all",))
-    plan = _plan(options, method)
+    drawing = {name: getattr(options, name) for name in _DRAWING}
+    plan = make_plan(method, rules=options.parser, **drawing)
     if options.pairs is not None and not method.compares:
         raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
     if options.attacks and method.compares:
@@ -212,22 +217,6 @@ def _judge(options: _Options) -> tuple[int, int]:
     if failure is not None:
         raise Incomplete from failure
     return rows.scored, rows.failed
-
-
-def _plan(options: _Options, method: Method) -> Plan:
-    from prevalence.baselines.judges.scoring import make_plan
-
-    return make_plan(
-        method,
-        form=options.form,
-        samples=options.samples,
-        temperature=options.temperature,
-        top_p=options.top_p,
-        top_k=options.top_k,
-        max_tokens=options.max_tokens,
-        seed=options.seed,
-        rules=options.parser,
-    )
 
 
 def _open(

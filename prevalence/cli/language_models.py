@@ -168,7 +168,7 @@ def check_writing(options: SimpleNamespace) -> None:
     spec = options.backend or options.model
     if spec is None:
         raise click.UsageError("--method llm needs a model, for example --backend hf:PATH")
-    if any(value is not None for value in (options.length, options.like, options.sentences)):
+    if any(value is not None for value in options.lengths):
         raise click.UsageError(
             "--length, --like and --sentences choose sentences; with --method llm the prompt "
             "says how long the summary is"
