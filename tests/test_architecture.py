@@ -309,7 +309,6 @@ REACHED = {
     "benchmarks/throughput/test_command.py": {"_EPILOG"},
     "cli/test_calibrate.py": {"_EPILOG"},
     "cli/test_commands.py": {"_COMMANDS"},
-    "cli/test_meta.py": {"_COMMANDS", "_EPILOG"},
     "cli/test_process.py": {"_EPILOG"},
     "nli/test_cache.py": {"_aside", "_safely"},
     "nli/test_cached_scorer.py": {

@@ -16,8 +16,8 @@ import numpy as np
 from prevalence.baselines.judges.attacks import MARK
 from prevalence.meta.preferences import OrderBias, order_bias
 from prevalence.meta.raters import judge_profile
-from prevalence.meta.table import mean_present, own_dimension
-from prevalence.stats.coefficients import coefficients
+from prevalence.meta.table import own_dimension
+from prevalence.stats.coefficients import coefficients, mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -225,7 +225,7 @@ def _metric(table: RatingTable, name: str, maximum: float) -> MetricAudit:
     return MetricAudit(
         metric=name,
         summaries=int((~np.isnan(scores)).sum()),
-        mean=float(mean_present(scores.ravel(), axis=0)),
+        mean=float(mean_coefficient(scores.ravel())),
         offset=profile.offset,
         at_maximum=profile.at_maximum,
         constant=tuple(table.systems[place] for place in constant),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prevalence.cli.options import LABELLED_FILE, GroupedCommand, option, quiet_option
+from prevalence.cli.outputs import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,7 +93,7 @@ def audit(
         orders=found.audit_orders(_verdicts(pairs)),
     )
     if as_json:
-        click.echo(json.dumps(audit_json(whole), indent=2, ensure_ascii=False))
+        print_json(audit_json(whole))
         return
     console = make_console()
     for each in audit_tables(whole):

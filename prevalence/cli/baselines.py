@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,10 +17,11 @@ from prevalence.cli.options import (
     input_options,
     open_cache_folder,
     option,
+    output_option,
     quiet_option,
     several_names,
 )
-from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, screen
+from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, print_json, screen
 from prevalence.errors import InputError
 from prevalence.runs import Incomplete, Selection, Tally, run
 from prevalence.scorers.registry import ScorerOptions
@@ -31,13 +30,13 @@ from prevalence.writers import JsonLinesWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import ExitStack
+    from pathlib import Path
 
     from prevalence.baselines.protocol import Metric, Runtime
     from prevalence.baselines.rows import ScoreRow
     from prevalence.baselines.run import BaselineRun
-    from prevalence.report.baselines import SystemMeans
 
-__all__ = ["BaselineOptions", "baselines"]
+__all__ = ["baselines"]
 
 _EPILOG = """\b
 Examples:
@@ -55,28 +54,6 @@ A killed run continues when the same command is given again with the same
 --output. Exit status: 0 all scored, 1 some records failed, 2 usage or nothing
 could run, 130 after Ctrl-C.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineOptions:
-    """The command's options, those of models apart."""
-
-    inputs: tuple[str, ...]
-    input_format: str
-    metrics: tuple[str, ...]
-    references: tuple[str, ...]
-    leave_one_out: bool
-    systems: tuple[str, ...]
-    limit: int | None
-    output: Path | None
-    overwrite: bool
-    format: str
-    quiet: bool
-
-    @property
-    def continues(self) -> bool:
-        """Whether rows of an earlier run in --output are kept."""
-        return self.output is not None and not self.overwrite and self.output.is_file()
 
 
 def _specs(_: click.Context, __: click.Parameter, parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,14 +116,7 @@ def _metric_files(specs: str) -> Iterator[str]:
         "no_cache": "Neither read nor write stored values.",
     },
 )  # fmt: skip
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a score row for each summary here, as JSON Lines.",
-)
+@output_option("Write a score row for each summary here, as JSON Lines.")
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew, not continuing it.")
 @option(
     "Output",
@@ -158,41 +128,30 @@ def _metric_files(specs: str) -> Iterator[str]:
     help="On the screen: table (means) or jsonl (rows).",
 )
 @quiet_option
-def baselines(
-    *,
-    show_list: bool,
-    as_json: bool,
-    device: str,
-    dtype: str,
-    batch_tokens: int | None,
-    cache: Path | None,
-    no_cache: bool,
-    **parameters: object,
-) -> None:
+def baselines(**parameters: Any) -> None:
     """Score summaries by other metrics: ROUGE, BERTScore, BARTScore, SummaC and more.
 
     INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
     standard input.
     """
-    if show_list:
-        _show_list(as_json)
-        return
-    options = BaselineOptions(**parameters)  # type: ignore[arg-type]
-    _check(options, as_json)
-
     from prevalence.baselines.protocol import Runtime
 
-    runtime = Runtime(device=device, dtype=dtype, batch_tokens=batch_tokens)
-    folder = open_cache_folder(cache, no_cache)
-    means = _score(options, _open(options.metrics, runtime, folder))
-    tell_failures(means.failed, there=means.scored)
+    options = SimpleNamespace(**parameters)
+    if options.show_list:
+        _show_list(options.as_json)
+        return
+    _check(options)
+    runtime = Runtime(device=options.device, dtype=options.dtype, batch_tokens=options.batch_tokens)
+    folder = open_cache_folder(options.cache, options.no_cache)
+    rows = _score(options, _open(options.metrics, runtime, folder))
+    tell_failures(rows.failed, there=rows.scored)
 
 
-def _score(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
+def _score(options: SimpleNamespace, metrics: Sequence[Metric]) -> _Rows:
     """Score the selected records by the metrics, and write and print what is asked for.
 
     Returns:
-        Means and counts of every row, those of an earlier run of the same output included.
+        What became of every row, those of an earlier run of the same output included.
     """
     from prevalence.baselines.references import References
     from prevalence.baselines.rows import finished_scores
@@ -212,28 +171,27 @@ def _score(options: BaselineOptions, metrics: Sequence[Metric]) -> SystemMeans:
         selection.check_repeatable("a metric needs to see it twice")
         engine.prepare(selection.items)
     rows = _Rows(options, engine)
-    output = options.output if options.continues else None
     lines = line_file(options.output, overwrite=options.overwrite)
     bar = RunProgress(options.inputs, counted="values", quiet=options.quiet)
     failure = run(
         selection.items(bar.reader),
         partial(engine.rows, progress=bar.done),
         marks=engine.marks,
-        finished=None if output is None else finished_scores(output),
+        finished=finished_scores(options.output) if lines and lines.continues else None,
         tally=rows,
         progress=bar,
         writer=partial(_writer, options, lines),
         kept=lambda: kept_in(lines, "rows"),
-        worth=lambda: rows.means.scored,
+        worth=lambda: rows.scored,
         check=lambda: _check_found(options, selection),
     )
     rows.show()
     if failure is not None:
         raise Incomplete from failure
-    return rows.means
+    return rows
 
 
-def _check_found(options: BaselineOptions, selection: Selection) -> None:
+def _check_found(options: SimpleNamespace, selection: Selection) -> None:
     """Refuse names that no record has, once all were read, and a selection of nothing."""
     selection.check()
     selection.check_names("--references", options.references)
@@ -246,17 +204,22 @@ def _check_found(options: BaselineOptions, selection: Selection) -> None:
 class _Rows(Tally["ScoreRow"]):
     """What becomes of rows: the output, means, error lines and notes."""
 
-    def __init__(self, options: BaselineOptions, engine: BaselineRun) -> None:
+    def __init__(self, options: SimpleNamespace, engine: BaselineRun) -> None:
         from prevalence.report.baselines import SystemMeans
 
         super().__init__(options.output, note)
-        self.means = SystemMeans([metric.name for metric in engine.metrics])
+        self._means = SystemMeans([metric.name for metric in engine.metrics])
         self._engine = engine
         self._options = options
 
+    @property
+    def scored(self) -> int:
+        """Rows without an error."""
+        return self.earlier + self.made - self.failed
+
     def count(self, row: ScoreRow) -> None:
         """Add a row to the means."""
-        self.means.add(row)
+        self._means.add(row)
         if row.error is not None:
             self.fail(row.error)
 
@@ -266,13 +229,13 @@ class _Rows(Tally["ScoreRow"]):
 
         if self._options.output is not None or self._options.format == "table":
             console = make_console()
-            console.print(self.means.table())
+            console.print(self._means.table())
             console.print()
             console.print(plain(self._engine.signature), style="dim", soft_wrap=True)
         if self._options.quiet:
             return
         self.note_earlier()
-        note(f"{self.means.scored:,} summaries scored, {self.means.failed:,} failed")
+        note(f"{self.scored:,} summaries scored, {self.failed:,} failed")
         self.note_hidden()
         for metric in self._engine.metrics:
             cut = getattr(metric, "truncated", 0)
@@ -284,7 +247,7 @@ class _Rows(Tally["ScoreRow"]):
 
 
 def _writer(
-    options: BaselineOptions, lines: LineFile | None, stack: ExitStack
+    options: SimpleNamespace, lines: LineFile | None, stack: ExitStack
 ) -> JsonLinesWriter | None:
     if lines is not None:
         stack.enter_context(lines).begin()
@@ -294,14 +257,14 @@ def _writer(
 
 def _show_list(as_json: bool) -> None:
     from prevalence.baselines.registry import REGISTRY
-    from prevalence.report.baselines import listing, listing_rows
+    from prevalence.report.baselines import metric_rows, metric_table
     from prevalence.report.console import make_console
 
     entries = list(REGISTRY.values())
     if as_json:
-        click.echo(json.dumps(listing_rows(entries), indent=2, ensure_ascii=False))
+        print_json(metric_rows(entries))
     else:
-        make_console().print(listing(entries))
+        make_console().print(metric_table(entries))
 
 
 def _open(specs: tuple[str, ...], runtime: Runtime, folder: Path | None) -> list[Metric]:
@@ -326,8 +289,8 @@ def _worth_keeping(metric: Metric) -> bool:
     return metric.entry.weights is not None and not hasattr(metric, "prepare")
 
 
-def _check(options: BaselineOptions, as_json: bool) -> None:
-    if as_json:
+def _check(options: SimpleNamespace) -> None:
+    if options.as_json:
         raise click.UsageError("--json goes with --list; rows are --format jsonl")
     if not options.inputs:
         raise click.UsageError("no INPUT; give a file of products, or --list")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,12 +13,13 @@ from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
     option,
+    output_option,
     quiet_option,
     run_options,
     scorer_settings,
     seed_option,
 )
-from prevalence.cli.outputs import check_output, keeping_pairs
+from prevalence.cli.outputs import check_output, keeping_pairs, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,13 +134,8 @@ is taken, the lowest of equals.
     help="Randomization trials, for tests of balanced accuracy.",
 )
 @seed_option("Statistics", "Of folds and resampling.")
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a calibration file, of the best scorer, for `prevalence score --calibration`.",
+@output_option(
+    "Write a calibration file, of the best scorer, for `prevalence score --calibration`."
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
 @option("Output", "--table", is_flag=True, help="Print the layout of the paper's Table 2.")
@@ -158,33 +153,13 @@ def calibrate(**parameters: Any) -> None:
     labels; or a product with reviews, sentences and a label for every pair; or ReviewNLI's
     released answers with --products.
     """
-    own = {name: parameters.pop(name) for name in _Options.__dataclass_fields__}
-    options = _Options(**own)
+    options = _Options(**parameters)
     options.check()
     _run(options, scorer_settings(parameters))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    """The command's own options; the others go to the scorers."""
-
-    pairs: Path
-    held_out: Path | None
-    products: Path | None
-    held_out_products: Path | None
-    relation: str
-    scorers: tuple[str, ...]
-    score_map: str
-    candidates: str
-    folds: int
-    resamples: int
-    trials: int
-    seed: int
-    output: Path | None
-    as_json: bool
-    table: bool
-    agreement: bool
-    quiet: bool
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def families(self) -> list[list[str]]:
@@ -312,7 +287,7 @@ def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any])
 
     if options.as_json:
         found = [row.to_json() for row in rows]
-        _print_json(found[0] if len(found) == 1 else found)
+        print_json(found[0] if len(found) == 1 else found)
     elif options.table:
         make_console().print(summary_table(rows))
     else:
@@ -333,7 +308,7 @@ def _show_agreement(options: _Options, workers: dict[str, Any]) -> None:
     if not any(workers.values()):
         raise InputError(f"{options.pairs}: holds no annotators' labels (worker_labels)")
     if options.as_json:
-        _print_json(workers)
+        print_json(workers)
         return
     _show_workers(workers)
 
@@ -345,10 +320,3 @@ def _show_workers(workers: dict[str, Any]) -> None:
     for name, figures in workers.items():
         if figures is not None:
             make_console().print(agreement_lines(name, figures), soft_wrap=True)
-
-
-def _print_json(value: object) -> None:
-    from prevalence.report.text import inert
-
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
-    click.echo(inert(text) if sys.stdout.isatty() else text)

@@ -12,10 +12,12 @@ from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
     option,
+    output_option,
     quiet_option,
     run_options,
     scorer_settings,
     seed_option,
+    together,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
 
@@ -39,7 +41,7 @@ def conv() -> None:
     """Learn or convert the head of SummaC-Conv."""
 
 
-_settings = (
+_head_settings = together(
     option("Head", "--bins", default="percentile", show_default=True, metavar="NAME",
            help="percentile, or even50 and the like."),
     option("Head", "--classes", default="e", show_default=True, metavar="LETTERS",
@@ -51,21 +53,7 @@ _settings = (
 )  # fmt: skip
 
 
-_output = option(
-    "Output",
-    "--output",
-    "-o",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The head, .safetensors.",
-)
-
-
-def _head_settings(command: Any) -> Any:
-    for add in reversed(_settings):
-        command = add(command)
-    return command
+_output = output_option("The head, .safetensors.", required=True)
 
 
 @conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)

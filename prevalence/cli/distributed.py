@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import open_cache_folder, option
+from prevalence.cli.options import open_cache_folder, option, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from types import SimpleNamespace
 
     from prevalence.distributed import DistributedEngine
     from prevalence.scoring.engine import Engine
 
 __all__ = [
-    "ClusterOptions",
     "check_cluster",
     "engine_options",
     "open_cluster",
     "worker_parameters",
 ]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-_OPTIONS = (
+engine_options = together(
     option(
         "Cluster",
         "--engine",
@@ -63,32 +59,11 @@ _OPTIONS = (
 )
 
 
-def engine_options(command: Command) -> Command:
-    """Add the options that choose where to score."""
-    for add in reversed(_OPTIONS):
-        command = add(command)
-    return command
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterOptions:
-    """What a run reads, where it writes, and where it scores; see the help text of each."""
-
-    inputs: tuple[str, ...]
-    input_format: str
-    reviews: Path | None
-    product_names: Path | None
-    systems: tuple[str, ...]
-    limit: int | None
-    output: Path | None
-    engine: str
-    address: str | None
-    workers: int | None
-    gpus_per_worker: float | None
-
-
-def check_cluster(options: ClusterOptions, device: str) -> None:
+def check_cluster(options: SimpleNamespace) -> None:
     """Refuse options that do not go with --engine ray.
+
+    Args:
+        options: parameters of the command.
 
     Raises:
         click.UsageError: one was given.
@@ -99,9 +74,11 @@ def check_cluster(options: ClusterOptions, device: str) -> None:
         raise click.UsageError("--reviews does not go with --engine ray: use JSON Lines or Parquet")
     if options.limit is not None:
         raise click.UsageError("--limit does not go with --engine ray: cut the input (head -n)")
-    on_gpu = device.partition(":")[0] not in ("auto", "cpu")
+    on_gpu = options.device.partition(":")[0] not in ("auto", "cpu")
     if on_gpu and options.gpus_per_worker is None:
-        raise click.UsageError(f"--device {device} needs --gpus-per-worker with --engine ray")
+        raise click.UsageError(
+            f"--device {options.device} needs --gpus-per-worker with --engine ray"
+        )
     if options.output is not None:
         _check_apart(options.inputs, options.output.resolve())
 
@@ -115,7 +92,7 @@ def _check_apart(inputs: Sequence[str], output: Path) -> None:
             raise click.UsageError(f"--output: {output} and the input {path} lie in one another")
 
 
-def worker_parameters(options: ClusterOptions, parameters: dict[str, Any]) -> dict[str, Any]:
+def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> dict[str, Any]:
     """The scorer's options as workers need them: files named from the root, no default cache.
 
     Every worker has its own place in the output, so that a cache would only repeat it.
@@ -141,7 +118,7 @@ def _file_from_root(name: str) -> str:
 
 @contextmanager
 def open_cluster(
-    options: ClusterOptions, open_engine: Callable[[], Engine]
+    options: SimpleNamespace, open_engine: Callable[[], Engine]
 ) -> Iterator[DistributedEngine]:
     """Open the cluster that the options ask for.
 

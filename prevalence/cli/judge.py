@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from prevalence.cli.errors import note, tell_failures
-from prevalence.cli.judge_backends import (
-    backend_choice,
-    backend_options,
-    check_backend_options,
-)
+from prevalence.cli.language_models import backend_options, check_backend_options, judge_options
 from prevalence.cli.options import (
     FILE,
     GroupedCommand,
     input_options,
     option,
+    output_option,
     quiet_option,
     seed_option,
     several_names,
 )
-from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer
+from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer, print_json
 from prevalence.errors import BackendError, ConfigurationError, InputError
 from prevalence.runs import Incomplete, Selection, Tally, run
 
@@ -35,19 +31,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prevalence.baselines.judges.duels import DuelRun, PairRow
-    from prevalence.baselines.judges.packs import Dimension, Method
+    from prevalence.baselines.judges.packs import Dimension
     from prevalence.baselines.judges.run import JudgeRun
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.baselines.rows import ScoreRow
     from prevalence.errors import PrevalenceError
-    from prevalence.llm.backends import BackendOptions
     from prevalence.llm.protocol import Backend
     from prevalence.records import Product
     from prevalence.report.baselines import SystemMeans
 
-__all__ = ["JudgeOptions", "judge"]
+__all__ = ["judge"]
 
 _COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
+
+_DRAWING = ("form", "samples", "temperature", "top_p", "top_k", "max_tokens", "seed")
+"""Parameters that say how replies are drawn."""
 
 _EPILOG = """\b
 Examples:
@@ -68,33 +66,8 @@ could run, 130 after Ctrl-C.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOptions:
-    """The command's options, those of the backend apart; see the help text of each."""
-
-    inputs: tuple[str, ...]
-    input_format: str
-    systems: tuple[str, ...]
-    limit: int | None
-    method: str | None
-    dimensions: tuple[str, ...]
-    pairs: str | None
-    attacks: bool
-    form: str
-    samples: int | None
-    temperature: float | None
-    top_p: float
-    top_k: int | None
-    max_tokens: int | None
-    seed: int
-    parser: str
-    dry_run: bool
-    output: Path | None
-    overwrite: bool
-    record: Path | None
-    quiet: bool
-    backend: str | None
-    told: BackendOptions
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def continues(self) -> bool:
@@ -168,15 +141,8 @@ class JudgeOptions:
     help="Judge each summary with texts beside it that try to steer the judge, too, as systems "
     "SYSTEM#ATTACK; `prevalence audit` shows what they gain.",
 )
-@backend_options
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a row for each summary (for each pair, with h2h) here, as JSON Lines.",
-)
+@judge_options
+@output_option("Write a row for each summary (for each pair, with h2h) here, as JSON Lines.")
 @option(
     "Output",
     "--overwrite",
@@ -192,25 +158,25 @@ class JudgeOptions:
 )
 @option("Output", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
 @quiet_option
-def judge(*, show_list: bool, as_json: bool, **parameters: Any) -> None:
+def judge(**parameters: Any) -> None:
     """Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.
 
     INPUT is a file of products with reviews and summaries, as for `prevalence score`, or - for
     standard input.
     """
-    if show_list:
-        _show_list(as_json)
+    options = _Options(**parameters)
+    if options.show_list:
+        _show_list(options.as_json)
         return
-    if as_json:
+    if options.as_json:
         raise click.UsageError("--json goes with --list")
-    backend, told = backend_choice(parameters)
-    options = JudgeOptions(**parameters, backend=backend, told=told)
+    options.told = backend_options(parameters)
     _check(options)
     there, failed = _judge(options)
     tell_failures(failed, there=there)
 
 
-def _judge(options: JudgeOptions) -> tuple[int, int]:
+def _judge(options: _Options) -> tuple[int, int]:
     """Judge the selected records, and write and print what is asked for.
 
     Returns:
@@ -219,11 +185,13 @@ def _judge(options: JudgeOptions) -> tuple[int, int]:
     from prevalence.baselines.judges.attacks import attacked
     from prevalence.baselines.judges.packs import load_method
     from prevalence.baselines.judges.prompts import choose_dimensions
+    from prevalence.baselines.judges.scoring import make_plan
     from prevalence.llm.backends import open_backend
 
     method = load_method(str(options.method))
     dimensions = choose_dimensions(method, options.dimensions or ("all",))
-    plan = _plan(options, method)
+    drawing = {name: getattr(options, name) for name in _DRAWING}
+    plan = make_plan(method, rules=options.parser, **drawing)
     if options.pairs is not None and not method.compares:
         raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
     if options.attacks and method.compares:
@@ -251,24 +219,8 @@ def _judge(options: JudgeOptions) -> tuple[int, int]:
     return rows.scored, rows.failed
 
 
-def _plan(options: JudgeOptions, method: Method) -> Plan:
-    from prevalence.baselines.judges.scoring import make_plan
-
-    return make_plan(
-        method,
-        form=options.form,  # type: ignore[arg-type]
-        samples=options.samples,
-        temperature=options.temperature,
-        top_p=options.top_p,
-        top_k=options.top_k,
-        max_tokens=options.max_tokens,
-        seed=options.seed,
-        rules=options.parser,
-    )
-
-
 def _open(
-    options: JudgeOptions,
+    options: _Options,
     plan: Plan,
     dimensions: Sequence[Dimension],
     backend: Backend,
@@ -300,7 +252,7 @@ def _pairs(choice: str, selection: Selection) -> Callable[[Product], Sequence[tu
 
 
 def _write(
-    options: JudgeOptions, opened: JudgeRun | DuelRun, selection: Selection, rows: _Rows
+    options: _Options, opened: JudgeRun | DuelRun, selection: Selection, rows: _Rows
 ) -> PrevalenceError | None:
     from prevalence.cli.progress import RunProgress
 
@@ -336,7 +288,7 @@ def _check_found(selection: Selection, named: Sequence[str], rows: int) -> None:
 class _Rows(Tally["ScoreRow | PairRow"]):
     """What becomes of rows: means, error lines and notes."""
 
-    def __init__(self, options: JudgeOptions) -> None:
+    def __init__(self, options: _Options) -> None:
         super().__init__(options.output, note)
         self._quiet = options.quiet
         self._means: SystemMeans | None = None
@@ -402,7 +354,7 @@ def _outcome(row: PairRow) -> str:
     return "verdicts that depend on the order"
 
 
-def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
+def _recorder(options: _Options, stack: ExitStack) -> Any:
     if options.record is None:
         return None
     from prevalence.baselines.judges.replay import Recorder
@@ -413,7 +365,7 @@ def _recorder(options: JudgeOptions, stack: ExitStack) -> Any:
 
 
 def _dry_run(
-    options: JudgeOptions,
+    options: _Options,
     plan: Plan,
     dimensions: Sequence[Dimension],
     backend: Backend,
@@ -450,19 +402,19 @@ def _stored_steps(plan: Plan, dimensions: Sequence[Dimension], counter: Backend)
 
 
 def _show_list(as_json: bool) -> None:
+    from prevalence.report.baselines import method_rows, method_tables
     from prevalence.report.console import make_console
-    from prevalence.report.judges import listing, listing_rows
 
     if as_json:
-        click.echo(json.dumps(listing_rows(), indent=2, ensure_ascii=False))
+        print_json(method_rows())
     else:
         console = make_console()
-        for table in listing():
+        for table in method_tables():
             console.print(table)
             console.print()
 
 
-def _check(options: JudgeOptions) -> None:
+def _check(options: _Options) -> None:
     for missing, name, advice in (
         (not options.inputs, "INPUT", "give a file of products, or --list"),
         (options.method is None, "--method", "choose one of `prevalence judge --list`"),
@@ -484,7 +436,7 @@ def _check(options: JudgeOptions) -> None:
     _check_record(options)
 
 
-def _check_record(options: JudgeOptions) -> None:
+def _check_record(options: _Options) -> None:
     """Replies may have cost money: a recording is continued with --output, or begun anew."""
     path = options.record
     if path is None or options.overwrite or options.continues or options.dry_run:

@@ -1,22 +1,13 @@
-"""`prevalence meta`: a group whose commands are loaded when they are used."""
+"""`prevalence meta`: which metric agrees with people, and how far people agree."""
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
 
-__all__ = ["meta"]
+from prevalence.cli.meta_metrics import correlate, figures, preferences, significance, stability
+from prevalence.cli.meta_people import agreement, means
 
-_COMMANDS = {
-    "correlate": "Which metric agrees with people?",
-    "stability": "Does a metric do as well on good systems as on bad ones?",
-    "preferences": "Does a metric prefer the systems that people prefer?",
-    "agreement": "Do people agree with each other?",
-    "significance": "Are differences between samples, groups and counts more than chance?",
-    "means": "What are the averages of each system?",
-    "figures": "Draw correlations, box plots, quality, ratings or averages.",
-}
+__all__ = ["meta"]
 
 _EPILOG = """\b
 Examples:
@@ -36,20 +27,23 @@ judges that dimension and is compared with it alone.
 
 
 class _MetaGroup(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_COMMANDS)
+    """Lists its commands in the order given, each with the first line of its help."""
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        if name not in _COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f"prevalence.cli.meta_{name}"), name)
-        return command
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        about = [
+            (name, (each.help or "").partition("\n")[0]) for name, each in self.commands.items()
+        ]
         with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+            formatter.write_dl(about)
 
 
-@click.group(cls=_MetaGroup, epilog=_EPILOG)
+@click.group(
+    cls=_MetaGroup,
+    commands=[correlate, stability, preferences, agreement, significance, means, figures],
+    epilog=_EPILOG,
+)
 def meta() -> None:
     """Which metric agrees with people, and how far do people agree with each other?"""

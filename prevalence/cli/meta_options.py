@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import LABELLED_FILE, Command, option, quiet_option
+from prevalence.cli.options import LABELLED_FILE, Command, option, quiet_option, together
 from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
-    from prevalence.meta.conventions import Convention
+    from collections.abc import Callable, Mapping
+
     from prevalence.meta.correlate import Pairing
-    from prevalence.meta.table import RatingTable
-    from prevalence.report.sheets import Report
+    from prevalence.report.sheets import Report, Study
 
 __all__ = [
-    "Choices",
     "coefficient_option",
     "duels",
     "input_options",
+    "level_option",
     "names",
     "note_left_out",
     "output_options",
-    "paired_names",
     "pairing_options",
-    "read_choices",
+    "read_study",
+    "reporting",
     "rule_options",
     "selection_options",
     "write_report",
@@ -36,7 +37,7 @@ __all__ = [
 _FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv", ".txt": "table"}
 
-_INPUT = (
+selection_options = together(
     option(
         "Input", "--metrics", multiple=True, metavar="NAMES",
         help="Only these metrics (repeat it, or use commas).",
@@ -62,8 +63,15 @@ _INPUT = (
         "single options win over it.",
     ),
 )  # fmt: skip
+"""The options that choose among what was read."""
 
-_OUTPUT = (
+input_options = together(
+    click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=LABELLED_FILE),
+    selection_options,
+)
+"""INPUT, and the options that choose among what was read."""
+
+output_options = together(
     option(
         "Output", "--format", "form", metavar="FORMAT", type=click.Choice(_FORMATS),
         help="table, markdown, latex, json or csv [default: table, or by the suffix of --output].",
@@ -82,9 +90,11 @@ _OUTPUT = (
         type=click.Choice(["half-up", "half-even", "truncate"]),
         help="half-up, half-even or truncate [default: half-up].",
     ),
+    quiet_option,
 )  # fmt: skip
+"""Format, file, decimals, rounding and --quiet."""
 
-_PAIRING = (
+pairing_options = together(
     option(
         "Comparison", "--own", multiple=True, metavar="METRIC=DIMENSION",
         help="Compare a metric with this dimension alone, whatever its name (repeat it).",
@@ -94,8 +104,9 @@ _PAIRING = (
         help="Compare metrics of one dimension (FAMILY.DIMENSION) with the others too.",
     ),
 )  # fmt: skip
+"""The options that say which metric is compared with which dimension."""
 
-_RULES = (
+rule_options = together(
     option(
         "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
         help="A coefficient of constant values (NaN): drop it from means, count it as zero, or "
@@ -107,68 +118,23 @@ _RULES = (
         "[default: drop].",
     ),
 )  # fmt: skip
+"""The rules for undefined coefficients and missing values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What every analysis starts from.
-
-    Attributes:
-        table: the merged scores and ratings, cut to what was asked for.
-        whole: the same with all metrics and dimensions.
-        convention: the preset, with the single options applied.
-        settings: for the report: inputs, selection, convention.
-    """
-
-    table: RatingTable
-    whole: RatingTable
-    convention: Convention
-    settings: dict[str, Any]
+coefficient_option = option(
+    "Comparison", "--coefficient", "kinds", multiple=True, metavar="NAME",
+    type=click.Choice(["kendall", "spearman", "pearson"]),
+    help="kendall (tau-b), spearman or pearson; repeat it for several "
+    "[default: the convention's, or kendall].",
+)  # fmt: skip
 
 
-def input_options(command: Command) -> Command:
-    """Add INPUT and the options that choose among what was read."""
-    argument = click.argument(
-        "inputs", metavar="INPUT...", nargs=-1, required=True, type=LABELLED_FILE
-    )
-    return argument(selection_options(command))
-
-
-def selection_options(command: Command) -> Command:
-    """Add the options that choose among what was read, without INPUT."""
-    return _added(command, _INPUT)
-
-
-def output_options(command: Command) -> Command:
-    """Add format, file, decimals, rounding and --quiet."""
-    return _added(command, (*_OUTPUT, quiet_option))
-
-
-def pairing_options(command: Command) -> Command:
-    """Add the options that say which metric is compared with which dimension."""
-    return _added(command, _PAIRING)
-
-
-def rule_options(command: Command) -> Command:
-    """Add the rules for undefined coefficients and missing values."""
-    return _added(command, _RULES)
-
-
-def coefficient_option(command: Command) -> Command:
-    """Add --coefficient."""
-    add = option(
-        "Comparison", "--coefficient", "kinds", multiple=True, metavar="NAME",
-        type=click.Choice(["kendall", "spearman", "pearson"]),
-        help="kendall (tau-b), spearman or pearson; repeat it for several "
-        "[default: the convention's, or kendall].",
+def level_option(about: str) -> Callable[[Command], Command]:
+    """Add --level."""
+    return option(
+        "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about,
+        type=click.Choice(["system", "summary", "pooled", "candidate"]),
     )  # fmt: skip
-    return add(command)
-
-
-def _added(command: Command, options: tuple[Any, ...]) -> Command:
-    for add in reversed(options):
-        command = add(command)
-    return command
 
 
 def names(given: tuple[str, ...]) -> list[str] | None:
@@ -177,19 +143,14 @@ def names(given: tuple[str, ...]) -> list[str] | None:
     return found or None
 
 
-def paired_names(given: tuple[str, ...], name: str) -> dict[str, str]:
-    """The pairs of a repeated option KEY=VALUE.
-
-    Raises:
-        click.UsageError: a value without an equals sign.
-    """
-    pairs = {}
+def _own_dimensions(given: tuple[str, ...]) -> dict[str, str]:
+    own = {}
     for part in given:
-        key, mark, value = part.rpartition("=")
-        if not mark or not key or not value:
-            raise click.UsageError(f"{name} takes METRIC=DIMENSION, not {part!r}")
-        pairs[key.strip()] = value.strip()
-    return pairs
+        metric, mark, dimension = part.rpartition("=")
+        if not mark or not metric or not dimension:
+            raise click.UsageError(f"--own takes METRIC=DIMENSION, not {part!r}")
+        own[metric.strip()] = dimension.strip()
+    return own
 
 
 def duels(given: str, pairs: list[Pairing]) -> list[tuple[Pairing, Pairing]]:
@@ -216,11 +177,26 @@ def duels(given: str, pairs: list[Pairing]) -> list[tuple[Pairing, Pairing]]:
     return shared
 
 
-def read_choices(parameters: dict[str, Any]) -> Choices:
-    """Read the inputs and apply the shared options, taking them out of the parameters.
+def reporting(compute: Callable[..., Report]) -> Callable[..., None]:
+    """What a command does: read the inputs, and write the report that is made of them.
 
     Args:
-        parameters: of the command; what is left belongs to the command alone.
+        compute: takes the study, and the command's parameters by name.
+    """
+
+    @wraps(compute)
+    def run(**parameters: Any) -> None:
+        report = compute(read_study(parameters), **parameters)
+        write_report(report, form=parameters["form"], output=parameters["output"])
+
+    return run
+
+
+def read_study(parameters: Mapping[str, Any]) -> Study:
+    """Read the inputs and apply the options that the commands share.
+
+    Args:
+        parameters: of the command.
 
     Raises:
         click.UsageError: the report could not be written, which is said before any work.
@@ -228,33 +204,32 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
     from prevalence.cli.errors import note
     from prevalence.meta.conventions import CONVENTIONS
     from prevalence.meta.sources import read_tables
+    from prevalence.report.sheets import Study
 
+    own = _own_dimensions(parameters.get("own", ()))
     if parameters.get("output") is not None:
         _check_report(parameters["form"], parameters["output"])
-    name = parameters.pop("convention")
-    convention = CONVENTIONS[name]
+    name = parameters["convention"]
     changes = {
         key: value
         for key in ("kinds", "levels", "undefined", "missing", "decimals", "rounding")
-        if (value := parameters.pop(key, None)) not in (None, ())
+        if (value := parameters.get(key)) not in (None, ())
     }
-    inputs = parameters.pop("inputs")
     reading = read_tables(
-        inputs,
-        raters=parameters.pop("raters"),
-        by_position=parameters.pop("by_position"),
-        keep_unread=convention.keep_unread,
+        parameters["inputs"],
+        raters=parameters["raters"],
+        by_position=parameters["by_position"],
+        keep_unread=CONVENTIONS[name].keep_unread,
     )
     if not parameters["quiet"]:
         for reason in reading.skipped:
             note(f"skipped: {reason}")
         note_left_out(reading.left_out, "the inputs")
-    chosen = {key: names(parameters.pop(key)) for key in ("metrics", "dimensions", "systems")}
-    convention = replace(convention, **changes)
-    whole = reading.table.select(systems=chosen.pop("systems"))
-    table = whole.select(**chosen)
+    convention = replace(CONVENTIONS[name], **changes)
+    whole = reading.table.select(systems=names(parameters["systems"]))
+    table = whole.select(**{key: names(parameters[key]) for key in ("metrics", "dimensions")})
     settings = {
-        "inputs": [str(path) for path in inputs],
+        "inputs": [str(path) for path in parameters["inputs"]],
         "convention": name,
         "coefficients": list(convention.kinds),
         "levels": list(convention.levels),
@@ -264,7 +239,7 @@ def read_choices(parameters: dict[str, Any]) -> Choices:
         "systems": list(table.systems),
         "raters": len(table.raters),
     }
-    return Choices(table, whole, convention, settings)
+    return Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
 
 
 def note_left_out(count: int, where: str) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
+
+from prevalence.cli.outputs import print_json
 
 __all__ = ["models"]
 
@@ -34,18 +34,13 @@ def models(as_json: bool) -> None:
             longest, hypothesis = entry.stated_limits()
             stated = {"threshold": entry.stated_threshold(), "max_length": longest}
             rows.append(asdict(entry) | stated | {"max_hypothesis": hypothesis})
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        print_json(rows)
         return
 
-    from rich.table import Table
+    from prevalence.report.console import make_console, make_table
 
-    from prevalence.report.console import make_console
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for header in ("name", "threshold", "tokens"):
-        table.add_column(header, no_wrap=True)
-    table.add_column("licence")
-    table.add_column("about")
+    headers = ("name", "threshold", "tokens", "licence", "about")
+    table = make_table(headers, left=headers, whole=headers[:3])
     for entry in REGISTRY.values():
         threshold = entry.stated_threshold()
         longest, hypothesis = entry.stated_limits()

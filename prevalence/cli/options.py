@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,7 @@ from click.core import ParameterSource
 
 from prevalence.scorers.options import described_fields
 from prevalence.scorers.registry import ScorerOptions
+from prevalence.scoring.options import ScoringOptions
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -28,17 +30,20 @@ __all__ = [
     "NamingFiles",
     "field_options",
     "input_options",
-    "model_option_names",
     "model_options",
     "open_cache_folder",
     "option",
+    "output_option",
+    "parameter_names",
     "quiet_option",
     "refuse_given",
     "run_options",
     "scorer_settings",
+    "scoring_options",
     "seed_option",
     "several_names",
     "split_names",
+    "together",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -146,6 +151,17 @@ def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Co
     return click.option(*names, cls=_GroupedOption, group=group, **attributes)
 
 
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one, in this order."""
+
+    def add(command: Command) -> Command:
+        for each in reversed(options):
+            command = each(command)
+        return command
+
+    return add
+
+
 def several_names(
     _: click.Context, parameter: click.Parameter, parts: Sequence[str]
 ) -> tuple[str, ...]:
@@ -228,11 +244,7 @@ def seed_option(
 
 def input_options(*names: str) -> Callable[[Command], Command]:
     """Options that choose what is read, by the names of their parameters, in this order."""
-
-    def add(command: Command) -> Command:
-        return _with_options(command, [_INPUT_OPTIONS[name] for name in names])
-
-    return add
+    return together(*(_INPUT_OPTIONS[name] for name in names))
 
 
 def field_options(
@@ -251,17 +263,14 @@ def field_options(
         group: a heading in place of the fields' own.
         helps: help texts in place of the fields' own, by the parameter's name.
     """
-
-    def add(command: Command) -> Command:
-        options = [
+    return together(
+        *(
             option(group or said.group, spelling, **attributes)
             for each, said in described_fields(kind)
             if (not names or each.name in names) and each.name not in but
             for spelling, attributes in _spelt(each, said, helps or {})
-        ]
-        return _with_options(command, options)
-
-    return add
+        )
+    )
 
 
 def _spelt(
@@ -325,13 +334,21 @@ run_options = field_options(ScorerOptions, but=_CHOOSING)
 """The options that run a scorer, for a command that chooses it by other means."""
 
 
-def model_option_names() -> frozenset[str]:
-    """Names of the parameters that :data:`model_options` adds."""
+def parameter_names(options: Callable[[Any], Any]) -> frozenset[str]:
+    """Names of the parameters that options add."""
 
     def bare(**_: Any) -> None: ...
 
-    added: list[click.Parameter] = model_options(bare).__click_params__  # type: ignore[attr-defined]
+    added: list[click.Parameter] = options(bare).__click_params__
     return frozenset(str(parameter.name) for parameter in added)
+
+
+def output_option(about: str, *, required: bool = False) -> Callable[[Command], Command]:
+    """Add --output, a file."""
+    return option(
+        "Output", "--output", "-o", metavar="FILE", required=required,
+        type=click.Path(path_type=Path, dir_okay=False), help=about,
+    )  # fmt: skip
 
 
 def refuse_given(names: Collection[str], why: str) -> None:
@@ -351,12 +368,6 @@ def refuse_given(names: Collection[str], why: str) -> None:
             raise click.UsageError(f"{parameter.opts[0]} {why}")
 
 
-def _with_options(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
-    for add in reversed(options):
-        command = add(command)
-    return command
-
-
 def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
     """The cache folder to use, or None.
 
@@ -371,15 +382,33 @@ def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
 
 
 def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What a scorer is opened with, by the parameters of :data:`model_options`.
+    """What a scorer is opened with, by a command's parameters.
+
+    Args:
+        parameters: those of :data:`model_options` or :data:`run_options`, among others.
 
     Raises:
         click.UsageError: --cache and --no-cache were both given.
     """
-    settings = dict(parameters)
+    names = parameter_names(model_options)
+    settings = {name: value for name, value in parameters.items() if name in names}
     settings["labels"] = split_names(settings["labels"])
     settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
     return settings
+
+
+def scoring_options(parameters: Mapping[str, Any]) -> ScoringOptions:
+    """How to score, by a command's parameters.
+
+    Raises:
+        click.UsageError: --no-trivial and --trivial-template were both given.
+    """
+    if parameters["no_trivial"] and parameters["trivial_template"] != "name":
+        raise click.UsageError("--no-trivial and --trivial-template exclude each other")
+    names = {field.name for field in fields(ScoringOptions)}
+    told = {name: value for name, value in parameters.items() if name in names}
+    trivial = None if parameters["no_trivial"] else parameters["trivial_template"]
+    return ScoringOptions(**told, trivial=trivial)
 
 
 def split_names(names: str | None) -> list[str] | None:

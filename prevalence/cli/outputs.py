@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ __all__ = [
     "kept_parts",
     "line_file",
     "line_writer",
+    "print_json",
     "screen",
 ]
 
@@ -196,6 +198,12 @@ def screen() -> IO[str]:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", newline="")
     return sys.stdout
+
+
+def print_json(value: object, *, indent: int | None = 2) -> None:
+    """Print JSON; on a terminal, nothing in it drives the terminal."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+    click.echo(inert(text) if sys.stdout.isatty() else text)
 
 
 def kept_parts(folder: Path) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.distributed import (
-    ClusterOptions,
     check_cluster,
     engine_options,
     open_cluster,
@@ -27,6 +26,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
     scorer_settings,
+    scoring_options,
     seed_option,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     Scoring = Engine | DistributedEngine
     Records = Selection | DistributedEngine
 
-__all__ = ["ScoreOptions", "score"]
+__all__ = ["score"]
 
 _WRITERS: dict[str, Callable[[IO[str]], RowWriter[ScoredSummary]]] = {
     "jsonl": JsonLinesWriter,
@@ -82,26 +82,8 @@ Exit status: 0 all scored, 1 some records failed, 2 usage or nothing could run,
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreOptions(ClusterOptions):
-    """The command's own options; the others go to the scorer."""
-
-    no_trivial: bool
-    trivial_template: str
-    splitter: str
-    soft: bool
-    full_matrix: bool
-    max_sentences: int
-    statements_where: str | None
-    reviews_where: str | None
-    ceiling: bool
-    overwrite: bool
-    format: str | None
-    explain: bool
-    test: str | None
-    resamples: int | None
-    seed: int
-    quiet: bool
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def files_read(self) -> tuple[str, ...]:
@@ -116,7 +98,7 @@ class ScoreOptions(ClusterOptions):
         if self.output is None:
             return None
         if self.format not in (None, "table"):
-            return self.format
+            return str(self.format)
         if self.engine == "ray" and self.output.suffix == ".parquet":
             return "parquet"
         return _SUFFIXES.get(self.output.suffix)
@@ -213,17 +195,17 @@ def score(**parameters: Any) -> None:
     INPUT is a file of products with reviews and summaries (JSON Lines, JSON, CSV, TSV and the
     released layouts of published data sets, gzipped or not), or - for standard input.
     """
-    own = {name: parameters.pop(name) for name in ScoreOptions.__dataclass_fields__}
-    options = ScoreOptions(**own)
-    _check(options, parameters)
-    table = _run(options, parameters)
+    options = _Options(**parameters)
+    _check(options)
+    table = _run(options)
     if table.nothing_left and not table.scored:
         sys.exit(EXIT_NOTHING)
     tell_failures(table.failed, there=table.scored)
 
 
-def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
-    scoring = _scoring(options, parameters)
+def _run(options: _Options) -> SystemTable:
+    parameters = vars(options)
+    scoring = scoring_options(parameters)
     if options.engine == "ray":
         known = worker_parameters(options, parameters)
         with open_cluster(options, partial(_open_engine, scoring, known)) as engine:
@@ -240,20 +222,6 @@ def _run(options: ScoreOptions, parameters: dict[str, Any]) -> SystemTable:
     return _score(options, selection, _open_engine(scoring, parameters))
 
 
-def _scoring(options: ScoreOptions, parameters: dict[str, Any]) -> ScoringOptions:
-    return ScoringOptions(
-        threshold=parameters["threshold"],
-        trivial=None if options.no_trivial else options.trivial_template,
-        splitter=options.splitter,
-        full_matrix=options.full_matrix,
-        soft=options.soft,
-        max_sentences=options.max_sentences,
-        statements_where=options.statements_where,
-        reviews_where=options.reviews_where,
-        ceiling=options.ceiling,
-    )
-
-
 def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
     """The engine; a model takes a while to load, so this comes after all that can be checked."""
     from prevalence.scorers.registry import open_scorer
@@ -262,7 +230,7 @@ def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
     return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
-def _score(options: ScoreOptions, records: Records, engine: Scoring) -> SystemTable:
+def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     """Score the records, and write and print what the options ask for.
 
     Returns:
@@ -315,7 +283,7 @@ def _score(options: ScoreOptions, records: Records, engine: Scoring) -> SystemTa
 class _Rows(Tally["ScoredSummary"]):
     """What becomes of rows: statistics, explanations and error lines."""
 
-    def __init__(self, options: ScoreOptions) -> None:
+    def __init__(self, options: _Options) -> None:
         from prevalence.report.systems import SystemTable
 
         in_rows = options.output is not None or options.screen_format != "table"
@@ -351,7 +319,7 @@ class _Announcement:
         self._silent = True
 
 
-def _finished(options: ScoreOptions) -> Finished[ScoredSummary] | None:
+def _finished(options: _Options) -> Finished[ScoredSummary] | None:
     output = options.output
     if output is None or not options.continues:
         return None
@@ -363,7 +331,7 @@ def _finished(options: ScoreOptions) -> Finished[ScoredSummary] | None:
 
 
 def _writer(
-    options: ScoreOptions, lines: LineFile | None, stack: ExitStack
+    options: _Options, lines: LineFile | None, stack: ExitStack
 ) -> RowWriter[ScoredSummary] | None:
     if options.output is None:
         kind = _WRITERS.get(options.screen_format)
@@ -378,7 +346,7 @@ def _writer(
     return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
 
 
-def _print_table(options: ScoreOptions, table: SystemTable) -> None:
+def _print_table(options: _Options, table: SystemTable) -> None:
     from prevalence.report.console import comparison_table, make_console, plain, system_table
     from prevalence.report.systems import RESAMPLES
     from prevalence.signature import with_parts
@@ -405,7 +373,7 @@ def _print_table(options: ScoreOptions, table: SystemTable) -> None:
         console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
-def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
+def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     """Notes on the run: what was avoided, what was cut, what lacks a mask."""
     counts = engine.counts
     done = engine.scorer_counts
@@ -455,7 +423,7 @@ def _print_work(options: ScoreOptions, engine: Scoring, rows: _Rows) -> None:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
 
 
-def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str:
+def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     """What an interrupted run leaves behind, which is what the next one need not do."""
     if lines is not None:
         return lines.kept("rows")
@@ -466,9 +434,7 @@ def _kept(options: ScoreOptions, engine: Scoring, lines: LineFile | None) -> str
     return "nothing is kept (--output FILE.jsonl or the cache would)"
 
 
-def _check(options: ScoreOptions, parameters: dict[str, Any]) -> None:
-    if options.no_trivial and options.trivial_template != "name":
-        raise click.UsageError("--no-trivial and --trivial-template exclude each other")
+def _check(options: _Options) -> None:
     if options.files_read.count("-") > 1:
         raise click.UsageError("standard input (-) can be read once")
     if options.explain and options.screen_format != "table":
@@ -481,12 +447,12 @@ def _check(options: ScoreOptions, parameters: dict[str, Any]) -> None:
     else:
         _check_output(options, options.output)
     if options.engine == "ray":
-        check_cluster(options, parameters["device"])
+        check_cluster(options)
     else:
         refuse_given({"address", "workers", "gpus_per_worker"}, "goes with --engine ray")
 
 
-def _check_output(options: ScoreOptions, output: Path) -> None:
+def _check_output(options: _Options, output: Path) -> None:
     if str(output) == "-":
         raise click.UsageError("--output takes a file; --format jsonl alone writes to the screen")
     if output.is_dir() and options.file_format != "parquet":

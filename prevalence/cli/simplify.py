@@ -13,6 +13,7 @@ from prevalence.cli.options import (
     field_options,
     input_options,
     option,
+    output_option,
     quiet_option,
     seed_option,
 )
@@ -118,15 +119,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
         f"{', '.join(SPLITTERS)}."
     },
 )  # fmt: skip
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Records in JSON Lines.",
-)
+@output_option("Records in JSON Lines.", required=True)
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
 @quiet_option
 def simplify(

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.errors import note, tell_failures
+from prevalence.cli.language_models import (
+    LANGUAGE_MODEL,
+    backend_options,
+    check_writing,
+    chosen_sampling,
+    writing_options,
+)
 from prevalence.cli.options import (
     GroupedCommand,
     field_options,
     input_options,
-    model_option_names,
     model_options,
     option,
+    output_option,
+    parameter_names,
     quiet_option,
     refuse_given,
     scorer_settings,
+    scoring_options,
     seed_option,
 )
 from prevalence.cli.outputs import LineFile, check_output, line_writer
-from prevalence.cli.writing_options import (
-    LANGUAGE_MODEL,
-    WritingOptions,
-    check_writing,
-    take_writing,
-    writing_options,
-)
 from prevalence.errors import InputError
 from prevalence.models.registry import EMBEDDED
 from prevalence.runs import Incomplete, Selection, Tally, chunks, run
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from prevalence.summarize.extract import Extract
     from prevalence.summarize.summarizer import Summarizer
 
-__all__ = ["GENERATION_KEY", "SummarizeOptions", "summarize"]
+__all__ = ["GENERATION_KEY", "summarize"]
 
 GENERATION_KEY = "generation"
 """Key of a summary that says which model wrote it, how; scores pass it through."""
@@ -89,31 +91,8 @@ Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizeOptions:
-    """The command's own options; the others go to the scorer."""
-
-    input: str
-    input_format: str
-    product_names: Path | None
-    limit: int | None
-    method: str
-    length: float | None
-    like: str | None
-    sentences: int | None
-    search: str
-    confidence: float
-    seed: int
-    refuse_contradictions: bool
-    verbatim: bool
-    simplified: bool
-    system: str | None
-    no_trivial: bool
-    trivial_template: str
-    splitter: str
-    output: Path
-    overwrite: bool
-    quiet: bool
+class _Options(SimpleNamespace):
+    """The command's parameters by name, and what follows from them."""
 
     @property
     def lengths(self) -> tuple[float | str | None, ...]:
@@ -235,15 +214,7 @@ class SummarizeOptions:
 )  # fmt: skip
 @writing_options
 @model_options
-@option(
-    "Output",
-    "--output",
-    "-o",
-    metavar="FILE",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Records in JSON Lines.",
-)
+@output_option("Records in JSON Lines.", required=True)
 @option(
     "Output",
     "--system",
@@ -259,11 +230,9 @@ def summarize(**parameters: Any) -> None:
     is the summary of highest opinion prevalence that is easily made. With llm, a language model
     writes the summary instead.
     """
-    own = {name: parameters.pop(name) for name in SummarizeOptions.__dataclass_fields__}
-    options = SummarizeOptions(**own)
-    writing = take_writing(parameters)
+    options = _Options(**parameters)
     _check(options)
-    check_writing(writing, method=options.method, lengths=options.lengths)
+    check_writing(options)
     selection = Selection(
         [options.input],
         source_format=options.input_format,
@@ -272,9 +241,9 @@ def summarize(**parameters: Any) -> None:
         limit=options.limit,
     )
     if options.method == LANGUAGE_MODEL:
-        _write(options, writing, selection)
+        _write(options, selection)
     else:
-        _extract(options, parameters, selection)
+        _extract(options, selection)
 
 
 def _summarize(work: _Extracting | _Writing, selection: Selection, *, counted: str) -> None:
@@ -308,7 +277,7 @@ def _summarize(work: _Extracting | _Writing, selection: Selection, *, counted: s
 class _Extracting(Tally[Any]):
     """Products that get a summary made of their reviews' own sentences, and what that took."""
 
-    def __init__(self, options: SummarizeOptions, summarizer: Summarizer) -> None:
+    def __init__(self, options: _Options, summarizer: Summarizer) -> None:
         super().__init__(options.output, note, limited=False)
         self.options, self.target = options, options.target
         self._summarizer = summarizer
@@ -374,36 +343,30 @@ class _Extracting(Tally[Any]):
             )
 
 
-def _extract(options: SummarizeOptions, parameters: dict[str, Any], selection: Selection) -> None:
+def _extract(options: _Options, selection: Selection) -> None:
     from prevalence.summarize.summarizer import Summarizer
 
-    engine = _engine(options, parameters) if options.choice.needs_model else None
     summarizer = Summarizer(
         options.choice,
-        engine=engine,
+        engine=_engine(vars(options)) if options.choice.needs_model else None,
         splitter=options.splitter,
-        encoder=parameters["model"] or EMBEDDED,
-        device=parameters["device"],
+        encoder=options.model or EMBEDDED,
+        device=options.device,
     )
     _summarize(_Extracting(options, summarizer), selection, counted="pairs")
 
 
-def _engine(options: SummarizeOptions, parameters: dict[str, Any]) -> Engine:
+def _engine(parameters: Mapping[str, Any]) -> Engine:
     from prevalence.scorers.registry import open_scorer
     from prevalence.scoring.engine import Engine
 
-    scoring = ScoringOptions(
-        threshold=parameters["threshold"],
-        trivial=None if options.no_trivial else options.trivial_template,
-        splitter=options.splitter,
-    )
-    return Engine(open_scorer(**scorer_settings(parameters)), scoring)
+    return Engine(open_scorer(**scorer_settings(parameters)), scoring_options(parameters))
 
 
 class _Writing(Tally[Any]):
     """Products that get a summary written by a language model, and what that took."""
 
-    def __init__(self, options: SummarizeOptions, writer: SummaryWriter, backend: Backend) -> None:
+    def __init__(self, options: _Options, writer: SummaryWriter, backend: Backend) -> None:
         super().__init__(options.output, note, limited=False)
         self.options = options
         self.target = Target(system=options.system or options.method, key=GENERATION_KEY)
@@ -460,18 +423,19 @@ class _Writing(Tally[Any]):
             note(f"{self._cut:,} summaries end at the longest reply; raise --max-tokens")
 
 
-def _write(options: SummarizeOptions, writing: WritingOptions, selection: Selection) -> None:
+def _write(options: _Options, selection: Selection) -> None:
     from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
     from prevalence.llm.backends import open_backend
     from prevalence.llm.spending import DryRun, Prices
 
-    prompt = load_summary_prompt(writing.prompt or "reviews")
-    backend = open_backend(str(writing.backend), writing.told)
-    counter = DryRun(backend, store=getattr(backend, "store", None)) if writing.dry_run else None
+    prompt = load_summary_prompt(options.prompt or "reviews")
+    told = backend_options(vars(options))
+    backend = open_backend(options.backend or options.model, told)
+    counter = DryRun(backend, store=getattr(backend, "store", None)) if options.dry_run else None
     writer = SummaryWriter(
         counter or backend,
         prompt,
-        sampling=writing.sampling(prompt.sampling, seed=options.seed),
+        sampling=chosen_sampling(options, prompt.sampling),
         simplified=options.simplified,
     )
     work = _Writing(options, writer, backend)
@@ -480,19 +444,16 @@ def _write(options: SummarizeOptions, writing: WritingOptions, selection: Select
         return
     for _ in work.asked(work.good(selection.items())):
         pass
-    prices = Prices(prompt=writing.told.price_in, completion=writing.told.price_out)
-    note(counter.describe(prices))
+    note(counter.describe(Prices(prompt=told.price_in, completion=told.price_out)))
     tell_failures(work.failed, there=counter.replies + counter.stored)
 
 
-def _check(options: SummarizeOptions) -> None:
+def _check(options: _Options) -> None:
     if sum(value is not None for value in options.lengths) > 1:
         raise click.UsageError("--length, --like and --sentences exclude one another")
-    if options.no_trivial and options.trivial_template != "name":
-        raise click.UsageError("--no-trivial and --trivial-template exclude each other")
     if options.method in _READ:
         refuse_given(_OF_GREEDY, "goes with --method greedy")
-        unread = model_option_names() - _READ[options.method]
+        unread = parameter_names(model_options) - _READ[options.method]
         if options.method == LANGUAGE_MODEL:
             unread |= {"verbatim", "splitter"}
         refuse_given(unread, f"does nothing with --method {options.method}")

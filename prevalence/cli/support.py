@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +13,7 @@ from prevalence.cli.options import (
     quiet_option,
     scorer_settings,
 )
+from prevalence.cli.outputs import print_json
 
 if TYPE_CHECKING:
     from prevalence.api import OpinionPrevalence
@@ -91,10 +90,10 @@ def support(
         return
     rows = [answer.to_json() for answer in answers]
     if form == "json":
-        _print_json(json.dumps(rows, ensure_ascii=False, indent=2))
+        print_json(rows)
         return
     for row in rows:
-        _print_json(json.dumps(row, ensure_ascii=False))
+        print_json(row, indent=None)
 
 
 def _warn(metric: OpinionPrevalence) -> None:
@@ -120,9 +119,3 @@ def _note_limits(metric: OpinionPrevalence) -> None:
             f"{metric.counts.doubtful:,} pairs are so near the threshold that float32 may decide "
             "them otherwise (--dtype float32)"
         )
-
-
-def _print_json(text: str) -> None:
-    from prevalence.report.text import inert
-
-    click.echo(inert(text) if sys.stdout.isatty() else text)

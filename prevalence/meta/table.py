@@ -9,6 +9,7 @@ import numpy as np
 
 from prevalence.errors import InputError
 from prevalence.readers.summeval_op import snake
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,6 @@ __all__ = [
     "RatingTable",
     "SummaryRatings",
     "TableBuilder",
-    "mean_present",
     "own_dimension",
 ]
 
@@ -90,7 +90,7 @@ class RatingTable:
         Raises:
             InputError: the dimension is unknown.
         """
-        return mean_present(_get(self.human, dimension, "dimension"), axis=2)
+        return mean_coefficient(_get(self.human, dimension, "dimension"))
 
     def metric(self, name: str) -> Floats:
         """Values of a metric, float64 [items, systems].
@@ -136,15 +136,6 @@ class RatingTable:
             human=cut(self.human),
             samples=cut(self.samples),
         )
-
-
-def mean_present(values: Floats, *, axis: int) -> Floats:
-    """Mean along an axis of what is not NaN; NaN where all is."""
-    present = ~np.isnan(values)
-    count = present.sum(axis=axis)
-    total = np.where(present, values, 0.0).sum(axis=axis)
-    mean: Floats = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
-    return mean
 
 
 def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | None]:

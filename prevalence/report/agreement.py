@@ -19,7 +19,7 @@ from prevalence.meta.raters import (
     rater_spread,
     ratings_per_score,
 )
-from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study, records_of
 from prevalence.stats.agreement import (
     SCALES,
     agreement_by_cell,
@@ -33,7 +33,6 @@ from prevalence.stats.coefficients import mean_coefficient
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
     from prevalence.stats.arrays import Floats
@@ -64,37 +63,27 @@ class AgreementOptions(NamedTuple):
     maximum: float | None = None
 
 
-def agreement_report(
-    table: RatingTable,
-    pairs: Sequence[Pairing],
-    convention: Convention,
-    options: AgreementOptions,
-    *,
-    settings: Mapping[str, object],
-) -> Report:
+def agreement_report(study: Study, options: AgreementOptions) -> Report:
     """How far raters agree, dimension by dimension.
 
     Args:
-        table: ratings, and the judges' scores where they are described.
-        pairs: judges with their dimensions.
-        convention: coefficients between raters, rules, decimals.
+        study: ratings, and the judges' scores where they are described.
         options: what to report.
-        settings: what the report says it was computed with.
     """
-    sheets = tuple(_Sheets(table, convention, Printer(convention), options).all(pairs))
-    return Report("agreement", settings, sheets, records_of(sheets))
+    pairs = [] if options.maximum is None else study.pairs
+    sheets = tuple(_Sheets(study.table, Printer(study.convention), options).all(pairs))
+    return Report("agreement", study.settings | options._asdict(), sheets, records_of(sheets))
 
 
 class _Sheets(NamedTuple):
     table: RatingTable
-    convention: Convention
     printer: Printer
     options: AgreementOptions
 
     def all(self, pairs: Sequence[Pairing]) -> Iterator[Sheet]:
         yield self.coefficients()
         yield self.rmse()
-        for kind in self.convention.kinds:
+        for kind in self.printer.convention.kinds:
             yield self.correlations(kind)
         yield self.spread()
         yield self.scores()
@@ -141,7 +130,7 @@ class _Sheets(NamedTuple):
             name: rater_correlations(
                 ratings,
                 kind=kind,  # type: ignore[arg-type]
-                undefined=self.convention.undefined,
+                undefined=self.printer.convention.undefined,
             )
             for name, ratings in self.table.human.items()
         }
@@ -182,12 +171,14 @@ class _Sheets(NamedTuple):
 
     def _kept(self, value: float | None) -> float:
         number = float("nan") if value is None else value
-        if not self.convention.average_rounded:
+        if not self.printer.convention.average_rounded:
             return number
-        return cut(number, self.convention.decimals, self.convention.rounding)
+        return cut(number, self.printer.convention.decimals, self.printer.convention.rounding)
 
     def _average_note(self) -> tuple[str, ...]:
-        return ("averages are of rounded figures",) if self.convention.average_rounded else ()
+        return (
+            ("averages are of rounded figures",) if self.printer.convention.average_rounded else ()
+        )
 
     def spread(self) -> Sheet:
         found = {name: rater_spread(ratings) for name, ratings in self.table.human.items()}

@@ -1,11 +1,17 @@
-"""Tables of baseline metrics: what there is, and the mean of each system."""
+"""Tables of baseline metrics and of judges: what there is, and the mean of each system."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from prevalence.baselines.judges.packs import (
+    dimension_set_names,
+    load_dimensions,
+    load_method,
+    method_names,
+)
 from prevalence.baselines.registry import missing
 from prevalence.report.console import make_table, plain
 from prevalence.report.sheets import finite
@@ -18,7 +24,7 @@ if TYPE_CHECKING:
     from prevalence.baselines.protocol import Entry
     from prevalence.baselines.rows import ScoreRow
 
-__all__ = ["SystemMeans", "listing", "listing_rows"]
+__all__ = ["SystemMeans", "method_rows", "method_tables", "metric_rows", "metric_table"]
 
 
 class SystemMeans:
@@ -29,17 +35,11 @@ class SystemMeans:
     """
 
     def __init__(self, metrics: Sequence[str]) -> None:
-        self.scored = 0
-        self.failed = 0
         self._metrics = tuple(metrics)
         self._values: dict[str, dict[str, list[float]]] = {}
 
     def add(self, row: ScoreRow) -> None:
-        """Take a row; one with an error counts as failed, and what values it has still count."""
-        if row.error is None:
-            self.scored += 1
-        else:
-            self.failed += 1
+        """Take a row; what values one with an error has still count."""
         if row.system is not None:
             values = self._values.setdefault(row.system, defaultdict(list))
             for name, value in row.metrics.items():
@@ -56,7 +56,7 @@ class SystemMeans:
         return make_table(("system", "n", *map(plain, self._metrics)), rows, whole=())
 
 
-def listing_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
+def metric_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
     """What is known of each metric, as JSON objects."""
     return [
         {
@@ -77,7 +77,7 @@ def listing_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
     ]
 
 
-def listing(entries: Sequence[Entry]) -> Table:
+def metric_table(entries: Sequence[Entry]) -> Table:
     """What is known of each metric, as a table."""
     headers = ("name", "needs", "range", "better", "weights", "about", "installed")
     rows = (
@@ -93,6 +93,71 @@ def listing(entries: Sequence[Entry]) -> Table:
         for entry in entries
     )
     return make_table(headers, rows, left=headers, whole=headers[:5])
+
+
+def method_rows() -> dict[str, list[dict[str, Any]]]:
+    """What is known of methods and dimensions, as JSON objects."""
+    methods = [load_method(name) for name in method_names()]
+    sets = [load_dimensions(name) for name in dimension_set_names()]
+    return {
+        "methods": [
+            {
+                "name": method.name,
+                "about": method.about,
+                "citation": method.citation,
+                "inputs": list(method.inputs),
+                "dimensions": list(method.sets),
+                "samples": method.preset.samples,
+                "temperature": method.preset.temperature,
+                "compares": method.compares,
+            }
+            for method in methods
+        ],
+        "dimensions": [
+            {
+                "set": one.name,
+                "about": one.about,
+                "citation": one.citation,
+                "names": list(one.dimensions),
+            }
+            for one in sets
+        ],
+    }
+
+
+def method_tables() -> Sequence[Table]:
+    """The same as two tables."""
+    rows = method_rows()
+    return (
+        _table(
+            ("method", "inputs", "dimensions", "n", "T", "about", "citation"),
+            [
+                (
+                    row["name"],
+                    ", ".join(row["inputs"]),
+                    ", ".join(row["dimensions"]),
+                    str(row["samples"]),
+                    f"{row['temperature']:g}",
+                    row["about"],
+                    row["citation"],
+                )
+                for row in rows["methods"]
+            ],
+        ),
+        _table(
+            ("set", "dimensions", "about", "citation"),
+            [
+                (row["set"], ", ".join(row["names"]), row["about"], row["citation"])
+                for row in rows["dimensions"]
+            ],
+        ),
+    )
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    return make_table(
+        headers, ([*map(plain, row)] for row in rows), left=headers, whole=headers[:1]
+    )
 
 
 def _mean(values: Sequence[float]) -> str:

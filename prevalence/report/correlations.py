@@ -9,7 +9,7 @@ import numpy as np
 
 from prevalence.meta.conventions import cut, printed
 from prevalence.meta.means import MARKED, model_means, ranks
-from prevalence.report.sheets import Cell, Printer, Report, Sheet
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.coefficients import mean_coefficient, stars
 
 if TYPE_CHECKING:
@@ -19,30 +19,26 @@ if TYPE_CHECKING:
 
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Correlation
-    from prevalence.meta.table import RatingTable
 
 __all__ = ["MetricTest", "comparison_sheet", "correlation_report", "means_report"]
 
 
 def means_report(
-    table: RatingTable,
+    study: Study,
     columns: Mapping[str, NDArray[np.float64]],
-    convention: Convention,
     *,
-    settings: Mapping[str, object],
     marked: int = MARKED,
     average: bool = True,
 ) -> Report:
     """A line a system, a column a dimension or metric, and their average.
 
     Args:
-        table: for the names of systems.
+        study: for systems, decimals, rounding, and whether the average is of rounded figures.
         columns: float64 [items, systems] by name.
-        convention: decimals, rounding, and whether the average is of rounded figures.
-        settings: what the report says it was computed with.
         marked: number of best values to mark in each column.
         average: add the average over columns.
     """
+    table, convention = study.table, study.convention
     printer = Printer(convention)
     decimals = convention.decimals if convention.average_rounded else None
     found = model_means(np.stack([*columns.values()], axis=2), decimals=decimals, marked=marked)
@@ -66,7 +62,7 @@ def means_report(
         for row, system in enumerate(table.systems)
     ]
     sheet = Sheet("Averages of systems", ("system", *names), tuple(rows), tuple(notes))
-    return Report("means", settings, (sheet,), tuple(records))
+    return Report("means", study.settings, (sheet,), tuple(records))
 
 
 class _Column(NamedTuple):
@@ -123,7 +119,7 @@ def correlation_report(
         parts: add sheets with the coefficients by system (candidate level) or item.
         comparisons: tests between metrics, for a sheet of their own.
     """
-    layout = _Layout(convention, Printer(convention), marked, average)
+    layout = _Layout(Printer(convention), marked, average)
     sheets = [layout.sheet(group) for group in _groups(cells)]
     if parts:
         sheets += [layout.parts_sheet(group) for group in _parted(cells)]
@@ -176,7 +172,6 @@ def _parted(cells: Iterable[Correlation]) -> list[list[Correlation]]:
 
 
 class _Layout(NamedTuple):
-    convention: Convention
     printer: Printer
     marked: int
     average: bool
@@ -219,7 +214,7 @@ class _Layout(NamedTuple):
 
     def _cut(self, cell: Correlation | None) -> float:
         value = float("nan") if cell is None else cell.value
-        return cut(value, self.convention.decimals, self.convention.rounding)
+        return cut(value, self.printer.convention.decimals, self.printer.convention.rounding)
 
     def _figure(self, cell: Correlation | None, place: int) -> Cell:
         if cell is None:
@@ -236,7 +231,7 @@ class _Layout(NamedTuple):
         averages = []
         for group in self._average_groups(columns):
             values = [
-                (self._cut(cell) if self.convention.average_rounded else cell.value)
+                (self._cut(cell) if self.printer.convention.average_rounded else cell.value)
                 for column, cell in zip(columns, found, strict=True)
                 if column[1:] == group and cell is not None
             ]
@@ -260,7 +255,7 @@ class _Layout(NamedTuple):
     def _notes(self, cells: Sequence[Correlation]) -> list[str]:
         notes = []
         if any(not np.isnan(cell.p) for cell in cells):
-            limits = self.convention.thresholds
+            limits = self.printer.convention.thresholds
             notes.append(
                 ", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in enumerate(limits, start=1))
             )
@@ -271,7 +266,11 @@ class _Layout(NamedTuple):
             notes.append(f"small figures: place in the column, up to {self.marked}")
         left_out = sum(cell.undefined for cell in cells)
         if left_out:
-            rule = "counted as 0" if self.convention.undefined == "zero" else "left out of means"
+            rule = (
+                "counted as 0"
+                if self.printer.convention.undefined == "zero"
+                else "left out of means"
+            )
             notes.append(f"{left_out} coefficients of constant or missing values {rule}")
         return notes
 

@@ -14,9 +14,8 @@ import numpy as np
 from prevalence.errors import InputError, MissingDependencyError
 from prevalence.meta.correlate import correlate, pairings, score_grids
 from prevalence.meta.levels import system_means
-from prevalence.meta.table import mean_present
 from prevalence.report.text import one_line
-from prevalence.stats.coefficients import coefficients
+from prevalence.stats.coefficients import coefficients, mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -253,7 +252,7 @@ def _means(subject: FigureSource) -> Figure:
     for number, dimension in enumerate(table.dimensions):
         axis.bar(
             np.arange(len(table.systems)) + (number + 0.5) * bar - 0.4,
-            mean_present(table.mean_human(dimension), axis=0),
+            mean_coefficient(table.mean_human(dimension).T),
             width=bar,
             color=_colour(number),
             hatch=_HATCHES[number % len(_HATCHES)],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.meta.correlate import score_grids
+from prevalence.meta.correlate import Pairing, score_grids
 from prevalence.meta.preferences import (
     Preferences,
     correct_preferences,
@@ -14,8 +14,8 @@ from prevalence.meta.preferences import (
     order_bias,
     preference_points,
 )
-from prevalence.meta.table import mean_present
-from prevalence.report.sheets import Cell, Printer, Report, Sheet
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.meta.conventions import Convention
-    from prevalence.meta.correlate import Pairing
     from prevalence.meta.preferences import Duels
-    from prevalence.meta.table import RatingTable
-
+    from prevalence.stats.arrays import Floats
 
 __all__ = ["preference_report"]
 
@@ -40,34 +38,30 @@ class _Judged(NamedTuple):
 
 
 def preference_report(
-    table: RatingTable,
-    whole: RatingTable,
-    pairs: Sequence[Pairing],
-    convention: Convention,
-    *,
-    settings: Mapping[str, object],
-    judges: Mapping[str, Sequence[Duels]],
+    study: Study, judges: Mapping[str, Sequence[Duels]], *, files: Sequence[str]
 ) -> Report:
     """Correct preferences of every metric and every head-to-head judge.
 
     Args:
-        table: scores and ratings.
-        whole: the ratings of all dimensions, which put the systems in order for the neighbours.
-        pairs: metrics with their dimensions.
-        convention: rule for missing values, decimals.
-        settings: what the report says it was computed with.
+        study: scores and ratings; those of all dimensions put the systems in order for the
+            neighbours.
         judges: head-to-head verdicts by the judge's name.
+        files: where they stand.
     """
+    table, whole, convention = study.table, study.whole, study.convention
     quality = [whole.mean_human(name) for name in whole.dimensions]
-    over_items = np.stack([mean_present(grid, axis=0) for grid in quality])
-    neighbours = neighbour_pairs(mean_present(over_items, axis=0))
-    judged = [_metric(table, pair, convention, neighbours) for pair in pairs]
-    judged += [
-        _judge(table, name, duels, neighbours)
-        for name, found in judges.items()
-        for duels in found
-        if duels.dimension in table.human
-    ]
+    over_items = np.stack([mean_coefficient(grid.T) for grid in quality])
+    neighbours = neighbour_pairs(mean_coefficient(over_items.T))
+    judged = []
+    for pair in study.pairs if table.metrics or not judges else ():
+        metric, human = score_grids(table, pair, missing=convention.missing)
+        judged.append(_judged(pair, preference_points(metric), human, neighbours))
+    for name, found in judges.items():
+        for duels in found:
+            if duels.dimension in table.human:
+                pair = Pairing(name, f"{name}.{duels.dimension}", duels.dimension)
+                human = table.mean_human(duels.dimension)
+                judged.append(_judged(pair, duels.points, human, neighbours))
     places = [*neighbours[:1, 0], *neighbours[:, 1]]
     order = " > ".join(table.systems[place] for place in places)
     sheets = [
@@ -77,27 +71,14 @@ def preference_report(
     ]  # fmt: skip
     if judges:
         sheets.append(_order_sheet(judges, convention))
+    settings = study.settings | {"duels": list(files)}
     return Report("preferences", settings, tuple(sheets), tuple(map(_record, judged)))
 
 
-def _metric(
-    table: RatingTable, pair: Pairing, convention: Convention, neighbours: NDArray[np.int64]
-) -> _Judged:
-    metric, human = score_grids(table, pair, missing=convention.missing)
-    points = (preference_points(metric), preference_points(human))
+def _judged(pair: Pairing, metric: Floats, human: Floats, neighbours: NDArray[np.int64]) -> _Judged:
+    points = (metric, preference_points(human))
     return _Judged(
         *pair, correct_preferences(*points), correct_preferences(*points, pairs=neighbours)
-    )
-
-
-def _judge(table: RatingTable, name: str, duels: Duels, neighbours: NDArray[np.int64]) -> _Judged:
-    points = (duels.points, preference_points(table.mean_human(duels.dimension)))
-    return _Judged(
-        name,
-        f"{name}.{duels.dimension}",
-        duels.dimension,
-        correct_preferences(*points),
-        correct_preferences(*points, pairs=neighbours),
     )
 
 

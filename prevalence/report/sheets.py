@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.meta.conventions import printed
+from prevalence.meta.correlate import pairings
 from prevalence.report.text import one_line
 from prevalence.stats.coefficients import stars
 from prevalence.writers import neutral_cell
@@ -19,8 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from prevalence.meta.conventions import Convention
+    from prevalence.meta.correlate import Pairing
+    from prevalence.meta.table import RatingTable
 
-__all__ = ["FORMATS", "Cell", "Printer", "Report", "Sheet", "finite", "records_of", "render"]
+__all__ = [
+    "FORMATS",
+    "Cell",
+    "Printer",
+    "Report",
+    "Sheet",
+    "Study",
+    "finite",
+    "records_of",
+    "render",
+]
 
 
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -62,6 +75,31 @@ class Sheet:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What every analysis starts from.
+
+    Attributes:
+        table: the merged scores and ratings, cut to what was asked for.
+        whole: the same with all metrics and dimensions.
+        convention: coefficients, levels, rules, decimals, stars.
+        settings: what the report says it was computed with.
+        own, all_pairs: see :func:`prevalence.meta.correlate.pairings`.
+    """
+
+    table: RatingTable
+    whole: RatingTable
+    convention: Convention
+    settings: dict[str, Any]
+    own: Mapping[str, str]
+    all_pairs: bool
+
+    @property
+    def pairs(self) -> list[Pairing]:
+        """Metrics with the dimensions that they are compared with."""
+        return pairings(self.table, all_pairs=self.all_pairs, own=self.own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from prevalence.meta.significance import (
     grouped_correlations,
     shapiro_wilk,
 )
-from prevalence.meta.table import mean_present
-from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study, records_of
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
@@ -48,27 +48,19 @@ class SampleOptions(NamedTuple):
 
 
 def significance_report(
-    table: RatingTable,
-    pairs: Sequence[Pairing],
-    convention: Convention,
-    options: SampleOptions,
-    *,
-    settings: Mapping[str, object],
-    counts: Sequence[float] = (),
+    study: Study, options: SampleOptions, *, counts: Sequence[float] = ()
 ) -> Report:
     """All tests for which the table has data.
 
     Args:
-        table: scores, samples and ratings.
-        pairs: metrics with their dimensions.
-        convention: coefficients, levels, decimals, stars.
+        study: scores, samples and ratings.
         options: about samples.
-        settings: what the report says it was computed with.
         counts: observed counts for a test of equal shares.
     """
-    sheets = list(_Sheets(table, convention, Printer(convention), options).all(pairs))
+    sheets = list(_Sheets(study.table, Printer(study.convention), options).all(study.pairs))
     if counts:
-        sheets.append(count_sheet(counts, convention))
+        sheets.append(count_sheet(counts, study.convention))
+    settings = study.settings | {"groups": options.groups}
     return Report("significance", settings, tuple(sheets), records_of(sheets))
 
 
@@ -89,15 +81,14 @@ def count_sheet(counts: Sequence[float], convention: Convention) -> Sheet:
 
 class _Sheets(NamedTuple):
     table: RatingTable
-    convention: Convention
     printer: Printer
     options: SampleOptions
 
     def all(self, pairs: Sequence[Pairing]) -> Iterator[Sheet]:
         sampled = [pair for pair in pairs if pair.metric in self.table.samples]
         if sampled:
-            for level in self.convention.levels:
-                for kind in self.convention.kinds:
+            for level in self.printer.convention.levels:
+                for kind in self.printer.convention.kinds:
                     yield self.by_samples(sampled, level, kind)
                     if self.options.duels:
                         yield self.groups(level, kind)
@@ -152,7 +143,7 @@ class _Sheets(NamedTuple):
 
     def _correlate(self, pair: Pairing, level: Level, kind: Kind) -> Callable[[Floats], float]:
         human = self.table.mean_human(pair.dimension)
-        undefined = self.convention.undefined
+        undefined = self.printer.convention.undefined
 
         def correlate(scores: Floats) -> float:
             return float(correlate_many(level, kind, scores[None], human, undefined=undefined)[0])
@@ -163,7 +154,7 @@ class _Sheets(NamedTuple):
         grids = {name: self.table.mean_human(name) for name in self.table.dimensions}
         rows = []
         for name, grid in (*grids.items(), *self.table.metrics.items()):
-            found = shapiro_wilk(mean_present(grid, axis=0))
+            found = shapiro_wilk(mean_coefficient(grid.T))
             rows.append(
                 (Cell(name), self.printer.figure(found.statistic), self.printer.p_value(found.p))
             )

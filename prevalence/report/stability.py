@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.meta.correlate import score_grids
 from prevalence.meta.stability import MethodAgreement, Stability, method_agreement, stability
-from prevalence.report.sheets import Cell, Printer, Report, Sheet
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
@@ -35,24 +35,19 @@ class _Agreed(NamedTuple):
 
 
 def stability_report(
-    table: RatingTable,
-    pairs: Sequence[Pairing],
-    convention: Convention,
+    study: Study,
     *,
-    settings: Mapping[str, object],
     duels: Sequence[tuple[Pairing, Pairing]] = (),
     parts: bool = False,
 ) -> Report:
     """How the performance of metrics depends on the quality of what they judge.
 
     Args:
-        table: scores and ratings.
-        pairs: metrics with their dimensions.
-        convention: coefficients, rules, decimals, stars.
-        settings: what the report says it was computed with.
+        study: scores and ratings, and how to compare them.
         duels: pairs of methods whose agreement R is asked for.
         parts: add sheets with Q and P (and R) of every system.
     """
+    table, convention, pairs = study.table, study.convention, study.pairs
     sheet_of = _Sheets(Printer(convention), table.systems)
     stable = [
         _Stable(pair, kind, _stability(table, pair, convention, kind))
@@ -70,7 +65,7 @@ def stability_report(
         sheets += [sheet_of.quality_sheet(stable), *sheet_of.performance_sheets(stable, agreed)]
     records = [sheet_of.record(entry) for entry in stable]
     records += [sheet_of.agreement_record(entry) for entry in agreed]
-    return Report("stability", settings, tuple(sheets), tuple(records))
+    return Report("stability", study.settings, tuple(sheets), tuple(records))
 
 
 def _stability(table: RatingTable, pair: Pairing, convention: Convention, kind: Kind) -> Stability:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from prevalence.cli.meta import _COMMANDS
+from prevalence.cli.meta import meta
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +27,9 @@ RATINGS = "examples/ratings.jsonl"
 
 
 def epilog_lines() -> list[str]:
-    modules = ["meta", *(f"meta_{name}" for name in _COMMANDS)]
     lines = []
-    for module in modules:
-        text = import_module(f"prevalence.cli.{module}")._EPILOG
-        lines += re.findall(r"^  (prevalence .*)$", text, re.MULTILINE)
+    for command in (meta, *meta.commands.values()):
+        lines += re.findall(r"^  (prevalence .*)$", str(command.epilog), re.MULTILINE)
     return list(dict.fromkeys(lines))
 
 
@@ -54,7 +52,7 @@ def test_there_are_enough_examples() -> None:
     assert len(epilog_lines()) >= 15
 
 
-@pytest.mark.parametrize("name", ["", *_COMMANDS])
+@pytest.mark.parametrize("name", ["", *meta.commands])
 def test_help_is_short_and_has_examples(run: Run, name: str) -> None:
     result = run("meta", *filter(None, [name]), "--help")
     assert result.exit_code == 0
@@ -62,7 +60,7 @@ def test_help_is_short_and_has_examples(run: Run, name: str) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 100
     if name:
         lines = [line.strip() for line in result.stdout.splitlines()]
-        assert _COMMANDS[name] in lines
+        assert str(meta.commands[name].help).partition("\n")[0] in lines
 
 
 def test_correlations_in_every_format(run: Run) -> None:
@@ -250,7 +248,7 @@ TINY = {
 
 
 @pytest.mark.parametrize("name", TINY)
-@pytest.mark.parametrize("command", [name for name in _COMMANDS if name != "figures"])
+@pytest.mark.parametrize("command", [name for name in meta.commands if name != "figures"])
 def test_tiny_and_degenerate_tables(run: Run, write: Write, name: str, command: str) -> None:
     rows = [
         {"id": item, "system": system, "human": {"tone": [rating]}, "metrics": {"m": value}}

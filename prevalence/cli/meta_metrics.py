@@ -1,0 +1,397 @@
+"""`prevalence meta`: metrics against people, in tables and figures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.meta_options import (
+    coefficient_option,
+    duels,
+    input_options,
+    level_option,
+    names,
+    note_left_out,
+    output_options,
+    pairing_options,
+    read_study,
+    reporting,
+    rule_options,
+    selection_options,
+    write_report,
+)
+from prevalence.cli.options import (
+    LABELLED_FILE,
+    GroupedCommand,
+    option,
+    quiet_option,
+    seed_option,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from prevalence.meta.correlate import Bootstrap, Pairing
+    from prevalence.report.correlations import MetricTest
+    from prevalence.report.sheets import Report, Study
+
+__all__ = ["correlate", "figures", "preferences", "significance", "stability"]
+
+_CORRELATE_EXAMPLES = """\b
+Examples:
+  prevalence meta correlate examples/ratings.jsonl
+  prevalence meta correlate examples/ratings.jsonl --bootstrap both --level system
+  prevalence meta correlate examples/ratings.jsonl --level candidate --parts
+  prevalence meta correlate examples/ratings.jsonl --compare judge,characters --holm
+  prevalence meta correlate examples/ratings.jsonl --convention llm-summeval --format latex
+"""
+
+_STABILITY_EXAMPLES = """\b
+Examples:
+  prevalence meta stability examples/ratings.jsonl --parts
+  prevalence meta stability examples/ratings.jsonl --methods judge,characters --format markdown
+"""
+
+_PREFERENCES_EXAMPLES = """\b
+Examples:
+  prevalence meta preferences examples/ratings.jsonl
+  prevalence meta preferences examples/ratings.jsonl --duels judge=examples/duels.jsonl
+"""
+
+_SIGNIFICANCE_EXAMPLES = """\b
+Examples:
+  prevalence meta significance examples/ratings.jsonl --level summary
+  prevalence meta significance examples/ratings.jsonl --sizes 1,5,10 --coefficient pearson
+  prevalence meta significance --counts 5196,804
+"""
+
+_FIGURES_EXAMPLES = """\b
+Examples:
+  prevalence meta figures examples/ratings.jsonl --output figures
+  prevalence meta figures examples/ratings.jsonl --output figures --figure means --format svg
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_CORRELATE_EXAMPLES)
+@input_options
+@level_option(
+    "system (of means), summary (mean over items), pooled or candidate (by system, and "
+    "their mean); repeat it for several [default: the convention's, or system and summary].",
+)
+@coefficient_option
+@pairing_options
+@rule_options
+@option(
+    "Statistics", "--bootstrap", metavar="UNIT",
+    type=click.Choice(["items", "systems", "both", "none"]), default="none", show_default=True,
+    help="Draw intervals by resampling items, systems, both or none.",
+)  # fmt: skip
+@option(
+    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
+    show_default=True, help="Of the bootstrap and of permutations.",
+)  # fmt: skip
+@option(
+    "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals.",
+)  # fmt: skip
+@seed_option("Statistics", "Of resampling and permutations.")
+@option(
+    "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND",
+    help="Test two metrics (or families) against each other; repeat it for several pairs.",
+)  # fmt: skip
+@option(
+    "Statistics", "--test", metavar="NAME", type=click.Choice(["permutation", "williams"]),
+    default="permutation", show_default=True,
+    help="permutation of both metrics' scores, or williams (system or pooled level).",
+)  # fmt: skip
+@option(
+    "Statistics", "--permute", metavar="UNIT", type=click.Choice(["items", "systems", "both"]),
+    default="both", show_default=True,
+    help="What a permutation swaps as a whole: items, systems, or both (each summary alone).",
+)  # fmt: skip
+@option(
+    "Statistics", "--holm", is_flag=True, help="Also correct the p-values of all --compare by Holm."
+)
+@output_options
+@option(
+    "Output", "--mark", "marked", metavar="N", type=click.IntRange(0, 9), default=6,
+    show_default=True, help="Mark the best N values of a column, the best one as such.",
+)  # fmt: skip
+@option("Output", "--average", is_flag=True, help="Add the average over dimensions.")
+@option("Output", "--parts", is_flag=True, help="Show the coefficients that are averaged.")
+@reporting
+def correlate(study: Study, **parameters: Any) -> Report:
+    """Which metric agrees with people?
+
+    Correlates every metric with the mean rating of every dimension.
+    """
+    from prevalence.meta.correlate import correlate as correlations
+    from prevalence.report.correlations import correlation_report
+
+    bootstrap = _bootstrap(parameters)
+    cells = correlations(
+        study.table,
+        study.convention,
+        bootstrap=bootstrap,
+        all_pairs=study.all_pairs,
+        own=study.own,
+    )
+    return correlation_report(
+        cells,
+        study.convention,
+        comparisons=_comparisons(study, parameters) if parameters["compare"] else [],
+        settings=study.settings | _statistics(bootstrap, parameters),
+        **{name: parameters[name] for name in ("marked", "average", "parts")},
+    )
+
+
+def _bootstrap(parameters: Mapping[str, Any]) -> Bootstrap | None:
+    from prevalence.meta.correlate import Bootstrap
+
+    if parameters["bootstrap"] == "none":
+        return None
+    told = {
+        key: parameters[key] for key in ("resamples", "seed", "confidence") if key in parameters
+    }
+    return Bootstrap(over=parameters["bootstrap"], **told)
+
+
+def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if bootstrap is not None:
+        settings |= {"bootstrap": bootstrap.over, "confidence": bootstrap.confidence}
+    if parameters["compare"]:
+        settings |= {"test": parameters["test"], "permute": parameters["permute"]}
+    if settings:
+        settings |= {"resamples": parameters["resamples"], "seed": parameters["seed"]}
+    return settings
+
+
+def _comparisons(study: Study, parameters: Mapping[str, Any]) -> list[MetricTest]:
+    from prevalence.meta.comparison import holm
+
+    tests = [
+        _tested(study, duel, level, kind, parameters)
+        for names in parameters["compare"]
+        for duel in duels(names, study.pairs)
+        for level, kind in product(study.convention.levels, study.convention.kinds)
+    ]
+    if not parameters["holm"]:
+        return tests
+    corrected = holm([entry.p for entry in tests])
+    return [replace(entry, p_holm=float(p)) for entry, p in zip(tests, corrected, strict=True)]
+
+
+def _tested(
+    study: Study,
+    duel: tuple[Pairing, Pairing],
+    level: Any,
+    kind: Any,
+    parameters: Mapping[str, Any],
+) -> MetricTest:
+    from prevalence.meta.comparison import permutation_test, williams_test
+    from prevalence.meta.correlate import score_grids
+    from prevalence.report.correlations import MetricTest
+
+    (one, human), (two, _) = (
+        score_grids(study.table, pair, missing=study.convention.missing) for pair in duel
+    )
+    if parameters["test"] == "williams":
+        found = williams_test(level, kind, one, two, human)
+    else:
+        found = permutation_test(
+            level,
+            kind,
+            one,
+            two,
+            human,
+            over=parameters["permute"],
+            trials=parameters["resamples"],
+            seed=parameters["seed"],
+            undefined=study.convention.undefined,
+        )
+    first, second = duel
+    return MetricTest(
+        first.row, second.row, first.dimension, level, kind, parameters["test"], *found,
+        p_holm=float("nan"),
+    )  # fmt: skip
+
+
+@click.command(cls=GroupedCommand, epilog=_STABILITY_EXAMPLES)
+@input_options
+@coefficient_option
+@pairing_options
+@option(
+    "Comparison", "--methods", multiple=True, metavar="FIRST,SECOND",
+    help="Also correlate the agreement R of two methods with the performance of each.",
+)  # fmt: skip
+@rule_options
+@output_options
+@option("Output", "--parts", is_flag=True, help="Show Q, P and R of every system.")
+@reporting
+def stability(study: Study, *, methods: tuple[str, ...], parts: bool, **_: Any) -> Report:
+    """Does a metric do as well on good systems as on bad ones?
+
+    Correlates the quality Q of systems with the performance P of a metric on them.
+    """
+    from prevalence.report.stability import stability_report
+
+    chosen = [duel for given in methods for duel in duels(given, study.pairs)]
+    return stability_report(study, duels=chosen, parts=parts)
+
+
+@click.command(cls=GroupedCommand, epilog=_PREFERENCES_EXAMPLES)
+@input_options
+@pairing_options
+@option(
+    "Comparison", "--duels", "judged", multiple=True, metavar="[LABEL=]FILE", type=LABELLED_FILE,
+    help="Head-to-head rows {id, a, b, dimension, verdict_ab, verdict_ba} of a judge; repeat it "
+    "for several judges.",
+)  # fmt: skip
+@option(
+    "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
+    help="A rated summary without a metric value: drop, zero or fail [default: drop].",
+)  # fmt: skip
+@output_options
+@reporting
+def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any) -> Report:
+    """Does a metric prefer the systems that people prefer?
+
+    Counts the pairs of systems that metric and people put in the same order (#CP), over all pairs
+    and over neighbours in quality.
+    """
+    from prevalence.meta.preferences import read_duels
+    from prevalence.report.preferences import preference_report
+
+    judges = {}
+    for given in judged:
+        label, mark, path = given.partition("=")
+        if not mark or Path(given).exists():
+            label, path = Path(given).stem, given
+        judges[label], left_out = read_duels(path, study.table)
+        if not quiet:
+            note_left_out(left_out, path)
+    return preference_report(study, judges, files=judged)
+
+
+@click.command(cls=GroupedCommand, epilog=_SIGNIFICANCE_EXAMPLES)
+@click.argument("inputs", metavar="[INPUT...]", nargs=-1, type=LABELLED_FILE)
+@selection_options
+@level_option(
+    "Level of correlations, see `prevalence meta correlate`; repeat it for several.",
+)
+@coefficient_option
+@pairing_options
+@option(
+    "Samples", "--methods", multiple=True, metavar="FIRST,SECOND",
+    help="Test the groups of two sampled metrics (or families) against each other.",
+)  # fmt: skip
+@option(
+    "Samples", "--groups", metavar="N", type=click.IntRange(2), default=10, show_default=True,
+    help="Groups into which samples are dealt, each one correlated on its own.",
+)  # fmt: skip
+@option(
+    "Samples", "--sizes", metavar="NUMBERS",
+    help="Numbers of samples to correlate, for example 1,10,100.",
+)  # fmt: skip
+@option(
+    "Counts", "--counts", metavar="NUMBERS",
+    help="Observed counts, for example 5196,804: test of equal shares with Cramér's V.",
+)  # fmt: skip
+@output_options
+def significance(**parameters: Any) -> None:
+    """Are differences between samples, groups and counts more than chance?
+
+    Correlation against the number of samples, Mann-Whitney and t-tests between groups of samples,
+    Shapiro-Wilk tests of system means, chi-square of counts.
+    """
+    from prevalence.meta.conventions import CONVENTIONS
+    from prevalence.report.sheets import Report, records_of
+    from prevalence.report.significance import SampleOptions, count_sheet, significance_report
+
+    counts = _numbers(parameters["counts"], "--counts")
+    sizes = [int(size) for size in _numbers(parameters["sizes"], "--sizes")] or None
+    if parameters["inputs"]:
+        study = read_study(parameters)
+        methods = [duel for given in parameters["methods"] for duel in duels(given, study.pairs)]
+        options = SampleOptions(parameters["groups"], sizes, methods)
+        report = significance_report(study, options, counts=counts)
+    elif counts:
+        sheets = (count_sheet(counts, CONVENTIONS[parameters["convention"]]),)
+        report = Report("significance", {"counts": counts}, sheets, records_of(sheets))
+    else:
+        raise click.UsageError("give an INPUT, or --counts")
+    write_report(report, form=parameters["form"], output=parameters["output"])
+
+
+def _numbers(given: str | None, name: str) -> list[float]:
+    try:
+        return [float(part) for part in given.split(",")] if given else []
+    except ValueError:
+        raise click.UsageError(f"{name} takes numbers with commas, not {given!r}") from None
+
+
+@click.command(cls=GroupedCommand, epilog=_FIGURES_EXAMPLES)
+@input_options
+@level_option(
+    "Levels in the figure of correlations; repeat it for several.",
+)
+@coefficient_option
+@pairing_options
+@rule_options
+@option(
+    "Statistics", "--bootstrap", metavar="UNIT",
+    type=click.Choice(["items", "systems", "both", "none"]), default="both", show_default=True,
+    help="Intervals of correlations: items, systems, both or none.",
+)  # fmt: skip
+@option(
+    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
+    show_default=True, help="Of the bootstrap.",
+)  # fmt: skip
+@seed_option("Statistics", "Of the resampling.")
+@option(
+    "Output", "--output", "-o", "folder", metavar="DIR", required=True,
+    type=click.Path(path_type=Path, file_okay=False), help="Folder of the figures.",
+)  # fmt: skip
+@option(
+    "Output", "--figure", "wanted", multiple=True, metavar="NAMES",
+    help="Only these: correlations (with intervals), candidates (box plots of correlations by "
+    "system), scores (box plots of human scores), quality (against performance), ratings "
+    "(histograms), means (system by dimension).",
+)  # fmt: skip
+@option(
+    "Output", "--format", "form", metavar="FORMAT", type=click.Choice(["png", "svg", "pdf"]),
+    default="png", show_default=True, help="png, svg or pdf.",
+)  # fmt: skip
+@quiet_option
+def figures(**parameters: Any) -> None:
+    """Draw correlations, box plots, quality, ratings or averages.
+
+    Needs the extra: pip install 'prevalence[figures]'.
+    """
+    from prevalence.report.figures import FIGURES, FigureSource, draw, save
+
+    wanted = names(parameters["wanted"]) or list(FIGURES)
+    unknown = [name for name in wanted if name not in FIGURES]
+    if unknown:
+        raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(FIGURES)}")
+    study = read_study(parameters)
+    subject = FigureSource(
+        study.table, study.convention, _bootstrap(parameters), study.own, study.all_pairs
+    )
+    without_metrics = ("scores", "ratings", "means")
+    drawn = {
+        name: draw(name, subject)
+        for name in wanted
+        if study.table.metrics or name in without_metrics
+    }
+    folder: Path = parameters["folder"]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in drawn.items():
+        path = folder / f"{name}.{parameters['form']}"
+        save(figure, path)
+        click.echo(path)

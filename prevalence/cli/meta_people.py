@@ -1,0 +1,130 @@
+"""`prevalence meta agreement` and `means`: what people's ratings say by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.meta_options import (
+    coefficient_option,
+    input_options,
+    output_options,
+    pairing_options,
+    reporting,
+)
+from prevalence.cli.options import GroupedCommand, option
+from prevalence.errors import InputError
+
+if TYPE_CHECKING:
+    from prevalence.report.sheets import Report, Study
+
+__all__ = ["agreement", "means"]
+
+_OPINSUMMEVAL_BATCH = 10
+
+_AGREEMENT_EXAMPLES = """\b
+Examples:
+  prevalence meta agreement examples/ratings.jsonl
+  prevalence meta agreement examples/ratings.jsonl --rerate 2 --batch 3 --reannotate 0.61
+  prevalence meta agreement examples/ratings.jsonl --maximum 5 --metrics judge.coverage
+"""
+
+_MEANS_EXAMPLES = """\b
+Examples:
+  prevalence meta means examples/ratings.jsonl
+  prevalence meta means examples/ratings.jsonl --of metrics --mark 1 --format latex
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_AGREEMENT_EXAMPLES)
+@input_options
+@coefficient_option
+@pairing_options
+@option(
+    "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
+    help="An item whose ratings are constant, in correlations of raters: drop, zero or fail "
+    "[default: the convention's, or drop].",
+)  # fmt: skip
+@option(
+    "Rules", "--batch", metavar="N", type=click.IntRange(1),
+    help="Average coefficients over cells of N items and one system "
+    "[default: all summaries at once; 10 with --convention opinsummeval].",
+)  # fmt: skip
+@option(
+    "Rules", "--one-category", metavar="FIGURE", type=float,
+    help="Figure of a cell in which all ratings are equal [default: left out; 1 with "
+    "--convention opinsummeval].",
+)  # fmt: skip
+@option(
+    "Rules", "--categories", metavar="N", type=click.IntRange(1),
+    help="Size of the scale, for AC1 [default: the categories that occur].",
+)  # fmt: skip
+@output_options
+@option(
+    "Output", "--rerate", metavar="RANGE", type=click.FloatRange(0),
+    help="List the summaries whose ratings are this far apart.",
+)  # fmt: skip
+@option(
+    "Output", "--reannotate", metavar="KAPPA", type=click.FloatRange(-1, 1),
+    help="List the batches of a system whose Cohen's kappa is below this.",
+)  # fmt: skip
+@option(
+    "Output", "--maximum", metavar="SCORE", type=float,
+    help="Top of the scale: describe metrics as judges beside people.",
+)  # fmt: skip
+@reporting
+def agreement(study: Study, **parameters: Any) -> Report:
+    """Do people agree with each other?
+
+    Krippendorff's alpha, Cohen's and Fleiss' kappa, Gwet's AC1, differences and correlations
+    between raters, and what should be rated again.
+    """
+    from prevalence.report.agreement import AgreementOptions, agreement_report
+
+    if not study.table.human:
+        raise InputError("the inputs hold no human ratings")
+    told = {name: parameters[name] for name in AgreementOptions._fields}
+    opinsummeval = study.settings["convention"] == "opinsummeval"
+    if told["one_category"] is None:
+        told["one_category"] = 1.0 if opinsummeval else float("nan")
+    if told["batch"] is None and opinsummeval:
+        told["batch"] = _OPINSUMMEVAL_BATCH
+    return agreement_report(study, AgreementOptions(**told))
+
+
+@click.command(cls=GroupedCommand, epilog=_MEANS_EXAMPLES)
+@input_options
+@option(
+    "Comparison", "--of", "what", metavar="WHAT", type=click.Choice(["human", "metrics", "both"]),
+    default="human", show_default=True,
+    help="Average human ratings, metrics, or both (then without a column of averages).",
+)  # fmt: skip
+@output_options
+@option(
+    "Output", "--mark", "marked", metavar="N", type=click.IntRange(0, 9), default=6,
+    show_default=True, help="Mark the best N values of a column.",
+)  # fmt: skip
+@option(
+    "Output", "--average-rounded", is_flag=True, help="Average the rounded figures, not the exact."
+)
+@reporting
+def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: Any) -> Report:
+    """What are the averages of each system?
+
+    A line a system, a column a dimension or a metric, the best values marked.
+    """
+    from prevalence.report.correlations import means_report
+
+    table = study.table
+    if average_rounded:
+        study = replace(study, convention=replace(study.convention, average_rounded=True))
+    columns: dict[str, Any] = {}
+    if what != "metrics":
+        columns |= {name: table.mean_human(name) for name in table.dimensions}
+    if what != "human":
+        columns |= dict(table.metrics)
+    if not columns:
+        raise InputError(f"--of {what}: the inputs hold none")
+    return means_report(study, columns, marked=marked, average=what == "human")
