@@ -71,6 +71,9 @@ class FieldError(Exception):
         problem: what was found there.
         fix: what to do about it.
         system: the summary's system where only one summary is concerned.
+
+    Attributes:
+        identity: the id of a record that cannot be decoded, if it can be told all the same.
     """
 
     def __init__(self, where: str, problem: str, fix: str, *, system: str | None = None) -> None:
@@ -79,6 +82,7 @@ class FieldError(Exception):
         self.problem = problem
         self.fix = fix
         self.system = system
+        self.identity: str | None = None
 
     def at(
         self,
@@ -100,7 +104,7 @@ class FieldError(Exception):
         parts = [position.source, self.where, f"{self.problem}; {self.fix}"]
         return BadRecord(
             error=escaped(": ".join(part for part in parts if part)),
-            id=identity,
+            id=identity or self.identity,
             system=self.system,
             source=position.source,
             extra={} if extra is None else extra,
