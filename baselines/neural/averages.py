@@ -50,15 +50,17 @@ _WAYS: dict[str, Callable[[NDArray[np.float32], NDArray[np.float32]], float]] = 
 
 def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open one of the three."""
-    words = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, _MODEL, runtime)
     way = _WAYS[entry.name]
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
-        known = words(text for pair in comparisons for text in (pair.summary, pair.text))
+        known = encoder.words(text for pair in comparisons for text in (pair.summary, pair.text))
         tables = [(known[pair.summary], known[pair.text]) for pair in comparisons]
         return [way(a, b) if len(a) and len(b) else math.nan for a, b in tables]
 
-    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
+    return comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
 
 
 def _extreme(table: NDArray[np.float32]) -> NDArray[np.float32]:

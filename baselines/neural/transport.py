@@ -41,19 +41,21 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
-    words = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, _MODEL, runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
         cut = {text: sentences_of(text) for text in texts}
-        known = words(sentence for sentences in cut.values() for sentence in sentences)
+        known = encoder.words(sentence for sentences in cut.values() for sentence in sentences)
         bags = {text: [known[s] for s in sentences] for text, sentences in cut.items()}
         return [
             math.exp(-_cost(_sentences(bags[pair.summary]), _sentences(bags[pair.text])))
             for pair in comparisons
         ]
 
-    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
+    return comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
 
 
 def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -85,8 +87,9 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
             for row in (known[pair.summary],)
         ]
 
-    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
-    metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    metric = comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
     if not idf:
         return metric
     return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(texts))
@@ -109,8 +112,9 @@ def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         centres = {text: _barycentre(row) for text, row in known.items()}
         return [_squared(centres[pair.summary], centres[pair.text]) for pair in comparisons]
 
-    signature = {**encoder.runner.signature, "layers": "-".join(map(str, encoder.layers))}
-    return comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    return comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
 
 
 def _sentences(

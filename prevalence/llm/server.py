@@ -322,19 +322,14 @@ class Server:
         self._reached = False
         prices = Prices(prompt=options.price_in, completion=options.price_out)
         self.ledger = Ledger(prices, budget=options.budget)
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """Model and address; what the server does with a name is its own affair."""
-        signature = {"backend": "openai", "model": self.model, "server": self._url}
-        # The samples of a call share its seed, so another size gives other replies.
-        size = self._options.samples_per_call
-        return signature | ({"samples-per-call": str(size)} if size > 1 else {})
-
-    @property
-    def work_unit(self) -> int:
-        """A few calls a worker, so that none waits at the end of a unit for long."""
-        return 8 * self._options.concurrency * self._options.samples_per_call
+        # What the server does with a model's name is its own affair.
+        self.signature = {"backend": "openai", "model": model, "server": self._url}
+        size = options.samples_per_call
+        if size > 1:
+            # The samples of a call share its seed, so another size gives other replies.
+            self.signature["samples-per-call"] = str(size)
+        # A few calls a worker, so that none waits at the end of a unit for long.
+        self.work_unit = 8 * options.concurrency * size
 
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None
