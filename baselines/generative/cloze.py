@@ -48,10 +48,6 @@ class Pieces(NamedTuple):
         """The tokens from one place to another."""
         return Pieces(self.ids[start:end], self.sizes[start:end], self.follows[start:end])
 
-    def first(self, count: int) -> Pieces:
-        """The first tokens."""
-        return Pieces(self.ids[:count], self.sizes[:count], self.follows[:count])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Masking:
@@ -135,7 +131,7 @@ class Reader:
             return sentence, tokens
         self.truncated += 1
         kept = sentence.ids.size - min(excess, max(sentence.ids.size - self._least, 0))
-        sentence = sentence.first(min(kept, room))
+        sentence = sentence.part(0, min(kept, room))
         left = room - sentence.ids.size
         if tokens.size <= left:
             return sentence, tokens

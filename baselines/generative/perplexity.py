@@ -61,10 +61,11 @@ def open_perplexity_given(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 def open_bartscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open one direction of BARTScore."""
-    turn = -1 if entry.name == _TO_OTHER else 1
-    return _given(
-        entry, spec, runtime, lambda known, pairs: known([p[::turn] for p in pairs]), refs="mean"
-    )
+
+    def value(known: GivenLikelihood, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        return known([(s, t) for t, s in pairs] if entry.name == _TO_OTHER else pairs)
+
+    return _given(entry, spec, runtime, value, refs="mean")
 
 
 def _given(

@@ -157,7 +157,7 @@ class JudgeRun:
         where = product.source or f"record {product.id!r}"
         human = summary.extra.get("human")
         report = dict(judged.report)
-        lacking = missing_inputs(self.plan.method, product)
+        lacking = missing_inputs(self.plan.method.inputs, product)
         if lacking:
             report["missing_inputs"] = lacking  # type: ignore[assignment]
         error = f"{where}: summary by {summary.system!r}: {'; '.join(judged.errors)}"

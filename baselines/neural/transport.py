@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
-from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder, open_words
+from prevalence.baselines.neural.vectors import (
+    TextVectors,
+    layer_option,
+    open_encoder,
+    open_words,
+    unit,
+)
 from prevalence.baselines.rules import comparing
 from prevalence.scorers.units import sentences_of
 
@@ -75,7 +81,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     def points(text: str, row: TextVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mass = weights.of(row.tokens) if idf else np.ones(row.tokens.ids.size)
         mass = np.where(_leads(text, row), mass, 0.0)
-        return mass, _unit(row.layers[0].astype(np.float64))
+        return mass, unit(row.layers[0].astype(np.float64))
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         known = encoder(text for pair in comparisons for text in (pair.summary, pair.text))
@@ -143,7 +149,7 @@ def _barycentre(row: TextVectors) -> NDArray[np.float64]:
 
     if not row.tokens.plain.any():
         return np.zeros((0, 1))
-    layers = [_unit(layer[row.tokens.plain].astype(np.float64)) for layer in row.layers]
+    layers = [unit(layer[row.tokens.plain].astype(np.float64)) for layer in row.layers]
     weights = [_even(len(layer)) for layer in layers]
     points: NDArray[np.float64] = ot.lp.free_support_barycenter(
         layers, weights, np.mean(layers, axis=0), numItermax=1000
@@ -184,12 +190,6 @@ def _distances(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray
 
     distances: NDArray[np.float64] = cdist(left, right)
     return distances
-
-
-def _unit(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    norms = np.linalg.norm(table, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = table / np.maximum(norms, np.finfo(np.float64).tiny)
-    return unit
 
 
 def _even(count: int) -> NDArray[np.float64]:

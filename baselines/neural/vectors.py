@@ -6,13 +6,14 @@ import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from prevalence.baselines.neural.runner import ENCODER, Runner, Tokens, open_runner
 from prevalence.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from prevalence.baselines.protocol import Entry, Runtime
@@ -25,6 +26,7 @@ __all__ = [
     "layer_option",
     "open_encoder",
     "open_words",
+    "unit",
 ]
 
 _KEPT_BYTES = 1 << 28
@@ -182,6 +184,13 @@ def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> TokenE
         raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
     runner = open_runner(ENCODER, spec.options.get("model", model), runtime)
     return TokenEncoder(runner, (layer_option(entry, spec, -1),), static=static)
+
+
+def unit(table: NDArray[Any]) -> NDArray[Any]:
+    """Vectors brought to length 1; a null vector stays."""
+    norms = np.linalg.norm(table, axis=-1, keepdims=True)
+    found: NDArray[Any] = table / np.maximum(norms, np.finfo(table.dtype).tiny)
+    return found
 
 
 def forget(runner: Runner) -> None:

@@ -216,7 +216,7 @@ def _judge(options: JudgeOptions) -> tuple[int, int]:
     Returns:
         Rows without and with an error, those of an earlier run of the same output included.
     """
-    from prevalence.baselines.judges.attacks import attacked
+    from prevalence.baselines.judges.audit import attacked
     from prevalence.baselines.judges.packs import load_method
     from prevalence.baselines.judges.prompts import choose_dimensions
     from prevalence.llm.backends import open_backend

@@ -169,48 +169,6 @@ def leftover(record: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]
     return {key: value for key, value in record.items() if key not in known}
 
 
-@dataclass(slots=True)
-class _Scrubber:
-    """One walk over a decoded value; ``trail`` is the way down to where it stands."""
-
-    trail: list[str] = field(default_factory=list)
-
-    def walk(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return well_formed(value)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise FieldError(self._place(), "is not a finite number", "leave it out or write null")
-        if isinstance(value, Mapping | list | tuple):
-            return self._walk_inside(value)
-        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-            raise FieldError(self._place(), "has too many digits", "write it as a string")
-        if value is None or isinstance(value, int | float):
-            return value
-        raise FieldError(self._place(), f"is a {type(value).__name__}", "give a JSON value")
-
-    def _walk_inside(self, value: Mapping[str, Any] | list[Any] | tuple[Any, ...]) -> Any:
-        if len(self.trail) >= MAX_DEPTH:
-            raise FieldError("", f"is nested deeper than {MAX_DEPTH} levels", "flatten the record")
-        if not isinstance(value, Mapping):
-            return [self._step(f"[{index}]", item) for index, item in enumerate(value)]
-        return {self._key(key): self._step(f".{key}", item) for key, item in value.items()}
-
-    def _key(self, key: object) -> str:
-        if isinstance(key, str):
-            return well_formed(key)
-        problem = f"has a key that is a {type(key).__name__}"
-        raise FieldError(self._place(), problem, "give keys that are strings")
-
-    def _step(self, name: str, value: Any) -> Any:
-        self.trail.append(name)
-        cleaned = self.walk(value)
-        self.trail.pop()
-        return cleaned
-
-    def _place(self) -> str:
-        return "".join(self.trail).removeprefix(".")
-
-
 def scrub(value: Any) -> Any:
     """Copy a value into one that every JSON writer can hold.
 
@@ -224,7 +182,38 @@ def scrub(value: Any) -> Any:
         FieldError: a number is not finite, the nesting is deeper than ``MAX_DEPTH``, or JSON
             has no such type.
     """
-    return _Scrubber().walk(value)
+    return _scrubbed(value, "", 0)
+
+
+def _scrubbed(value: Any, place: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping | list | tuple):
+        return _scrubbed_inside(value, place, depth)
+    if value is None or (isinstance(value, int) and value.bit_length() <= _MAX_BITS):
+        return value
+    where = place.removeprefix(".")
+    if isinstance(value, int):
+        raise FieldError(where, "has too many digits", "write it as a string")
+    if not isinstance(value, float):
+        raise FieldError(where, f"is a {type(value).__name__}", "give a JSON value")
+    if not math.isfinite(value):
+        raise FieldError(where, "is not a finite number", "leave it out or write null")
+    return value
+
+
+def _scrubbed_inside(
+    value: Mapping[Any, Any] | list[Any] | tuple[Any, ...], place: str, depth: int
+) -> Any:
+    if depth >= MAX_DEPTH:
+        raise FieldError("", f"is nested deeper than {MAX_DEPTH} levels", "flatten the record")
+    if not isinstance(value, Mapping):
+        return [_scrubbed(item, f"{place}[{i}]", depth + 1) for i, item in enumerate(value)]
+    for key in value:
+        if not isinstance(key, str):
+            problem = f"has a key that is a {type(key).__name__}"
+            raise FieldError(place.removeprefix("."), problem, "give keys that are strings")
+    return {well_formed(k): _scrubbed(v, f"{place}.{k}", depth + 1) for k, v in value.items()}
 
 
 Item = Product | BadRecord

@@ -19,7 +19,7 @@ from prevalence.models.checkpoint import (
     real_limit,
 )
 from prevalence.nli.packed import PackedClassifier
-from prevalence.training.inputs import make_inputs
+from prevalence.training.inputs import JointInputs, PremiseFirstInputs
 
 if TYPE_CHECKING:
     from prevalence.training.inputs import Inputs, Pairs
@@ -55,7 +55,9 @@ class Classifier(NamedTuple):
 
     def inputs(self, pairs: Pairs) -> Inputs:
         """Encode pairs as this architecture reads them."""
-        return make_inputs(self.tokenizer, pairs, self.settings)
+        first = self.settings.architecture == PREMISE_FIRST
+        kind = PremiseFirstInputs if first else JointInputs
+        return kind(self.tokenizer, pairs, self.settings)
 
     def logits(self, inputs: Any) -> torch.Tensor:
         """Return logits [n, 3] of a batch's inputs, with columns in the order of ``LABELS``."""

@@ -81,15 +81,13 @@ def save_run(
         more: further tensors by part. The generators that dropout draws from are kept in any case.
     """
     device = next(model.parameters()).device
-    moments = optimizer.state_dict()["state"]
+    moments = optimizer.state_dict()["state"].items()
     drawn = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         drawn["cuda"] = torch.cuda.get_rng_state(device)
     parts: dict[str, Mapping[str, Tensor]] = {
         "model": trainable_weights(model),
-        "optimizer": {
-            f"{i}.{k}": part for i, entry in moments.items() for k, part in entry.items()
-        },
+        "optimizer": {f"{i}.{key}": value for i, row in moments for key, value in row.items()},
         "random": drawn,
         **more,
     }
