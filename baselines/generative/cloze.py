@@ -125,7 +125,7 @@ class Reader:
         its last sentences, and if it has only one that is too long, the beginning of that.
         """
         room = self._runner.limit - 2
-        tokens = _joined(summary)
+        tokens = np.concatenate([np.zeros(0, np.int64), *(part.ids for part in summary)])
         excess = tokens.size + sentence.ids.size - room
         if excess <= 0:
             return sentence, tokens
@@ -221,10 +221,6 @@ def score(plain: NDArray[np.bool_], helped: NDArray[np.bool_], *, improve: bool)
     gained, lost = int((~plain & helped).sum()), int((plain & ~helped).sum())
     count = plain.size - lost if improve else plain.size
     return ((gained if improve else gained - lost) / count) if count else 0.0
-
-
-def _joined(parts: Sequence[Pieces]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, np.int64), *(part.ids for part in parts)])
 
 
 def _unmarked(name: str) -> str:

@@ -318,7 +318,7 @@ class Server:
         self._url = _address(options.base_url)
         self._key = _key(options.api_key_env, self._url)
         self._client = _client(self._url, self._key, options)
-        self._new_pace = _usual_pace if pace is None else lambda: pace
+        self._pace = pace
         self._reached = False
         prices = Prices(prompt=options.price_in, completion=options.price_out)
         self.ledger = Ledger(prices, budget=options.budget)
@@ -335,7 +335,9 @@ class Server:
         self, requests: Sequence[Request], *, keep: Keep | None = None
     ) -> list[list[Response]]:
         """Answer requests; see :meth:`Backend.complete`."""
-        return _Batch(self, requests, keep, self._new_pace()).run()
+        jitter = random.Random()  # noqa: S311 - it is no secret
+        usual = Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
+        return _Batch(self, requests, keep, self._pace or usual).run()
 
     def describe(self) -> str:
         """What the server was asked, in one line."""
@@ -555,11 +557,6 @@ class _Batch:
 def open_backend(target: str, options: BackendOptions) -> Server:
     """Open a model of an OpenAI-compatible server by its name there."""
     return Server(target, options)
-
-
-def _usual_pace() -> Pace:
-    jitter = random.Random()  # noqa: S311 - it is no secret
-    return Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
 
 
 def _address(url: str | None) -> str:

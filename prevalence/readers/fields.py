@@ -356,16 +356,13 @@ def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[Fie
     for item in raw:
         try:
             if item.system in good:
-                raise _repeated(item)
+                problem = f"is a second summary of the system {item.system!r}"
+                fix = "give every system its own name"
+                raise FieldError(item.where, problem, fix, system=item.system)
             good[item.system] = _summary(item)
         except FieldError as fault:
             faults.append(fault)
     return tuple(good.values()), faults
-
-
-def _repeated(raw: RawSummary) -> FieldError:
-    problem = f"is a second summary of the system {raw.system!r}"
-    return FieldError(raw.where, problem, "give every system its own name", system=raw.system)
 
 
 def _summary(raw: RawSummary) -> Summary:

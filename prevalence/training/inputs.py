@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -134,21 +134,6 @@ class Batch(NamedTuple):
     tokens: int
 
 
-class Inputs(Protocol):
-    """Encoded pairs in units, which a batch holds whole.
-
-    Attributes:
-        sizes: tokens of each unit.
-        padded: whether a batch costs its longest unit for each unit, or just their sum.
-    """
-
-    sizes: list[int]
-    padded: bool
-
-    def batch(self, units: Sequence[int], device: torch.device) -> Batch:
-        """Tensors of some units."""
-
-
 class JointInputs:
     """One row a pair, padded; a unit is a pair. One that is too long loses its premise's end."""
 
@@ -219,3 +204,8 @@ class PremiseFirstInputs:
         arrays = pack(self._tokens, self._spans[members], self._layout)
         inputs: Packed[Tensor] = Packed(*(torch.from_numpy(a).to(device) for a in arrays))
         return Batch(inputs, members, inputs.ids.numel())
+
+
+Inputs = JointInputs | PremiseFirstInputs
+"""Encoded pairs in units, which a batch holds whole: ``sizes`` are their tokens, and a batch costs
+its longest unit for each unit where it is ``padded``, else just their sum."""

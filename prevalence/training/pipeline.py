@@ -90,7 +90,8 @@ def train(
         seconds.update(spent)
     shop.load(outcome)
     if selection is None and recipe.validation is not None:
-        selection = _validate(shop, recipe.validation.source)
+        judged = shop.judged(recipe.validation.source)
+        selection = _select(shop.entailment(judged.pairs), judged, ())
     threshold = selection.threshold if selection else 0.5
     digest = write_checkpoint(
         shop, output, threshold=threshold, selection=selection, seconds=seconds
@@ -226,8 +227,3 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Hel
         scores=tuple(round(float(score), 6) for score in scores),
         fold_of=tuple(fold_of.tolist()) if members else (),
     )
-
-
-def _validate(shop: Workshop, source: str) -> HeldOutResult:
-    judged = shop.judged(source)
-    return _select(shop.entailment(judged.pairs), judged, ())
