@@ -197,8 +197,7 @@ def load_method(spec: str) -> Method:
                 "or give a TOML file or a folder of prompts"
             )
         path = PACKS / "methods" / f"{name}.toml"
-    row = read_toml(path)
-    method = _method(row, path)
+    method = _method(read_toml(path), path)
     if not variant:
         return method
     return _with(method, name=spec.replace(name, method.name), order=_REVIEWS_FIRST)

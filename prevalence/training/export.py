@@ -235,7 +235,11 @@ def write_checkpoint(
         model.half()
     with quiet_transformers():
         model.save_pretrained(folder)  # type: ignore[operator]
-    _save_tokenizer(shop.classifier.tokenizer, folder)
+    tokenizer = shop.classifier.tokenizer
+    # The truncation of its last call is no part of the model.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
     _add_settings(folder / "config.json", _settings(recipe, threshold))
     (folder / "model.safetensors").chmod(0o644)
     digest = file_digest(folder / "model.safetensors")
@@ -253,13 +257,6 @@ def write_checkpoint(
     text = "\n\n".join(part for part in card if part) + "\n"
     (folder / "README.md").write_text(text, encoding="utf-8")
     return digest
-
-
-def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
-    """Save it without the truncation of its last call, which is no part of the model."""
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
-    tokenizer.save_pretrained(folder)
 
 
 def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
