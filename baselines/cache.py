@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.protocol import Metric
-from prevalence.baselines.wrapping import WrappedMetric
+from prevalence.baselines.protocol import Metric, WrappedMetric
 from prevalence.nli.cache import PairCache
 from prevalence.signature import package_version
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +20,7 @@ __all__ = [
     "Metric",
     "Progress",
     "Runtime",
+    "WrappedMetric",
 ]
 
 Input = Literal["reviews", "reference"]
@@ -173,3 +174,29 @@ class Metric(Protocol):
             InputError: an example lacks what ``needs`` names.
         """
         ...
+
+
+Inner = TypeVar("Inner", bound=Metric)
+
+
+class WrappedMetric(Generic[Inner]):
+    """What a metric is, as another one says it; subclasses add ``score``.
+
+    Args:
+        inner: the other.
+    """
+
+    def __init__(self, inner: Inner) -> None:
+        self._inner = inner
+        self.name, self.entry = inner.name, inner.entry
+        self.needs, self.work_unit = inner.needs, inner.work_unit
+
+    @property
+    def signature(self) -> Mapping[str, str]:
+        """As the inner metric's."""
+        return self._inner.signature
+
+    @property
+    def truncated(self) -> int:
+        """Texts that the inner metric has cut so far."""
+        return int(getattr(self._inner, "truncated", 0))

@@ -12,8 +12,10 @@ from prevalence.runs import Finished
 from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from prevalence.records import BadRecord
 
 __all__ = ["ScoreRow", "finished_scores"]
 
@@ -43,6 +45,15 @@ class ScoreRow:
     input_digest: str | None = None
     samples: Mapping[str, Any] | None = None
     judge: Mapping[str, Any] | None = None
+
+    @classmethod
+    def bad(cls, record: BadRecord, names: Iterable[str], signature: str) -> ScoreRow:
+        """The row of a record that could not be read: no metric has a value."""
+        metrics = dict.fromkeys(names)
+        return cls(
+            id=record.id, system=record.system, metrics=metrics, signature=signature,
+            error=record.error,
+        )  # fmt: skip
 
     def to_json_line(self) -> str:
         """The contract's JSON object on one line, without the newline."""

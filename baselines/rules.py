@@ -57,7 +57,23 @@ def _never() -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparingMetric:
+class _Computed:
+    """What metrics have that are given a function for their values."""
+
+    name: str
+    entry: Entry
+    signature: Mapping[str, str]
+    work_unit: int = _WORK_UNIT
+    cuts: Callable[[], int] = _never
+
+    @property
+    def truncated(self) -> int:
+        """How many texts were cut at a model's limit so far."""
+        return self.cuts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparingMetric(_Computed):
     """A metric that compares the summary with one text at a time, under the rules of this module.
 
     Attributes:
@@ -69,19 +85,9 @@ class ComparingMetric:
     The other attributes are those of :class:`prevalence.baselines.protocol.Metric`.
     """
 
-    name: str
-    entry: Entry
     compute: Compute
     against: Input
     rule: str
-    signature: Mapping[str, str]
-    work_unit: int = _WORK_UNIT
-    cuts: Callable[[], int] = _never
-
-    @property
-    def truncated(self) -> int:
-        """How many texts were cut at a model's limit so far."""
-        return self.cuts()
 
     @property
     def needs(self) -> tuple[Input, ...]:
@@ -117,7 +123,7 @@ class ComparingMetric:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryMetric:
+class SummaryMetric(_Computed):
     """A metric of the summary alone.
 
     Attributes:
@@ -127,17 +133,7 @@ class SummaryMetric:
     The other attributes are those of :class:`prevalence.baselines.protocol.Metric`.
     """
 
-    name: str
-    entry: Entry
     compute: Callable[[Sequence[str]], ArrayLike]
-    signature: Mapping[str, str]
-    work_unit: int = _WORK_UNIT
-    cuts: Callable[[], int] = _never
-
-    @property
-    def truncated(self) -> int:
-        """How many texts were cut at a model's limit so far."""
-        return self.cuts()
 
     @property
     def needs(self) -> tuple[Input, ...]:

@@ -95,7 +95,8 @@ class BaselineRun:
             scored = iter(self._scored(work, progress))
             for item in chunk:
                 if isinstance(item, BadRecord):
-                    yield self._bad(item)
+                    names = (metric.name for metric in self.metrics)
+                    yield ScoreRow.bad(item, names, self.signature)
                 else:
                     yield from islice(scored, len(item.summaries))
 
@@ -122,15 +123,6 @@ class BaselineRun:
             _row(entry, value, signature, error)
             for entry, value, error in zip(work, values, errors, strict=True)
         ]
-
-    def _bad(self, record: BadRecord) -> ScoreRow:
-        return ScoreRow(
-            id=record.id,
-            system=record.system,
-            metrics={metric.name: None for metric in self.metrics},
-            signature=self.signature,
-            error=record.error,
-        )
 
 
 def example_of(product: Product, summary: Summary) -> Example:

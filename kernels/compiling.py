@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numba
@@ -21,14 +22,10 @@ def compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]
         function: within the part of Python that numba compiles.
         options: more of numba's.
     """
+    njit: Any = partial(numba.njit, nogil=True, **options)
     try:
-        return _njit(function, cache=True, **options)
+        return njit(cache=True)(function)  # type: ignore[no-any-return]
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
-        return _njit(function, **options)
-
-
-def _njit(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    found: Callable[..., Any] = numba.njit(nogil=True, **options)(function)
-    return found
+        return njit()(function)  # type: ignore[no-any-return]

@@ -110,7 +110,8 @@ def assemble_packed(
     Raises:
         ValueError: a span lies outside ``tokens``; the compiled loops would read foreign memory.
     """
-    host = _on_host(spans)
+    host = spans if isinstance(spans, np.ndarray) else spans.cpu().numpy()
+    host = np.ascontiguousarray(host, np.int64)
     if host.ndim != 2 or host.shape[1] != 4:
         raise ValueError(f"spans must have 4 columns, not the shape {host.shape}")
     ends = host[:, ::2] + host[:, 1::2]
@@ -120,11 +121,6 @@ def assemble_packed(
     np.cumsum(layout.special + host[:, 1] + host[:, 3], out=starts[1:], dtype=np.int64)
     assemble = PATHS[path or packing_path(tokens)]
     return assemble(tokens, host, starts, layout, first_position)
-
-
-def _on_host(spans: Any) -> Ints:
-    found = spans if isinstance(spans, np.ndarray) else spans.cpu().numpy()
-    return np.ascontiguousarray(found, np.int64)
 
 
 def _by_numba(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.baselines.generative.cloze import Pieces
-    from prevalence.baselines.neural.runner import Runner
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
     from prevalence.scorers.grammar import Spec
 
@@ -154,7 +153,10 @@ class _Blanc:
 def open_blanc_help(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open BLANC-help."""
     blanc = _Blanc(entry, spec, runtime)
-    filler = _filler(blanc.runner)
+    tokenizer = blanc.runner.tokenizer
+    number = tokenizer.convert_tokens_to_ids(_FILLER)
+    # The token that stands in for the summary's.
+    filler = int(tokenizer.unk_token_id if number is None else number)
 
     def ask(
         questions: Questions, source: Sequence[Pieces], summary: Sequence[Pieces]
@@ -216,9 +218,3 @@ def open_blanc_tune(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         return values
 
     return blanc.metric(entry, spec, compute)
-
-
-def _filler(runner: Runner) -> int:
-    """The token that stands in for the summary's."""
-    number = runner.tokenizer.convert_tokens_to_ids(_FILLER)
-    return int(runner.tokenizer.unk_token_id if number is None else number)

@@ -30,7 +30,7 @@ def _bartscore(name: str, about: str, needs: Input) -> Entry:
         needs=(needs,),
         range=(-math.inf, 0.0),
         citation="Yuan et al. 2021; the definition of its authors' script",
-        factory=f"{_HERE}.bartscore:open_bartscore",
+        factory=f"{_HERE}.perplexity:open_bartscore",
         options=_MODEL | AGAINST_OPTIONS,
         weights="seq2seq [facebook/bart-large-cnn]",
         batchable=True,

@@ -48,10 +48,6 @@ class Pieces(NamedTuple):
         """The tokens from one place to another."""
         return Pieces(self.ids[start:end], self.sizes[start:end], self.follows[start:end])
 
-    def first(self, count: int) -> Pieces:
-        """The first tokens."""
-        return Pieces(self.ids[:count], self.sizes[:count], self.follows[:count])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Masking:
@@ -129,13 +125,13 @@ class Reader:
         its last sentences, and if it has only one that is too long, the beginning of that.
         """
         room = self._runner.limit - 2
-        tokens = _joined(summary)
+        tokens = np.concatenate([np.zeros(0, np.int64), *(part.ids for part in summary)])
         excess = tokens.size + sentence.ids.size - room
         if excess <= 0:
             return sentence, tokens
         self.truncated += 1
         kept = sentence.ids.size - min(excess, max(sentence.ids.size - self._least, 0))
-        sentence = sentence.first(min(kept, room))
+        sentence = sentence.part(0, min(kept, room))
         left = room - sentence.ids.size
         if tokens.size <= left:
             return sentence, tokens
@@ -225,10 +221,6 @@ def score(plain: NDArray[np.bool_], helped: NDArray[np.bool_], *, improve: bool)
     gained, lost = int((~plain & helped).sum()), int((plain & ~helped).sum())
     count = plain.size - lost if improve else plain.size
     return ((gained if improve else gained - lost) / count) if count else 0.0
-
-
-def _joined(parts: Sequence[Pieces]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, np.int64), *(part.ids for part in parts)])
 
 
 def _unmarked(name: str) -> str:

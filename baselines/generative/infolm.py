@@ -87,7 +87,11 @@ class Distributions:
 def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open InfoLM."""
     divergence = _divergence(entry, spec)
-    temperature = _positive(entry, spec, "temperature", _TEMPERATURE)
+    temperature = _number(entry, spec, "temperature", _TEMPERATURE)
+    if not 0 < temperature < math.inf:
+        raise ConfigurationError(
+            f"{entry.name}: temperature={temperature:g}: give a number above 0"
+        )
     runner, frame = open_masked(spec.options.get("model", _MODEL), runtime)
     distributions = Distributions(runner, frame, temperature)
     idf = "idf" in spec.options
@@ -138,10 +142,3 @@ def _number(entry: Entry, spec: Spec, option: str, usual: float) -> float:
         return usual if stated is None else float(stated)
     except ValueError as error:
         raise ConfigurationError(f"{entry.name}: {option}={stated}: give a number") from error
-
-
-def _positive(entry: Entry, spec: Spec, option: str, usual: float) -> float:
-    value = _number(entry, spec, option, usual)
-    if not 0 < value < math.inf:
-        raise ConfigurationError(f"{entry.name}: {option}={value:g}: give a number above 0")
-    return value

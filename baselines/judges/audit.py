@@ -1,4 +1,4 @@
-"""How far a judge's scores can be trusted, from the rows that it wrote.
+"""How far a judge's scores can be trusted, from the rows that it wrote, some of them under attack.
 
 Every figure here is a known weakness of language models as judges: they sit at the top of the
 scale, give one score to everything, change their mind between samples, between wordings and
@@ -7,20 +7,22 @@ between orders, and can be talked into a better score.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.baselines.judges.attacks import MARK
+from prevalence.baselines.judges.packs import PACKS, read_toml
 from prevalence.meta.preferences import OrderBias, order_bias
 from prevalence.meta.raters import judge_profile
 from prevalence.meta.table import own_dimension
+from prevalence.records import BadRecord, Product, Review
 from prevalence.stats.coefficients import coefficients, mean_coefficient
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,17 +32,73 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 __all__ = [
+    "MARK",
+    "Attack",
     "AttackAudit",
     "Consistency",
     "MethodContrast",
     "MetricAudit",
+    "attacked",
     "audit_attacks",
     "audit_contrasts",
     "audit_metrics",
     "audit_orders",
     "consistency",
+    "load_attacks",
     "without_attacks",
 ]
+
+
+MARK = "#"
+"""Stands between a system and the attack that its summary is judged under."""
+
+
+class Attack(NamedTuple):
+    """One text.
+
+    Attributes:
+        name: of the attack.
+        place: ``review``, a further review, or ``summary``, the end of the summary.
+        text: what is put there.
+    """
+
+    name: str
+    place: str
+    text: str
+
+
+@cache
+def load_attacks() -> tuple[Attack, ...]:
+    """The attacks that ship with the package."""
+    rows = read_toml(PACKS / "attacks.toml")["attack"]
+    return tuple(Attack(**row) for row in rows)
+
+
+def attacked(item: Product | BadRecord) -> Iterator[Product | BadRecord]:
+    """A record, and then the same record under each attack, as systems ``SYSTEM#ATTACK``.
+
+    Human ratings stay with the record as it was.
+    """
+    yield item
+    if isinstance(item, BadRecord):
+        return
+    for attack in load_attacks():
+        yield _under(item, attack)
+
+
+def _under(product: Product, attack: Attack) -> Product:
+    in_summary = attack.place == "summary"
+    summaries = tuple(
+        replace(
+            summary,
+            system=f"{summary.system}{MARK}{attack.name}",
+            text=f"{summary.text} {attack.text}" if in_summary else summary.text,
+            extra={},
+        )
+        for summary in product.summaries
+    )
+    reviews = product.reviews if in_summary else (*product.reviews, Review(attack.text))
+    return replace(product, reviews=reviews, summaries=summaries)
 
 
 class Consistency(NamedTuple):

@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.readers.summeval_op import DIMENSIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 __all__ = [
     "PACKS",
@@ -58,10 +59,6 @@ _OPTIONAL_KEYS = {"writer", "probabilities", "together", "percentage", "dimensio
 _SET_KEYS = {"name", "about", "citation", "source", "like"}
 _LISTS = {"choices": 5, "grades": 5, "bands": 5, "procedure": 0}
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_RELEASED = {
-    "fl": "fluency", "co": "coherence", "re": "relevance", "fa": "faithfulness",
-    "ac": "aspect_coverage", "sc": "sentiment_consistency", "sp": "specificity",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +197,7 @@ def load_method(spec: str) -> Method:
                 "or give a TOML file or a folder of prompts"
             )
         path = PACKS / "methods" / f"{name}.toml"
-    row = read_toml(path)
-    method = _method(row, path)
+    method = _method(read_toml(path), path)
     if not variant:
         return method
     return _with(method, name=spec.replace(name, method.name), order=_REVIEWS_FIRST)
@@ -348,8 +344,6 @@ def _text(row: Mapping[str, Any], key: str, path: Path) -> str:
 
 def _with(method: Method, **changes: Any) -> Method:
     """The method with changes, and a digest that names its texts."""
-    from dataclasses import replace
-
     changed = replace(method, **changes, digest="")
     shared = read_toml(PACKS / "common.toml")
     data = repr([shared, changed.inputs, changed.answer, changed.sections, changed.order,
@@ -368,7 +362,7 @@ def _released(folder: Path) -> Method:
                 f"{path}: has {text.count('{}')} places {{}}; two are needed, for reviews and "
                 "summary"
             )
-        templates[_RELEASED.get(path.stem, path.stem)] = text
+        templates[DIMENSIONS.get(path.stem, path.stem)] = text
     if not templates:
         raise InputError(f"{folder}: holds no prompts; give a folder of DIMENSION.txt")
     method = Method(
@@ -385,7 +379,4 @@ def _released(folder: Path) -> Method:
 
 def known_texts(method: Method, dimension: Dimension) -> dict[str, Any]:
     """A dimension's texts with those that a method adds to them."""
-    added: Sequence[tuple[str, Any]] = [
-        *method.extra.get(dimension.set, {}).get(dimension.key, {}).items()
-    ]
-    return {**dimension.texts, **dict(added)}
+    return {**dimension.texts, **method.extra.get(dimension.set, {}).get(dimension.key, {})}

@@ -268,10 +268,6 @@ def _stated(said: str, *patterns: re.Pattern[str]) -> list[str]:
     return found
 
 
-def _is_denied(said: str, place: int) -> bool:
-    return _DENIED.search(said[max(0, place - _BEFORE) : place]) is not None
-
-
 def _agreed(numbers: Sequence[str]) -> Reading:
     values = {float(_digits(number)) for number in numbers}
     if not values:
@@ -288,7 +284,7 @@ def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
         named = {
             match[1]: ending.match(said, match.end(1)) is not None
             for match in rule.finditer(said)
-            if not _is_denied(said, match.start())
+            if not _DENIED.search(said[max(0, match.start() - _BEFORE) : match.start()])
         }
         if len(named) > 1:
             return Reading(None, "several")

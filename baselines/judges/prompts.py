@@ -37,7 +37,6 @@ __all__ = [
     "harmless",
     "material",
     "missing_inputs",
-    "missing_inputs_of",
     "steps_prompt",
 ]
 
@@ -116,12 +115,7 @@ def steps_prompt(method: Method, dimension: Dimension) -> tuple[Message, ...] | 
     return (Message("user", _filled(method.writer, _fields(method, dimension))),)
 
 
-def missing_inputs(method: Method, product: Product) -> list[str]:
-    """Names of the inputs that a method shows and a product lacks."""
-    return missing_inputs_of(method.inputs, product)
-
-
-def missing_inputs_of(inputs: Sequence[str], product: Product) -> list[str]:
+def missing_inputs(inputs: Sequence[str], product: Product) -> list[str]:
     """Those of the inputs, reviews apart, that a product lacks."""
     return [name for name in inputs if name != "reviews" and not _value(product, name)]
 

@@ -82,8 +82,8 @@ class Recorder:
     """
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
-        if append:
-            _cut_unended_line(path)
+        if append and path.is_file() and not (data := path.read_bytes()).endswith(b"\n"):
+            os.truncate(path, data.rfind(b"\n") + 1)
         self._file = path.open("a" if append else "w", encoding="utf-8", newline="")
 
     def close(self) -> None:
@@ -98,11 +98,6 @@ class Recorder:
         row = {**subject, "replies": [response.text for response in responses]}
         self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
         self._file.flush()
-
-
-def _cut_unended_line(path: Path) -> None:
-    if path.is_file() and (data := path.read_bytes()) and not data.endswith(b"\n"):
-        os.truncate(path, data.rfind(b"\n") + 1)
 
 
 def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG001 - the seam's shape

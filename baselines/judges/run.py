@@ -96,7 +96,7 @@ class JudgeRun:
             judged = self._judged(work, progress)
             for item in chunk:
                 if isinstance(item, BadRecord):
-                    yield self._bad(item)
+                    yield ScoreRow.bad(item, self.metric_names, self.signature)
                 else:
                     yield from islice(judged, len(item.summaries))
 
@@ -157,7 +157,7 @@ class JudgeRun:
         where = product.source or f"record {product.id!r}"
         human = summary.extra.get("human")
         report = dict(judged.report)
-        lacking = missing_inputs(self.plan.method, product)
+        lacking = missing_inputs(self.plan.method.inputs, product)
         if lacking:
             report["missing_inputs"] = lacking  # type: ignore[assignment]
         error = f"{where}: summary by {summary.system!r}: {'; '.join(judged.errors)}"
@@ -171,15 +171,6 @@ class JudgeRun:
             input_digest=material_digest(product, summary),
             samples=judged.samples or None,
             judge=report,
-        )
-
-    def _bad(self, record: BadRecord) -> ScoreRow:
-        return ScoreRow(
-            id=record.id,
-            system=record.system,
-            metrics=dict.fromkeys(self.metric_names),
-            signature=self.signature,
-            error=record.error,
         )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.judges.packs import PACKS, read_toml
-from prevalence.baselines.judges.prompts import material, missing_inputs_of
+from prevalence.baselines.judges.prompts import material, missing_inputs
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.llm.protocol import Message, Request, Sampling, Subject
 from prevalence.signature import build_signature
@@ -60,7 +60,7 @@ class SummaryPrompt:
         if not any(review.text.strip() for review in product.reviews):
             raise InputError(f"{where}: has no review to summarise")
         others = set(self.inputs) - {"reviews"}
-        if others and others == set(missing_inputs_of(self.inputs, product)):
+        if others and others == set(missing_inputs(self.inputs, product)):
             raise InputError(
                 f"{where}: has none of {', '.join(sorted(others))}; use the prompt 'reviews'"
             )
@@ -151,6 +151,8 @@ class SummaryWriter:
         self._backend = backend
         self._prompt = prompt
         self._sampling = sampling or prompt.sampling
+        # Number of products worth one call.
+        self.work_unit = backend.work_unit
 
     @property
     def signature(self) -> str:
@@ -168,11 +170,6 @@ class SummaryWriter:
         if self._simplified:
             parts["from"] = "simplified"
         return build_signature({**parts, **self._backend.signature})
-
-    @property
-    def work_unit(self) -> int:
-        """Number of products worth one call."""
-        return self._backend.work_unit
 
     def check(self, product: Product) -> None:
         """Whether a product can be shown to the model.

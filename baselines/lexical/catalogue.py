@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from prevalence.baselines.protocol import REFERENCE, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS
@@ -25,22 +26,21 @@ _ROUGE = {
 }
 
 
+_lexical = partial(Entry, needs=(REFERENCE,), range=(0.0, 1.0), undefined="never")
+_by_sacrebleu = partial(_lexical, range=(0.0, 100.0), packages=("sacrebleu",), extra="lexical")
+
+
 def _rouge(name: str, about: str) -> tuple[Entry, Entry]:
-    own = Entry(
+    own = _lexical(
         name=name,
         about=f"{about}, Porter stems",
-        needs=(REFERENCE,),
-        range=(0.0, 1.0),
         citation="Lin 2004; the numbers of rouge-score 0.1.2",
         factory=f"{_HERE}.rouge:open_rouge",
         options=_MEASURES | AGAINST_OPTIONS,
-        undefined="never",
     )
-    py_rouge = Entry(
+    py_rouge = _lexical(
         name=f"{name}:py-rouge",
         about=f"{about}, irregular forms and Porter stems",
-        needs=(REFERENCE,),
-        range=(0.0, 1.0),
         citation="Lin 2004; the numbers of py-rouge 1.1, which OpinSummEval used",
         factory=f"{_HERE}.pyrouge:open_py_rouge",
         options=_MEASURES
@@ -48,18 +48,15 @@ def _rouge(name: str, about: str) -> tuple[Entry, Entry]:
         | AGAINST_OPTIONS,
         check=f"{_HERE}.pyrouge:missing_tables",
         extra="lexical",
-        undefined="never",
     )
     return own, py_rouge
 
 
 def _bleu(order: int) -> tuple[Entry, Entry]:
     about = f"word n-grams up to {order}, with brevity penalty"
-    sacre = Entry(
+    sacre = _by_sacrebleu(
         name=f"bleu-{order}",
         about=f"{about}, sentence level",
-        needs=(REFERENCE,),
-        range=(0.0, 100.0),
         citation="Papineni et al. 2002; the numbers of sacrebleu (effective order, exp smoothing)",
         factory=f"{_HERE}.sacre:open_bleu",
         options={
@@ -68,28 +65,20 @@ def _bleu(order: int) -> tuple[Entry, Entry]:
             "smooth=NAME": "exp, floor, add-k or none",
             **_JOINT,
         },
-        packages=("sacrebleu",),
-        extra="lexical",
-        undefined="never",
     )
-    nlg_eval = Entry(
+    nlg_eval = _lexical(
         name=f"bleu-{order}:nlg-eval",
         about=f"{about}, words between spaces",
-        needs=(REFERENCE,),
-        range=(0.0, 1.0),
         citation="Papineni et al. 2002; the numbers of nlg-eval, which OpinSummEval used",
         factory=f"{_HERE}.nlgeval:open_nlg_eval_bleu",
         options=_JOINT,
-        undefined="never",
     )
     return sacre, nlg_eval
 
 
-_CHRF = Entry(
+_CHRF = _by_sacrebleu(
     name="chrf",
     about="F2 of character n-grams up to 6, and of words on request",
-    needs=(REFERENCE,),
-    range=(0.0, 100.0),
     citation="Popović 2015; the numbers of sacrebleu",
     factory=f"{_HERE}.sacre:open_chrf",
     options={
@@ -99,14 +88,10 @@ _CHRF = Entry(
         "eps": "average the F of all orders, as chrF++'s own script and OpinSummEval do",
         **_JOINT,
     },
-    packages=("sacrebleu",),
-    extra="lexical",
-    undefined="never",
 )
-_TER = Entry(
+_TER = _by_sacrebleu(
     name="ter",
     about="edits and shifts for each 100 words of the reference",
-    needs=(REFERENCE,),
     range=(0.0, math.inf),
     higher_is_better=False,
     citation="Snover et al. 2006; the numbers of sacrebleu",
@@ -117,42 +102,30 @@ _TER = Entry(
         "cased": "keep case apart",
         **_JOINT,
     },
-    packages=("sacrebleu",),
-    extra="lexical",
-    undefined="never",
 )
-_METEOR = Entry(
+_METEOR = _lexical(
     name="meteor",
     about="aligned words: exact, stem and WordNet synonym",
-    needs=(REFERENCE,),
-    range=(0.0, 1.0),
     citation="Lavie and Agarwal 2007; the numbers of NLTK",
     factory=f"{_HERE}.meteor:open_meteor",
     options=AGAINST_OPTIONS,
     check=f"{_HERE}.meteor:missing_wordnet",
-    undefined="never",
 )
-_METEOR_EXACT_STEM = Entry(
+_METEOR_EXACT_STEM = _lexical(
     name="meteor:exact-stem",
     about="aligned words: exact and stem, no synonyms",
-    needs=(REFERENCE,),
-    range=(0.0, 1.0),
     citation="Lavie and Agarwal 2007; NLTK's numbers without WordNet",
     factory=f"{_HERE}.meteor:open_exact_stem",
     options=AGAINST_OPTIONS,
-    undefined="never",
 )
-_METEOR_15 = Entry(
+_METEOR_15 = _lexical(
     name="meteor-1.5",
     about="weighted alignment with paraphrases, by its authors' program",
-    needs=(REFERENCE,),
-    range=(0.0, 1.0),
     citation="Denkowski and Lavie 2014; the numbers of nlg-eval, which OpinSummEval used",
     factory=f"{_HERE}.meteor_jar:open_meteor_jar",
     options={"jar=FILE": "meteor-1.5.jar, with its data folder beside it (needed)"}
     | AGAINST_OPTIONS,
     check=f"{_HERE}.meteor_jar:missing_java",
-    undefined="never",
 )
 
 ENTRIES: tuple[Entry, ...] = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.neural.vectors import open_words
+from prevalence.baselines.neural.vectors import open_words, unit
 from prevalence.baselines.rules import comparing
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _extrema(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
 
 
 def _greedy(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
-    cosines = _unit(left) @ _unit(right).T
+    cosines = unit(left) @ unit(right).T
     return float(cosines.max(1).mean() + cosines.max(0).mean()) / 2
 
 
@@ -50,15 +50,17 @@ _WAYS: dict[str, Callable[[NDArray[np.float32], NDArray[np.float32]], float]] = 
 
 def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open one of the three."""
-    words = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, _MODEL, runtime)
     way = _WAYS[entry.name]
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
-        known = words(text for pair in comparisons for text in (pair.summary, pair.text))
+        known = encoder.words(text for pair in comparisons for text in (pair.summary, pair.text))
         tables = [(known[pair.summary], known[pair.text]) for pair in comparisons]
         return [way(a, b) if len(a) and len(b) else math.nan for a, b in tables]
 
-    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
+    return comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
 
 
 def _extreme(table: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -68,11 +70,5 @@ def _extreme(table: NDArray[np.float32]) -> NDArray[np.float32]:
     return farthest
 
 
-def _unit(table: NDArray[np.float32]) -> NDArray[np.float32]:
-    norms = np.linalg.norm(table, axis=-1, keepdims=True)
-    unit: NDArray[np.float32] = table / np.maximum(norms, np.finfo(np.float32).tiny)
-    return unit
-
-
 def _cosine(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
-    return float(_unit(left) @ _unit(right))
+    return float(unit(left) @ unit(right))

@@ -59,7 +59,7 @@ def open_bertscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
             for pair in comparisons
         ]
 
-    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
+    signature = dict(encoder.signature)
     if baseline is not None:
         signature["baseline"] = f"{floor:g}"
     metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.protocol import REFERENCE
+from prevalence.baselines.protocol import REFERENCE, WrappedMetric
 from prevalence.baselines.rules import ComparingMetric
-from prevalence.baselines.wrapping import WrappedMetric
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:

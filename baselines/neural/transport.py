@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
-from prevalence.baselines.neural.vectors import TextVectors, layer_option, open_encoder, open_words
+from prevalence.baselines.neural.vectors import (
+    TextVectors,
+    layer_option,
+    open_encoder,
+    open_words,
+    unit,
+)
 from prevalence.baselines.rules import comparing
 from prevalence.scorers.units import sentences_of
 
@@ -41,19 +47,21 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
-    words = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, _MODEL, runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
         cut = {text: sentences_of(text) for text in texts}
-        known = words(sentence for sentences in cut.values() for sentence in sentences)
+        known = encoder.words(sentence for sentences in cut.values() for sentence in sentences)
         bags = {text: [known[s] for s in sentences] for text, sentences in cut.items()}
         return [
             math.exp(-_cost(_sentences(bags[pair.summary]), _sentences(bags[pair.text])))
             for pair in comparisons
         ]
 
-    return comparing(entry, spec, compute, signature=words.signature, cuts=words.truncated)
+    return comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
 
 
 def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -73,7 +81,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     def points(text: str, row: TextVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mass = weights.of(row.tokens) if idf else np.ones(row.tokens.ids.size)
         mass = np.where(_leads(text, row), mass, 0.0)
-        return mass, _unit(row.layers[0].astype(np.float64))
+        return mass, unit(row.layers[0].astype(np.float64))
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         known = encoder(text for pair in comparisons for text in (pair.summary, pair.text))
@@ -85,8 +93,9 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
             for row in (known[pair.summary],)
         ]
 
-    signature = {**encoder.runner.signature, "layer": str(encoder.layers[0])}
-    metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    metric = comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
     if not idf:
         return metric
     return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(texts))
@@ -109,8 +118,9 @@ def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         centres = {text: _barycentre(row) for text, row in known.items()}
         return [_squared(centres[pair.summary], centres[pair.text]) for pair in comparisons]
 
-    signature = {**encoder.runner.signature, "layers": "-".join(map(str, encoder.layers))}
-    return comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
+    return comparing(
+        entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
+    )
 
 
 def _sentences(
@@ -139,7 +149,7 @@ def _barycentre(row: TextVectors) -> NDArray[np.float64]:
 
     if not row.tokens.plain.any():
         return np.zeros((0, 1))
-    layers = [_unit(layer[row.tokens.plain].astype(np.float64)) for layer in row.layers]
+    layers = [unit(layer[row.tokens.plain].astype(np.float64)) for layer in row.layers]
     weights = [_even(len(layer)) for layer in layers]
     points: NDArray[np.float64] = ot.lp.free_support_barycenter(
         layers, weights, np.mean(layers, axis=0), numItermax=1000
@@ -180,12 +190,6 @@ def _distances(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray
 
     distances: NDArray[np.float64] = cdist(left, right)
     return distances
-
-
-def _unit(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    norms = np.linalg.norm(table, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = table / np.maximum(norms, np.finfo(np.float64).tiny)
-    return unit
 
 
 def _even(count: int) -> NDArray[np.float64]:

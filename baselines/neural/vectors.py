@@ -6,13 +6,14 @@ import weakref
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from prevalence.baselines.neural.runner import ENCODER, Runner, Tokens, open_runner
 from prevalence.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from prevalence.baselines.protocol import Entry, Runtime
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "TextVectors",
     "TokenEncoder",
-    "Words",
     "forget",
     "layer_option",
     "open_encoder",
     "open_words",
+    "unit",
 ]
 
 _KEPT_BYTES = 1 << 28
@@ -85,16 +86,18 @@ class TokenEncoder:
         runner: an encoder, or an encoder and decoder of which the encoder is used.
         layers: numbers of layers, ascending, 0 for the embeddings; negative ones count from the
             last layer, which is -1.
+        static: take the input embeddings, which know no context, for :meth:`words`.
 
     Attributes:
         layers: the layers, counted from 0.
+        signature: what changes a vector.
         truncated: texts cut so far, each time they were asked for.
 
     Raises:
         ModelError: there is no such layer.
     """
 
-    def __init__(self, runner: Runner, layers: Iterable[int]) -> None:
+    def __init__(self, runner: Runner, layers: Iterable[int], *, static: bool = False) -> None:
         self.runner = runner
         network = runner.network
         self._network = network.get_encoder() if network.config.is_encoder_decoder else network
@@ -103,6 +106,10 @@ class TokenEncoder:
         self.layers: Layers = tuple(n + count + 1 if n < 0 else n for n in asked)
         if not all(0 <= number <= count for number in self.layers):
             raise ModelError(f"{runner.model}: layers {asked} are outside 0..{count}")
+        self._static = static
+        read = "static" if static else "-".join(map(str, self.layers))
+        name = "layer" if len(self.layers) == 1 else "layers"
+        self.signature: dict[str, str] = {**runner.signature, name: read}
         self.truncated = 0
         self._memory = _MEMORIES.setdefault(runner, _Memory())
 
@@ -127,8 +134,10 @@ class TokenEncoder:
         self.truncated += sum(row.tokens.cut for row in found.values())
         return found
 
-    def static(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Input embeddings of a text's tokens, without special ones, by text, float32 [W, H]."""
+    def words(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors without those of special tokens by text, float32 [W, H]; see ``static``."""
+        if not self._static:
+            return {text: row.words for text, row in self(texts).items()}
         table = self.runner.network.get_input_embeddings().weight
         distinct = [*dict.fromkeys(texts)]
         rows = self.runner.tokens(distinct)
@@ -157,35 +166,7 @@ class TokenEncoder:
             self._network.encoder.layer = stack
 
 
-class Words:
-    """Vectors of a text's tokens, without special ones.
-
-    Args:
-        encoder: of one layer.
-        static: take the input embeddings, which know no context, in place of the layer.
-
-    Attributes:
-        signature: what changes a vector.
-    """
-
-    def __init__(self, encoder: TokenEncoder, *, static: bool) -> None:
-        self._encoder = encoder
-        self._static = static
-        layer = "static" if static else str(encoder.layers[0])
-        self.signature: dict[str, str] = {**encoder.runner.signature, "layer": layer}
-
-    def __call__(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Vectors by text, float32 [W, H]; equal texts are read once."""
-        if self._static:
-            return self._encoder.static(texts)
-        return {text: row.words for text, row in self._encoder(texts).items()}
-
-    def truncated(self) -> int:
-        """Texts cut so far, each time they were asked for."""
-        return self._encoder.truncated
-
-
-def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> Words:
+def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> TokenEncoder:
     """Vectors of words by the options ``model=``, ``layer=`` and ``static``.
 
     Args:
@@ -201,8 +182,15 @@ def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> Words:
     static = "static" in spec.options
     if static and "layer" in spec.options:
         raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
-    layer = layer_option(entry, spec, -1)
-    return Words(open_encoder(spec.options.get("model", model), (layer,), runtime), static=static)
+    runner = open_runner(ENCODER, spec.options.get("model", model), runtime)
+    return TokenEncoder(runner, (layer_option(entry, spec, -1),), static=static)
+
+
+def unit(table: NDArray[Any]) -> NDArray[Any]:
+    """Vectors brought to length 1; a null vector stays."""
+    norms = np.linalg.norm(table, axis=-1, keepdims=True)
+    found: NDArray[Any] = table / np.maximum(norms, np.finfo(table.dtype).tiny)
+    return found
 
 
 def forget(runner: Runner) -> None:

@@ -115,15 +115,14 @@ def distill(
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import read_documents
     from prevalence.scorers.registry import open_scorer
-    from prevalence.training.distillation import QuestionCounts, ask_about, teach, write_documents
+    from prevalence.training.distillation import ask_about, teach, write_documents
 
     check_output(output)
     if output.exists() and not overwrite:
         raise click.UsageError(f"{output} exists; choose another file or give --overwrite")
     systems = [name for name in split_names(summaries) or [] if name]
     documents = [d for path in inputs for d in read_documents(path, summaries=systems)]
-    pairing = QuestionCounts(siblings=siblings, foreign=foreign, own=own)
-    asked = ask_about(documents, pairing, seed=seed)
+    asked = ask_about(documents, siblings=siblings, foreign=foreign, own=own, seed=seed)
     settings = scorer_settings(parameters)
     teacher = open_scorer(**settings)
     pairs = sum(len(document.hypotheses) + len(document.unlabelled) for document in asked)

@@ -182,7 +182,7 @@ def _judge(options: _Options) -> tuple[int, int]:
     Returns:
         Rows without and with an error, those of an earlier run of the same output included.
     """
-    from prevalence.baselines.judges.attacks import attacked
+    from prevalence.baselines.judges.audit import attacked
     from prevalence.baselines.judges.packs import load_method
     from prevalence.baselines.judges.prompts import choose_dimensions
     from prevalence.baselines.judges.scoring import make_plan

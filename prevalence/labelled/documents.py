@@ -27,17 +27,8 @@ __all__ = [
 ]
 
 
-_NAMES = {
-    "e": (1.0, 0.0, 0.0),
-    "entailment": (1.0, 0.0, 0.0),
-    "n": (0.0, 1.0, 0.0),
-    "neutral": (0.0, 1.0, 0.0),
-    "c": (0.0, 0.0, 1.0),
-    "contradiction": (0.0, 0.0, 1.0),
-}
 _ROUNDING = 0.01
 """How far three probabilities written with few digits may be from a sum of 1."""
-_NOT_ENTAILED = ("not_entailment", "not entailment", "non-entailment")
 
 
 class Target(NamedTuple):
@@ -50,6 +41,16 @@ class Target(NamedTuple):
     neutral: float
     contradiction: float
     binary: bool
+
+
+_BINARY_NO = Target(0.0, 1.0, 0.0, True)
+_NAMES = {
+    "entailment": Target(1.0, 0.0, 0.0, False),
+    "neutral": Target(0.0, 1.0, 0.0, False),
+    "contradiction": Target(0.0, 0.0, 1.0, False),
+}
+_NAMES |= {name[0]: target for name, target in _NAMES.items()}
+_NAMES |= dict.fromkeys(("not_entailment", "not entailment", "non-entailment"), _BINARY_NO)
 
 
 def parse_target(label: object, where: str) -> Target:
@@ -66,7 +67,13 @@ def parse_target(label: object, where: str) -> Target:
         InputError: The label is none of these.
     """
     if isinstance(label, str):
-        return _named_target(label, where)
+        name = label.strip().lower()
+        if name in _NAMES:
+            return _NAMES[name]
+        raise InputError(
+            f"{where}: unknown label {label!r}; use entailment, neutral, contradiction or "
+            "not_entailment"
+        )
     if isinstance(label, bool | int | float) and 0 <= label <= 1:
         return Target(float(label), 1.0 - float(label), 0.0, True)
     if _is_distribution(label):
@@ -77,18 +84,6 @@ def parse_target(label: object, where: str) -> Target:
         f"{where}: label {label!r} is not 0, 1, a probability, a label name or three "
         "probabilities that sum to 1"
     )
-
-
-def _named_target(label: str, where: str) -> Target:
-    name = label.strip().lower()
-    if name in _NOT_ENTAILED:
-        return Target(0.0, 1.0, 0.0, True)
-    if name not in _NAMES:
-        raise InputError(
-            f"{where}: unknown label {label!r}; use entailment, neutral, contradiction or "
-            "not_entailment"
-        )
-    return Target(*_NAMES[name], binary=False)
 
 
 def _is_distribution(label: object) -> bool:

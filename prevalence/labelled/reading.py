@@ -10,7 +10,7 @@ import numpy as np
 from prevalence.errors import InputError
 from prevalence.labelled.documents import Document, items_of, read_records, text_of
 from prevalence.labelled.layouts import LabelMode, parse_record
-from prevalence.labelled.reviewnli import is_released, join_released, read_named_products
+from prevalence.labelled.reviewnli import is_released, join_released
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -114,7 +114,7 @@ def read_documents(
                 f"{path}: ReviewNLI's released answers name texts by number; give the products "
                 "file that holds them (Copycat's gold summaries) with --products"
             )
-        return join_released(records, read_named_products(products), labels)
+        return join_released(records, products, labels)
     known = {str(record["id"]) for _, record in records if "id" in record}
     splits = dict(_read_threeway(threeway, known)) if threeway is not None else {}
     documents: list[Document] = []

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from prevalence.sentences import Splitter
 
-__all__ = ["is_released", "join_released", "read_named_products"]
+__all__ = ["is_released", "join_released"]
 
 _MAJORITY = "majority"
 
@@ -43,38 +43,24 @@ def is_released(record: Record) -> bool:
     return "problem" in record and "answers" in record
 
 
-def read_named_products(path: Path) -> dict[str, Product]:
-    """Read products by id, in any format that products are read in.
-
-    Args:
-        path: For ReviewNLI, Copycat's gold summaries.
-
-    Returns:
-        Products by id.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
-    return {item.id: item for item in read_products(path) if isinstance(item, Product)}
-
-
 def join_released(
-    records: Iterable[tuple[str, Record]], products: Mapping[str, Product], mode: LabelMode
+    records: Iterable[tuple[str, Record]], products: Path, mode: LabelMode
 ) -> list[Document]:
     """Join released answers with the texts.
 
     Args:
         records: `FILE:LINE` and line.
-        products: By id.
+        products: File of products in any format; Copycat's gold summaries.
         mode: See :func:`prevalence.labelled.layouts.parse_record`.
 
     Returns:
         One document a problem, in order of first appearance.
 
     Raises:
-        InputError: A line is malformed, names an unknown text, or has another number of answers
-            than the summary has sentences.
+        InputError: The products cannot be read, or a line is malformed, names an unknown text, or
+            has another number of answers than the summary has sentences.
     """
+    known = {item.id: item for item in read_products(products) if isinstance(item, Product)}
     problems: dict[str, _Problem] = {}
     for where, record in records:
         if not is_released(record):
@@ -86,7 +72,7 @@ def join_released(
         else:
             problem.votes.append(answers)
     split = get_splitter()
-    return [_document(name, found, products, split, mode) for name, found in problems.items()]
+    return [_document(name, found, known, split, mode) for name, found in problems.items()]
 
 
 def _document(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
 from prevalence.llm.local_model import LanguageModel, load_language_model, log_sum
 from prevalence.llm.protocol import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from torch import Tensor
@@ -180,16 +180,11 @@ class Local:
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(kind, _CPU_BATCH_TOKENS)
         self.reader = PrefixReader(language_model.model, language_model.device, reuse=reuse)
         self._reuse = reuse
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """Model, precision and template."""
-        model = self._model
-        return {
+        self.signature = {
             "backend": "hf",
-            "model": model.name,
-            "dtype": model.dtype,
-            "template": model.template,
+            "model": language_model.name,
+            "dtype": language_model.dtype,
+            "template": language_model.template,
         }
 
     def complete(
@@ -204,10 +199,13 @@ class Local:
                 keep(requests[place], response)
 
         tasks = [_Task(k, r, self._model.encode(r.messages)) for k, r in enumerate(requests)]
-        for task in (task for task in tasks if len(task.ids) >= self._model.limit):
-            for response in self._too_long(task):
-                take(task.place, response)
-        fitting = [task for task in tasks if len(task.ids) < self._model.limit]
+        fitting = []
+        for task in tasks:
+            if len(task.ids) < self._model.limit:
+                fitting.append(task)
+                continue
+            for index in task.request.indices:
+                take(task.place, Response(index=index, error=self._too_long(task)))
         # Drawn alike, batched together; sorted, so that common beginnings follow one another.
         fitting.sort(key=lambda task: (task.way, task.ids))
         for _, group in groupby(fitting, key=lambda task: task.way):
@@ -226,13 +224,11 @@ class Local:
     def close(self) -> None:
         """Nothing is held beyond the model itself."""
 
-    def _too_long(self, task: _Task) -> Iterator[Response]:
-        for index in task.request.indices:
-            yield Response(
-                index=index,
-                error=f"the prompt has {len(task.ids):,} tokens and the model takes "
-                f"{self._model.limit:,}, reply included; give fewer or shorter reviews",
-            )
+    def _too_long(self, task: _Task) -> str:
+        return (
+            f"the prompt has {len(task.ids):,} tokens and the model takes "
+            f"{self._model.limit:,}, reply included; give fewer or shorter reviews"
+        )
 
     def _batches(
         self, tasks: Iterator[_Task], take: Callable[[int, Response], None]
@@ -263,19 +259,12 @@ class Local:
 
     def _weighed(self, task: _Task, prompt: Prompt) -> Response:
         """Log-probability of every answer as the beginning of the reply."""
-        return Response(
-            index=task.request.indices[0],
-            prompt_tokens=prompt.length,
-            logprobs={
-                answer: log_sum(
-                    [
-                        self._log_probability(task, prompt, ids)
-                        for ids in self._model.spellings(answer)
-                    ]
-                )
-                for answer in task.request.answers
-            },
-        )
+        found = {}
+        for answer in task.request.answers:
+            spellings = self._model.spellings(answer)
+            found[answer] = log_sum([self._log_probability(task, prompt, s) for s in spellings])
+        first = task.request.indices[0]
+        return Response(index=first, prompt_tokens=prompt.length, logprobs=found)
 
     def _log_probability(self, task: _Task, prompt: Prompt, ids: tuple[int, ...]) -> float:
         total = 0.0
@@ -326,7 +315,7 @@ class Local:
             text=self._model.decode(row.drawn),
             prompt_tokens=row.prompt.length,
             completion_tokens=len(row.drawn) + row.ended,
-            finish=row.finish,
+            finish="stop" if row.ended else "length",
         )
 
 
@@ -343,10 +332,6 @@ class _Task:
         """How tokens are drawn; batches are of one way."""
         sampling = self.request.sampling
         return sampling.temperature, sampling.top_p, sampling.top_k or 0
-
-    @property
-    def name(self) -> str:
-        return " ".join(map(str, self.ids))
 
 
 @dataclass(slots=True)
@@ -365,10 +350,6 @@ class _Row:
     def done(self) -> bool:
         return self.ended or len(self.drawn) >= self.room
 
-    @property
-    def finish(self) -> Literal["stop", "length"]:
-        return "stop" if self.ended else "length"
-
     def add(self, token: int, ends: frozenset[int]) -> None:
         if token in ends:
             self.ended = True
@@ -381,7 +362,8 @@ class _Row:
 
         if self.numbers is None:
             seed = (self.task.request.sampling.seed or 0) + self.index
-            self.numbers = uniforms(self.task.name, samples=1, steps=self.room, seed=seed)[0]
+            name = " ".join(map(str, self.task.ids))
+            self.numbers = uniforms(name, samples=1, steps=self.room, seed=seed)[0]
         return float(self.numbers[len(self.drawn)])
 
 

@@ -318,29 +318,26 @@ class Server:
         self._url = _address(options.base_url)
         self._key = _key(options.api_key_env, self._url)
         self._client = _client(self._url, self._key, options)
-        self._new_pace = _usual_pace if pace is None else lambda: pace
+        self._pace = pace
         self._reached = False
         prices = Prices(prompt=options.price_in, completion=options.price_out)
         self.ledger = Ledger(prices, budget=options.budget)
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """Model and address; what the server does with a name is its own affair."""
-        signature = {"backend": "openai", "model": self.model, "server": self._url}
-        # The samples of a call share its seed, so another size gives other replies.
-        size = self._options.samples_per_call
-        return signature | ({"samples-per-call": str(size)} if size > 1 else {})
-
-    @property
-    def work_unit(self) -> int:
-        """A few calls a worker, so that none waits at the end of a unit for long."""
-        return 8 * self._options.concurrency * self._options.samples_per_call
+        # What the server does with a model's name is its own affair.
+        self.signature = {"backend": "openai", "model": model, "server": self._url}
+        size = options.samples_per_call
+        if size > 1:
+            # The samples of a call share its seed, so another size gives other replies.
+            self.signature["samples-per-call"] = str(size)
+        # A few calls a worker, so that none waits at the end of a unit for long.
+        self.work_unit = 8 * options.concurrency * size
 
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None
     ) -> list[list[Response]]:
         """Answer requests; see :meth:`Backend.complete`."""
-        return _Batch(self, requests, keep, self._new_pace()).run()
+        jitter = random.Random()  # noqa: S311 - it is no secret
+        usual = Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
+        return _Batch(self, requests, keep, self._pace or usual).run()
 
     def describe(self) -> str:
         """What the server was asked, in one line."""
@@ -560,11 +557,6 @@ class _Batch:
 def open_backend(target: str, options: BackendOptions) -> Server:
     """Open a model of an OpenAI-compatible server by its name there."""
     return Server(target, options)
-
-
-def _usual_pace() -> Pace:
-    jitter = random.Random()  # noqa: S311 - it is no secret
-    return Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
 
 
 def _address(url: str | None) -> str:

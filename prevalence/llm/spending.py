@@ -11,7 +11,7 @@ from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.protocol import Response, request_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from prevalence.llm.protocol import Backend, Keep, Request, ResponseStore
 
@@ -91,6 +91,10 @@ class Ledger:
         prices: of the model.
         budget: most money to spend, or None.
 
+    Attributes:
+        usage: tokens and calls so far.
+        spent: money so far, calls that may have been charged included.
+
     Raises:
         ConfigurationError: a budget without prices, or one that is not positive.
     """
@@ -108,26 +112,16 @@ class Ledger:
         self._changed = threading.Condition()
         self._open = 0
         self._reserved = 0.0
-        self._spent = 0.0
-        self._usage = Usage()
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens and calls so far."""
-        return self._usage
-
-    @property
-    def spent(self) -> float:
-        """Money so far, calls that may have been charged included."""
-        return self._spent
+        self.spent = 0.0
+        self.usage = Usage()
 
     def describe(self) -> str:
         """Calls, tokens and money so far, in one line."""
-        calls, read, written, unsure = self._usage
+        calls, read, written, unsure = self.usage
         line = f"{calls:,} calls, {read:,} tokens read and {written:,} written"
         if unsure:
             line += f"; failed calls may have been charged for {unsure:,} more"
-        return line if self._prices == Prices() else f"{line}; {self._spent:.6g} spent at most"
+        return line if self._prices == Prices() else f"{line}; {self.spent:.6g} spent at most"
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Begin a call, once the reservations of others leave room for it.
@@ -143,7 +137,7 @@ class Ledger:
             while self._passes(self._reserved + most):
                 if not self._open or self._passes(most):
                     raise BackendError(
-                        f"the budget of {self._budget:g} is used up: {self._spent:.6g} is spent "
+                        f"the budget of {self._budget:g} is used up: {self.spent:.6g} is spent "
                         f"and the next reply may cost {most:.3g}; raise --budget and give the "
                         "same command again"
                     )
@@ -153,25 +147,23 @@ class Ledger:
         return most
 
     def _passes(self, more: float) -> bool:
-        return self._budget is not None and self._spent + more > self._budget
+        return self._budget is not None and self.spent + more > self._budget
 
     def settle(self, reserved: float, prompt_tokens: int, completion_tokens: int) -> None:
         """A call came back with these counts."""
         with self._changed:
             self._close(reserved)
-            self._spent += self._prices.cost(prompt_tokens, completion_tokens)
-            calls, read, written, unsure = self._usage
-            self._usage = Usage(
-                calls + 1, read + prompt_tokens, written + completion_tokens, unsure
-            )
+            self.spent += self._prices.cost(prompt_tokens, completion_tokens)
+            calls, read, written, unsure = self.usage
+            self.usage = Usage(calls + 1, read + prompt_tokens, written + completion_tokens, unsure)
 
     def release(self, reserved: float, *, unsure_tokens: int = 0) -> None:
         """A call failed; with tokens, it may have been charged all the same."""
         with self._changed:
             self._close(reserved)
-            self._spent += reserved if unsure_tokens else 0.0
-            calls, read, written, unsure = self._usage
-            self._usage = Usage(calls + 1, read, written, unsure + unsure_tokens)
+            self.spent += reserved if unsure_tokens else 0.0
+            calls, read, written, unsure = self.usage
+            self.usage = Usage(calls + 1, read, written, unsure + unsure_tokens)
 
     def cancel(self, reserved: float) -> None:
         """A call was never made."""
@@ -189,7 +181,7 @@ class DryRun:
     """A backend that asks nothing and counts what would be asked.
 
     Args:
-        backend: what would be asked; only its signature is read.
+        backend: what would be asked; only its signature and work unit are read.
         store: replies that need not be asked again.
 
     Attributes:
@@ -200,20 +192,11 @@ class DryRun:
     """
 
     def __init__(self, backend: Backend, *, store: ResponseStore | None = None) -> None:
-        self._backend = backend
+        self.signature = backend.signature
+        self.work_unit = backend.work_unit
         self._store = store
         self._seen: set[str] = set()
         self.stored = self.replies = self.prompt_tokens = self.completion_tokens = 0
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """The backend's."""
-        return self._backend.signature
-
-    @property
-    def work_unit(self) -> int:
-        """The backend's."""
-        return self._backend.work_unit
 
     def complete(
         self,

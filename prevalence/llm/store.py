@@ -20,7 +20,7 @@ from prevalence.errors import BackendError
 from prevalence.llm.protocol import Response, request_key
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from prevalence.llm.protocol import Backend, Keep, Request, ResponseStore
 
@@ -60,8 +60,7 @@ class ReplyStore:
 
     def get(self, key: str) -> Response | None:
         """The response under a key, or None."""
-        query = "SELECT value, sum FROM replies WHERE key = ?"
-        rows = self._run(query, (key,))
+        rows = self._run("SELECT value, sum FROM replies WHERE key = ?", (key,))
         if not rows:
             return None
         response = _decode(key, *rows[0])
@@ -112,18 +111,10 @@ class StoredBackend:
     def __init__(self, inner: Backend, store: ResponseStore) -> None:
         self.inner = inner
         self.store = store
+        self.signature = inner.signature
+        self.work_unit = inner.work_unit
         self.hits = 0
         self.misses = 0
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        """The inner backend's."""
-        return self.inner.signature
-
-    @property
-    def work_unit(self) -> int:
-        """The inner backend's."""
-        return self.inner.work_unit
 
     def describe(self) -> str:
         """What was stored and what was asked for, in one line."""
@@ -135,69 +126,49 @@ class StoredBackend:
         self, requests: Sequence[Request], *, keep: Keep | None = None
     ) -> list[list[Response]]:
         """Answer requests; see :meth:`Backend.complete`."""
-        found = [self._stored(request) for request in requests]
+        keys = [[self._key(request, index) for index in request.indices] for request in requests]
+        known: dict[str, Response] = {}
+        missing: list[Request] = []
+        wanted: set[str] = set()
+        for request, names in zip(requests, keys, strict=True):
+            lacking = []
+            for index, key in zip(request.indices, names, strict=True):
+                response = self.store.get(key)
+                if response is not None:
+                    self._found(request, response, keep)
+                    known[key] = response
+                elif key not in wanted:
+                    lacking.append(index)
+            # What several requests lack is asked for once.
+            wanted.update(names)
+            if lacking:
+                missing.append(replace(request, indices=tuple(lacking)))
+        known |= self._asked(missing, keep)
+        return [[known[key] for key in names] for names in keys]
+
+    def _key(self, request: Request, index: int) -> str:
+        return request_key(self.signature, request, index)
+
+    def _found(self, request: Request, response: Response, keep: Keep | None) -> None:
+        self.hits += 1
         if keep is not None:
-            for request, responses in zip(requests, found, strict=True):
-                for response in responses.values():
-                    keep(request, response)
-        self.hits += sum(map(len, found))
-        missing = _Missing(requests, found)
-        self.misses += missing.count
-        if missing.count:
-            missing.fill(self.inner.complete(missing.requests, keep=self._keeping(keep)))
-        return [
-            [responses[index] for index in request.indices]
-            for request, responses in zip(requests, missing.found, strict=True)
-        ]
+            keep(request, response)
 
-    def _stored(self, request: Request) -> dict[int, Response]:
-        keys = {index: request_key(self.signature, request, index) for index in request.indices}
-        found = {index: self.store.get(key) for index, key in keys.items()}
-        return {index: response for index, response in found.items() if response is not None}
+    def _asked(self, requests: Sequence[Request], keep: Keep | None) -> dict[str, Response]:
+        """Replies that the store lacks, by key."""
 
-    def _keeping(self, keep: Keep | None) -> Keep:
         def kept(request: Request, response: Response) -> None:
-            self.store.put(request_key(self.signature, request, response.index), response)
+            self.store.put(self._key(request, response.index), response)
             if keep is not None:
                 keep(request, response)
 
-        return kept
-
-
-class _Missing:
-    """What a store lacks: each (prompt, index) once, however many requests want it."""
-
-    def __init__(self, requests: Sequence[Request], found: list[dict[int, Response]]) -> None:
-        self.found = found
-        self.requests: list[Request] = []
-        self._wanted = requests
-        self._first: dict[tuple[object, int], int] = {}
-        for place, (request, responses) in enumerate(zip(requests, found, strict=True)):
-            new = [
-                index
-                for index in request.indices
-                if index not in responses
-                and self._first.setdefault((_asked(request), index), place) == place
-            ]
-            if new:
-                self.requests.append(replace(request, indices=tuple(new)))
-        self.count = sum(len(request.indices) for request in self.requests)
-
-    def fill(self, answers: list[list[Response]]) -> None:
-        """Give every request its share of the answers."""
-        known = {
-            (_asked(request), response.index): response
-            for request, responses in zip(self.requests, answers, strict=True)
+        self.misses += sum(len(request.indices) for request in requests)
+        answers = self.inner.complete(requests, keep=kept) if requests else []
+        return {
+            self._key(request, response.index): response
+            for request, responses in zip(requests, answers, strict=True)
             for response in responses
         }
-        for request, responses in zip(self._wanted, self.found, strict=True):
-            for index in request.indices:
-                if index not in responses:
-                    responses[index] = known[_asked(request), index]
-
-
-def _asked(request: Request) -> object:
-    return request.messages, request.sampling, request.answers
 
 
 def _connect(path: Path) -> sqlite3.Connection:

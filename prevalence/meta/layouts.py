@@ -13,8 +13,7 @@ from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
 from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
-from prevalence.readers.jsonfiles import decode_line, decode_utf8
-from prevalence.readers.streams import display, open_source
+from prevalence.readers.jsonfiles import json_lines
 from prevalence.readers.summeval_op import DIMENSIONS, snake
 
 if TYPE_CHECKING:
@@ -112,24 +111,16 @@ def read_replies(path: Path) -> dict[str, str]:
         InputError: a line is not ``{"id": ..., "resp": ...}``.
     """
     replies: dict[str, str] = {}
-    with open_source(path) as source:
-        for line in source.lines():
-            if line.fault is None and not line.data.strip():
-                continue
-            try:
-                item, reply = _reply(line.data, line.fault)
-            except FieldError as fault:
-                raise InputError(
-                    f"{display(path)}:{line.number}: {fault.problem}; {fault.fix}"
-                ) from None
-            replies[item] = reply
+    for position, record in json_lines(path):
+        try:
+            item, reply = _reply(record)
+        except FieldError as fault:
+            raise InputError(f"{position.source}: {fault.problem}; {fault.fix}") from None
+        replies[item] = reply
     return replies
 
 
-def _reply(data: bytes, fault: str | None) -> tuple[str, str]:
-    if fault is not None:
-        raise FieldError("", fault, "repair the file")
-    record = decode_line(decode_utf8(data))
+def _reply(record: object) -> tuple[str, str]:
     if isinstance(record, dict):
         item, _ = read_id(record)
         reply = record.get("resp")

@@ -71,6 +71,9 @@ class FieldError(Exception):
         problem: what was found there.
         fix: what to do about it.
         system: the summary's system where only one summary is concerned.
+
+    Attributes:
+        identity: the id of a record that cannot be decoded, if it can be told all the same.
     """
 
     def __init__(self, where: str, problem: str, fix: str, *, system: str | None = None) -> None:
@@ -79,6 +82,7 @@ class FieldError(Exception):
         self.problem = problem
         self.fix = fix
         self.system = system
+        self.identity: str | None = None
 
     def at(
         self,
@@ -100,7 +104,7 @@ class FieldError(Exception):
         parts = [position.source, self.where, f"{self.problem}; {self.fix}"]
         return BadRecord(
             error=escaped(": ".join(part for part in parts if part)),
-            id=identity,
+            id=identity or self.identity,
             system=self.system,
             source=position.source,
             extra={} if extra is None else extra,
@@ -165,48 +169,6 @@ def leftover(record: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]
     return {key: value for key, value in record.items() if key not in known}
 
 
-@dataclass(slots=True)
-class _Scrubber:
-    """One walk over a decoded value; ``trail`` is the way down to where it stands."""
-
-    trail: list[str] = field(default_factory=list)
-
-    def walk(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return well_formed(value)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise FieldError(self._place(), "is not a finite number", "leave it out or write null")
-        if isinstance(value, Mapping | list | tuple):
-            return self._walk_inside(value)
-        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-            raise FieldError(self._place(), "has too many digits", "write it as a string")
-        if value is None or isinstance(value, int | float):
-            return value
-        raise FieldError(self._place(), f"is a {type(value).__name__}", "give a JSON value")
-
-    def _walk_inside(self, value: Mapping[str, Any] | list[Any] | tuple[Any, ...]) -> Any:
-        if len(self.trail) >= MAX_DEPTH:
-            raise FieldError("", f"is nested deeper than {MAX_DEPTH} levels", "flatten the record")
-        if not isinstance(value, Mapping):
-            return [self._step(f"[{index}]", item) for index, item in enumerate(value)]
-        return {self._key(key): self._step(f".{key}", item) for key, item in value.items()}
-
-    def _key(self, key: object) -> str:
-        if isinstance(key, str):
-            return well_formed(key)
-        problem = f"has a key that is a {type(key).__name__}"
-        raise FieldError(self._place(), problem, "give keys that are strings")
-
-    def _step(self, name: str, value: Any) -> Any:
-        self.trail.append(name)
-        cleaned = self.walk(value)
-        self.trail.pop()
-        return cleaned
-
-    def _place(self) -> str:
-        return "".join(self.trail).removeprefix(".")
-
-
 def scrub(value: Any) -> Any:
     """Copy a value into one that every JSON writer can hold.
 
@@ -220,7 +182,38 @@ def scrub(value: Any) -> Any:
         FieldError: a number is not finite, the nesting is deeper than ``MAX_DEPTH``, or JSON
             has no such type.
     """
-    return _Scrubber().walk(value)
+    return _scrubbed(value, "", 0)
+
+
+def _scrubbed(value: Any, place: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, Mapping | list | tuple):
+        return _scrubbed_inside(value, place, depth)
+    if value is None or (isinstance(value, int) and value.bit_length() <= _MAX_BITS):
+        return value
+    where = place.removeprefix(".")
+    if isinstance(value, int):
+        raise FieldError(where, "has too many digits", "write it as a string")
+    if not isinstance(value, float):
+        raise FieldError(where, f"is a {type(value).__name__}", "give a JSON value")
+    if not math.isfinite(value):
+        raise FieldError(where, "is not a finite number", "leave it out or write null")
+    return value
+
+
+def _scrubbed_inside(
+    value: Mapping[Any, Any] | list[Any] | tuple[Any, ...], place: str, depth: int
+) -> Any:
+    if depth >= MAX_DEPTH:
+        raise FieldError("", f"is nested deeper than {MAX_DEPTH} levels", "flatten the record")
+    if not isinstance(value, Mapping):
+        return [_scrubbed(item, f"{place}[{i}]", depth + 1) for i, item in enumerate(value)]
+    for key in value:
+        if not isinstance(key, str):
+            problem = f"has a key that is a {type(key).__name__}"
+            raise FieldError(place.removeprefix("."), problem, "give keys that are strings")
+    return {well_formed(k): _scrubbed(v, f"{place}.{k}", depth + 1) for k, v in value.items()}
 
 
 Item = Product | BadRecord
@@ -363,16 +356,13 @@ def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[Fie
     for item in raw:
         try:
             if item.system in good:
-                raise _repeated(item)
+                problem = f"is a second summary of the system {item.system!r}"
+                fix = "give every system its own name"
+                raise FieldError(item.where, problem, fix, system=item.system)
             good[item.system] = _summary(item)
         except FieldError as fault:
             faults.append(fault)
     return tuple(good.values()), faults
-
-
-def _repeated(raw: RawSummary) -> FieldError:
-    problem = f"is a second summary of the system {raw.system!r}"
-    return FieldError(raw.where, problem, "give every system its own name", system=raw.system)
 
 
 def _summary(raw: RawSummary) -> Summary:

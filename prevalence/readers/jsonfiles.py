@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from prevalence.readers.streams import Line, Source
+    from prevalence.readers.streams import Source
 
 __all__ = [
     "LAYOUTS",
@@ -38,7 +38,6 @@ __all__ = [
     "Layout",
     "decode_document",
     "decode_line",
-    "decode_utf8",
     "document_items",
     "document_text",
     "first_id",
@@ -79,25 +78,6 @@ def _integer_or_nan(digits: str) -> int | float:
 
 _LINE_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 _DOCUMENT_DECODER = json.JSONDecoder(parse_int=_integer_or_nan)
-
-
-def decode_utf8(data: bytes) -> str:
-    """Decode one line strictly.
-
-    Args:
-        data: the line's bytes.
-
-    Returns:
-        The text.
-
-    Raises:
-        FieldError: the bytes are not UTF-8; the message holds the 1-based place in the line.
-    """
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 at byte {error.start + 1} of the line"
-        raise FieldError("", problem, "save the file as UTF-8") from None
 
 
 def decode_line(text: str) -> Any:
@@ -251,11 +231,11 @@ def line_values(source: Source) -> Iterator[tuple[Position, Any]]:
             continue
         position = Position(source.path, f":{line.number}")
         try:
-            if line.fault is not None:
-                raise FieldError("", line.fault, "repair the file")
-            yield position, decode_line(decode_utf8(line.data))
+            value = decode_line(line.text())
         except FieldError as fault:
-            yield position, fault
+            fault.identity = first_id(line.data)
+            value = fault
+        yield position, value
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[Position, Any]]:
@@ -313,26 +293,14 @@ def line_items(
     Raises:
         InputError: the file holds ratings and no reviews.
     """
-    decoded_any = not head
-    for line in source.lines():
-        if line.fault is None and not line.data.strip():
+    for position, value in line_values(source):
+        if isinstance(value, FieldError):
+            yield value.at(position)
             continue
-        position = Position(source.path, f":{line.number}")
-        try:
-            record = _decoded(line)
-        except FieldError as fault:
-            yield fault.at(position, identity=first_id(line.data))
-            continue
-        if not decoded_any:
-            refuse_ratings(record, source.path)
-            decoded_any = True
-        yield from record_items(record, position, options, layout)
-
-
-def _decoded(line: Line) -> Any:
-    if line.fault is not None:
-        raise FieldError("", line.fault, "repair the file")
-    return decode_line(decode_utf8(line.data))
+        if head:
+            refuse_ratings(value, source.path)
+            head = False
+        yield from record_items(value, position, options, layout)
 
 
 def document_text(source: Source) -> str:
@@ -347,16 +315,7 @@ def document_text(source: Source) -> str:
     Raises:
         InputError: the stream is damaged or not UTF-8.
     """
-    parts = []
-    for line in source.lines():
-        try:
-            if line.fault is not None:
-                raise FieldError("", line.fault, "repair the file")
-            parts.append(decode_utf8(line.data))
-        except FieldError as fault:
-            where = f"{source.path}:{line.number}"
-            raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
-    return "".join(parts)
+    return "".join(text for _, text in source.texts())
 
 
 def document_items(

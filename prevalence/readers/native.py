@@ -26,12 +26,13 @@ def draft(record: dict[str, Any]) -> Draft:
     Raises:
         FieldError: the record has no reviews, or two kinds of summaries.
     """
+    known = KNOWN if record.get("summary") is None else KNOWN | {"system"}
     return Draft(
         reviews=listed_reviews(record.get("reviews"), "reviews" in record),
         summaries=_summaries(record),
         name=record.get("name"),
         metadata=record.get("metadata"),
-        extra=leftover(record, KNOWN | _system_key(record)),
+        extra=leftover(record, known),
     )
 
 
@@ -52,10 +53,6 @@ def listed_reviews(value: object, present: bool) -> list[RawReview]:
         return [RawReview(f"reviews[{index}]", item) for index, item in enumerate(value)]
     found = f"is {describe(value)}" if present else "is missing"
     raise FieldError("reviews", found, "give a list of review texts")
-
-
-def _system_key(record: dict[str, Any]) -> frozenset[str]:
-    return frozenset({"system"}) if record.get("summary") is not None else frozenset()
 
 
 def _summaries(record: dict[str, Any]) -> list[RawSummary]:

@@ -23,19 +23,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from prevalence.readers.jsonfiles import Layout
+
 __all__ = [
     "FORMATS",
-    "Container",
     "detect_container",
     "detect_json",
-    "items_in",
     "iterate",
+    "packed_items",
     "read_products",
 ]
 
-
-Container = str
-"""One of "lines", "document", "csv", "tsv", "copycat", "text"."""
 
 _BY_SUFFIX = {
     ".jsonl": "lines",
@@ -50,7 +48,7 @@ _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _SHOWN = 40
 
 
-def detect_container(source: Source, *, allow_text: bool = False) -> Container:
+def detect_container(source: Source, *, allow_text: bool = False) -> str:
     """Tell how records are packed in an input.
 
     Args:
@@ -59,7 +57,7 @@ def detect_container(source: Source, *, allow_text: bool = False) -> Container:
             reviews only.
 
     Returns:
-        The packing.
+        "lines", "document", "csv", "tsv", "copycat" or "text".
 
     Raises:
         InputError: it cannot be told; the message says what was seen.
@@ -79,7 +77,7 @@ def detect_container(source: Source, *, allow_text: bool = False) -> Container:
     return "text" if allow_text else _after_odd_line(source, first)
 
 
-def _after_odd_line(source: Source, first: str) -> Container:
+def _after_odd_line(source: Source, first: str) -> str:
     """JSON Lines may start with a broken line; then the next one tells."""
     second = source.head(2)[-1].data.decode(errors="replace").strip()
     if _OPENS_JSON.match(second):
@@ -90,7 +88,7 @@ def _after_odd_line(source: Source, first: str) -> Container:
     )
 
 
-def detect_json(source: Source) -> Container:
+def detect_json(source: Source) -> str:
     """Tell JSON Lines from one JSON document.
 
     Args:
@@ -158,7 +156,7 @@ def _shown(text: str) -> str:
     return repr(escaped(text[:_SHOWN]))
 
 
-def _hint(source: Source) -> Container | None:
+def _hint(source: Source) -> str | None:
     """What the ending of the input's name says."""
     name = source.path.casefold().removesuffix(".gz")
     return _BY_SUFFIX.get(PurePath(name).suffix)
@@ -246,29 +244,31 @@ def iterate(
     """
     with open_source(path, progress=progress) as source:
         empty = True
-        for item in items_in(source, source_format, options):
+        first_text(source)
+        layout = LAYOUTS.get(source_format)
+        container = detect_json(source) if layout else _CONTAINERS.get(source_format)
+        container = container or detect_container(source)
+        for item in packed_items(source, container, options, layout):
             empty = False
             yield item
         if empty:
             raise InputError(f"{source.path}: holds no record; there is nothing to score")
 
 
-def items_in(source: Source, source_format: str, options: ReadOptions) -> Iterator[Item]:
+def packed_items(
+    source: Source, container: str, options: ReadOptions, layout: Layout | None
+) -> Iterator[Item]:
     """Choose the reader of an open input.
 
     Args:
         source: the open input.
-        source_format: one of :data:`FORMATS`.
+        container: see :func:`detect_container`.
         options: the caller's wishes.
+        layout: the layout of every record in JSON, or None.
 
     Returns:
         An iterator over its items.
-
-    Raises:
-        InputError: the format cannot be told.
     """
-    layout = LAYOUTS.get(source_format)
-    container = _container(source, source_format)
     if container == "lines":
         return line_items(source, options, layout)
     if container == "document":
@@ -276,10 +276,3 @@ def items_in(source: Source, source_format: str, options: ReadOptions) -> Iterat
     if container == "copycat":
         return copycat_items(source, options)
     return table_items(source, options, "\t" if container == "tsv" else None)
-
-
-def _container(source: Source, source_format: str) -> str:
-    first_text(source)
-    if source_format in LAYOUTS:
-        return detect_json(source)
-    return _CONTAINERS.get(source_format) or detect_container(source)

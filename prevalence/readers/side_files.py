@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.readers.fields import (
@@ -19,14 +19,11 @@ from prevalence.readers.fields import (
 )
 from prevalence.readers.jsonfiles import (
     decode_document,
-    decode_utf8,
     document_items,
     document_text,
-    line_items,
 )
-from prevalence.readers.products import detect_container, first_text, iterate
+from prevalence.readers.products import detect_container, first_text, iterate, packed_items
 from prevalence.readers.streams import STDIN, Line, Source, check_readable, display, open_source
-from prevalence.readers.tables import copycat_items, table_items
 from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 
 if TYPE_CHECKING:
@@ -56,16 +53,10 @@ def read_product_names(path: str | Path) -> dict[str, str]:
 
 def _from_lines(source: Source) -> list[tuple[str, str]]:
     pairs = []
-    for line in source.lines():
-        where = f"{source.path}:{line.number}"
-        if line.fault is not None:
-            raise InputError(f"{where}: {line.fault}; repair the file")
-        try:
-            words = decode_utf8(line.data).split(None, 1)
-        except FieldError as fault:
-            raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
+    for number, text in source.texts():
+        words = text.split(None, 1)
         if len(words) == 1:
-            shown = escaped(words[0][:40])
+            where, shown = f"{source.path}:{number}", escaped(words[0][:40])
             raise InputError(f"{where}: no name after the id {shown!r}; write one")
         if words:
             pairs.append((words[0], words[1].strip()))
@@ -116,15 +107,7 @@ def read_reviews(path: str | Path, *, product: str | None = None) -> tuple[Revie
                 _refuse_choice(product, source.path)
                 return listed
             return _chosen(document_items(text, source.path, _OPTIONS, None), product, source.path)
-        return _chosen(_packed_items(source, container), product, source.path)
-
-
-def _packed_items(source: Source, container: str) -> Iterator[Item]:
-    if container == "lines":
-        return line_items(source, _OPTIONS, None)
-    if container == "copycat":
-        return copycat_items(source, _OPTIONS)
-    return table_items(source, _OPTIONS, "\t" if container == "tsv" else None)
+        return _chosen(packed_items(source, container, _OPTIONS, None), product, source.path)
 
 
 def _refuse_choice(product: str | None, path: str) -> None:
@@ -136,18 +119,11 @@ def _refuse_choice(product: str | None, path: str) -> None:
 
 
 def _text_reviews(source: Source) -> tuple[Review, ...]:
-    reviews = []
-    for line in source.lines():
-        try:
-            if line.fault is not None:
-                raise FieldError("", line.fault, "repair the file")
-            text = decode_utf8(line.data).removesuffix("\n").removesuffix("\r")
-        except FieldError as fault:
-            where = f"{source.path}:{line.number}"
-            raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
-        if text.strip():
-            reviews.append(Review(text))
-    return tuple(reviews)
+    return tuple(Review(_unended(text)) for _, text in source.texts() if text.strip())
+
+
+def _unended(text: str) -> str:
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 def _listed_texts(text: str) -> tuple[Review, ...]:
@@ -193,13 +169,6 @@ def _choices(found: list[str], product: str | None, path: str) -> str:
     return f"{path}: holds no product {escaped(product)!r}; its ids are: {ids}"
 
 
-class _Surplus(NamedTuple):
-    """A line or product without a partner: its place, and the product's id."""
-
-    position: Position
-    id: str | None
-
-
 def read_authors(
     summaries: str | Path,
     *,
@@ -238,13 +207,13 @@ def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
         for item in products:
             line = next(lines, None)
             if line is None:
-                spare = [_of_item(item), *map(_of_item, products)]
+                spare = [(Position(it.source, ""), it.id) for it in (item, *products)]
                 counts = (matched, matched + len(spare))
                 yield from _unmatched(spare, "the product has no summary", counts, system)
                 return
             matched += 1
             yield _paired(item, line, Position(source.path, f":{line.number}"), system)
-        spare = [_Surplus(Position(source.path, f":{line.number}"), None) for line in lines]
+        spare = [(Position(source.path, f":{line.number}"), None) for line in lines]
         counts = (matched + len(spare), matched)
         yield from _unmatched(spare, "the summary has no product", counts, system)
 
@@ -260,21 +229,16 @@ def _paired(item: Item, line: Line, position: Position, system: str) -> Item:
     if isinstance(item, BadRecord):
         return replace(item, system=system)
     try:
-        if line.fault is not None:
-            raise FieldError("", line.fault, "repair the file")
-        text = decode_utf8(line.data).removesuffix("\n").removesuffix("\r")
+        text = _unended(line.text())
     except FieldError as fault:
         return replace(fault.at(position, identity=item.id, extra=item.extra), system=system)
     return replace(item, summaries=(Summary(system, text),))
 
 
-def _of_item(item: Item) -> _Surplus:
-    return _Surplus(Position(item.source, ""), item.id)
-
-
 def _unmatched(
-    spare: list[_Surplus], problem: str, counts: tuple[int, int], system: str
+    spare: list[tuple[Position, str | None]], problem: str, counts: tuple[int, int], system: str
 ) -> Iterator[Item]:
+    """A bad record for each line or product without a partner, by its place and id."""
     fix = f"there are {counts[0]} summary lines and {counts[1]} products; give one line a product"
-    for surplus in spare:
-        yield FieldError("", problem, fix, system=system).at(surplus.position, identity=surplus.id)
+    for position, identity in spare:
+        yield FieldError("", problem, fix, system=system).at(position, identity=identity)

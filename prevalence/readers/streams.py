@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, cast
 
 from prevalence.errors import InputError
-from prevalence.readers.fields import escaped
+from prevalence.readers.fields import FieldError, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,6 +47,20 @@ class Line(NamedTuple):
     number: int
     data: bytes
     fault: str | None = None
+
+    def text(self) -> str:
+        """The line as text, its ending included.
+
+        Raises:
+            FieldError: it has no bytes, or they are not UTF-8; the message holds the 1-based place.
+        """
+        if self.fault is not None:
+            raise FieldError("", self.fault, "repair the file")
+        try:
+            return self.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 at byte {error.start + 1} of the line"
+            raise FieldError("", problem, "save the file as UTF-8") from None
 
 
 class _Counting(io.RawIOBase):
@@ -121,6 +135,20 @@ class Source:
             if line is None:
                 return
             yield line
+
+    def texts(self) -> Iterator[tuple[int, str]]:
+        """Number and text of every line, of an input that is of use only as a whole.
+
+        Raises:
+            InputError: a line cannot be read; the message names it.
+        """
+        for line in self.lines():
+            try:
+                text = line.text()
+            except FieldError as fault:
+                where = f"{self.path}:{line.number}"
+                raise InputError(f"{where}: {fault.problem}; {fault.fix}") from None
+            yield line.number, text
 
     def fault(self) -> str | None:
         """Why a line looked at so far could not be read, or None."""

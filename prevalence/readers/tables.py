@@ -571,17 +571,8 @@ def copycat_items(source: Source, options: ReadOptions) -> Iterator[Item]:
     rows = plain_rows(source)
     header = header_of(rows, source.path)
     planned = plan_columns(header, source.path, reviews_only=not options.needs_summaries)
-    columns = replace(
-        planned,
-        summaries=tuple(
-            (_NUMBERED.sub(r"human\1", name), index) for name, index in planned.summaries
-        ),
-        extra=_with_category(planned),
-        fixed=True,
-    )
+    systems = ((_NUMBERED.sub(r"human\1", name), index) for name, index in planned.summaries)
+    extra = (("category" if name == "cat" else name, index) for name, index in planned.extra)
+    columns = replace(planned, summaries=tuple(systems), extra=tuple(extra), fixed=True)
     for row in rows:
         yield from wide_item(row, columns, source.path, options)
-
-
-def _with_category(columns: Columns) -> tuple[tuple[str, int], ...]:
-    return tuple(("category" if name == "cat" else name, index) for name, index in columns.extra)

@@ -155,13 +155,8 @@ class _Run:
         return {k: v.to(self.base.device) for k, v in (inputs | {"labels": labels}).items()}
 
     def save(self) -> None:
-        parts = {
-            "model": state.trainable_weights(self.base.model),
-            "optimizer": state.optimizer_tensors(self.optimizer),
-            "random": state.random_tensors(self.base.device),
-        }
         facts = {"fingerprint": self.fingerprint, "position": asdict(self.position)}
-        state.save_parts(self.file, parts, facts)
+        state.save_run(self.file, self.base.model, self.optimizer, facts)
 
     def resume(self) -> None:
         parts, facts = state.load_parts(self.file)
@@ -170,9 +165,7 @@ class _Run:
                 f"{self.file}: is the state of a run with other data, base or settings; delete it "
                 "or choose another --output"
             )
-        state.load_weights(self.base.model, parts["model"])
-        state.restore_optimizer(self.optimizer, parts["optimizer"])
-        state.restore_random(parts["random"], self.base.device)
+        state.resume_run(parts, self.base.model, self.optimizer)
         self.position = _Position(**facts["position"])
 
 

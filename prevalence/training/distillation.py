@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,35 +22,22 @@ if TYPE_CHECKING:
     from prevalence.labelled import Document
     from prevalence.nli.pairs import PairScorer, Progress
 
-__all__ = ["QuestionCounts", "ask_about", "teach", "write_documents"]
+__all__ = ["ask_about", "teach", "write_documents"]
 
 _FEWEST_WORDS, _MOST_WORDS = 4, 40
 """Sentences that could stand in a summary."""
 
 
-@dataclass(frozen=True)
-class QuestionCounts:
-    """What each review is asked about beside its own hypotheses.
-
-    Attributes:
-        siblings: sentences of other reviews of the product.
-        foreign: hypotheses on other products of the domain, or sentences of their reviews.
-        own: sentences of the review itself.
-    """
-
-    siblings: int = 7
-    foreign: int = 1
-    own: int = 1
-
-
 def ask_about(
-    documents: Sequence[Document], pairing: QuestionCounts, *, seed: int
+    documents: Sequence[Document], *, siblings: int = 7, foreign: int = 1, own: int = 1, seed: int
 ) -> list[Document]:
     """Add unlabelled hypotheses to reviews.
 
     Args:
         documents: labelled or not; those of other relations than ``review`` are left out.
-        pairing: how many of each kind.
+        siblings: how many sentences of other reviews of the product.
+        foreign: how many hypotheses on other products of the domain, or sentences of their reviews.
+        own: how many sentences of the review itself.
         seed: of the draw.
 
     Returns:
@@ -69,20 +56,20 @@ def ask_about(
     result = []
     for document in reviews:
         others = [p for p in of_group[document.group] if p != document.premise]
-        siblings = [text for premise in others for text in sentences[premise]]
+        nearby = [text for premise in others for text in sentences[premise]]
         groups = [group for group in of_domain[document.domain] if group != document.group]
-        foreign = [
+        distant = [
             text
-            for group in _draw(groups, pairing.foreign, rng)
+            for group in _draw(groups, foreign, rng)
             for text in _draw(
                 said[group] or [t for p in of_group[group] for t in sentences[p]], 1, rng
             )
         ]
         drawn = (
             *document.unlabelled,
-            *_draw(siblings, pairing.siblings, rng),
-            *foreign,
-            *_draw(sentences[document.premise], pairing.own, rng),
+            *_draw(nearby, siblings, rng),
+            *distant,
+            *_draw(sentences[document.premise], own, rng),
         )
         known = set(document.hypotheses)
         fresh = tuple(text for text in dict.fromkeys(drawn) if text not in known)

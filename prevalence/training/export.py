@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prevalence.training.recipe import ModelSettings, Recipe
 
-__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "model_card", "write_checkpoint"]
+__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "write_checkpoint"]
 
 
 @dataclass(frozen=True)
@@ -59,43 +59,6 @@ class HeldOutResult:
         """Mean and standard deviation (n − 1) over folds of ``auc`` or ``balanced_accuracy``."""
         values = [getattr(fold, figure) for fold in self.folds]
         return float(np.mean(values)), float(np.std(values, ddof=1))
-
-
-def model_card(
-    recipe: Recipe,
-    *,
-    digests: Mapping[str, str],
-    weights_digest: str,
-    parameters: int,
-    threshold: float,
-    selection: HeldOutResult | None,
-    seconds: Mapping[str, float],
-    device: str,
-) -> str:
-    """Compose the card.
-
-    Args:
-        recipe: settings and sources.
-        digests: SHA-256 of each source file.
-        weights_digest: SHA-256 of the weights file.
-        parameters: number of parameters.
-        threshold: decision threshold.
-        selection: held-out figures, if any were measured.
-        seconds: wall time by stage.
-        device: ``cpu`` or ``cuda``.
-
-    Returns:
-        Markdown.
-    """
-    parts = (
-        _head(recipe, parameters=parameters, digest=weights_digest, threshold=threshold),
-        _figures(recipe, selection),
-        _data(recipe, digests),
-        _card_settings(recipe),
-        _time(seconds, device),
-        recipe.output.notes.strip(),
-    )
-    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> str:
@@ -272,31 +235,28 @@ def write_checkpoint(
         model.half()
     with quiet_transformers():
         model.save_pretrained(folder)  # type: ignore[operator]
-    _save_tokenizer(shop.classifier.tokenizer, folder)
+    tokenizer = shop.classifier.tokenizer
+    # The truncation of its last call is no part of the model.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.save_pretrained(folder)
     _add_settings(folder / "config.json", _settings(recipe, threshold))
     (folder / "model.safetensors").chmod(0o644)
     digest = file_digest(folder / "model.safetensors")
     if selection is not None and selection.folds:
         _write_held_out(shop, folder / HELD_OUT, selection)
-    card = model_card(
-        recipe,
-        digests=shop.digests,
-        weights_digest=digest,
-        parameters=sum(p.numel() for p in model.parameters()),
-        threshold=threshold,
-        selection=selection,
-        seconds=seconds,
-        device=shop.device.type,
+    parameters = sum(p.numel() for p in model.parameters())
+    card = (
+        _head(recipe, parameters=parameters, digest=digest, threshold=threshold),
+        _figures(recipe, selection),
+        _data(recipe, shop.digests),
+        _card_settings(recipe),
+        _time(seconds, shop.device.type),
+        recipe.output.notes.strip(),
     )
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    text = "\n\n".join(part for part in card if part) + "\n"
+    (folder / "README.md").write_text(text, encoding="utf-8")
     return digest
-
-
-def _save_tokenizer(tokenizer: Any, folder: Path) -> None:
-    """Save it without the truncation of its last call, which is no part of the model."""
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
-    tokenizer.save_pretrained(folder)
 
 
 def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> None:

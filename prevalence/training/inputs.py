@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from prevalence.models.checkpoint import PREMISE_FIRST
 from prevalence.nli.packed import Packed
 from prevalence.nli.premise_first import pack
-from prevalence.nli.tokens import block_layout
-from prevalence.nli.tokens import encode as encode_texts
+from prevalence.nli.tokens import block_layout, encode
 
 if TYPE_CHECKING:
     from prevalence.stats.arrays import Ints
@@ -27,35 +25,12 @@ __all__ = [
     "Pairs",
     "PremiseFirstInputs",
     "collate",
-    "encode",
-    "make_inputs",
     "plan_batches",
 ]
 
 
 Encoded = dict[str, list[list[int]]]
 _POOL_BATCHES = 32
-
-
-def encode(tokenizer: Any, pairs: Sequence[tuple[str, str]], *, max_length: int) -> Encoded:
-    """Tokenise pairs; a pair that is too long loses the end of its premise.
-
-    Args:
-        tokenizer: tokenizer of the base checkpoint.
-        pairs: premise and hypothesis.
-        max_length: longest pair in tokens.
-
-    Returns:
-        Lists of token ids by model input name.
-    """
-    encoded = tokenizer(
-        [premise for premise, _ in pairs],
-        [hypothesis for _, hypothesis in pairs],
-        truncation="only_first",
-        max_length=max_length,
-        padding=False,
-    )
-    return {key: encoded[key] for key in encoded if key != "attention_mask"}
 
 
 def plan_batches(
@@ -113,7 +88,7 @@ def collate(encoded: Encoded, rows: Sequence[int], *, pad_id: int) -> dict[str, 
     """Pad one batch on the right.
 
     Args:
-        encoded: output of ``encode``.
+        encoded: lists of token ids by model input name.
         rows: which examples.
         pad_id: padding token.
 
@@ -159,28 +134,20 @@ class Batch(NamedTuple):
     tokens: int
 
 
-class Inputs(Protocol):
-    """Encoded pairs in units, which a batch holds whole.
-
-    Attributes:
-        sizes: tokens of each unit.
-        padded: whether a batch costs its longest unit for each unit, or just their sum.
-    """
-
-    sizes: list[int]
-    padded: bool
-
-    def batch(self, units: Sequence[int], device: torch.device) -> Batch:
-        """Tensors of some units."""
-
-
 class JointInputs:
-    """One row a pair, padded; a unit is a pair."""
+    """One row a pair, padded; a unit is a pair. One that is too long loses its premise's end."""
 
     padded = True
 
     def __init__(self, tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> None:
-        self._encoded = encode(tokenizer, pairs, max_length=settings.max_length)
+        encoded = tokenizer(
+            [premise for premise, _ in pairs],
+            [hypothesis for _, hypothesis in pairs],
+            truncation="only_first",
+            max_length=settings.max_length,
+            padding=False,
+        )
+        self._encoded = {key: encoded[key] for key in encoded if key != "attention_mask"}
         self._pad = int(tokenizer.pad_token_id)
         self.sizes = [len(ids) for ids in self._encoded["input_ids"]]
 
@@ -200,7 +167,7 @@ class PremiseFirstInputs:
         self._layout = block_layout(tokenizer, name=settings.base)
         texts = sorted({text for pair in pairs for text in pair})
         place = {text: number for number, text in enumerate(texts)}
-        ids = encode_texts(tokenizer, texts)
+        ids = encode(tokenizer, texts)
         lengths = np.array([len(part) for part in ids], np.int64)
         starts = np.cumsum(lengths) - lengths
         self._tokens = np.array([token for part in ids for token in part], np.int64)
@@ -239,16 +206,6 @@ class PremiseFirstInputs:
         return Batch(inputs, members, inputs.ids.numel())
 
 
-def make_inputs(tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> Inputs:
-    """Encode pairs as an architecture reads them.
-
-    Args:
-        tokenizer: tokenizer of the checkpoint.
-        pairs: premise and hypothesis; too long ones lose their ends.
-        settings: architecture and limits.
-
-    Returns:
-        The encoded pairs.
-    """
-    kind = PremiseFirstInputs if settings.architecture == PREMISE_FIRST else JointInputs
-    return kind(tokenizer, pairs, settings)
+Inputs = JointInputs | PremiseFirstInputs
+"""Encoded pairs in units, which a batch holds whole: ``sizes`` are their tokens, and a batch costs
+its longest unit for each unit where it is ``padded``, else just their sum."""

@@ -232,20 +232,14 @@ class _Run:
         return since >= self.plan.patience
 
     def save(self) -> None:
-        parts = {
-            "model": state.trainable_weights(self.classifier.model),
-            "optimizer": state.optimizer_tensors(self.optimizer),
-            "average": self.average,
-            "best": self.best,
-            "random": state.random_tensors(self.device),
-        }
-        state.save_parts(self.plan.checkpoint, parts, vars(self.position))
+        model, facts = self.classifier.model, vars(self.position)
+        state.save_run(
+            self.plan.checkpoint, model, self.optimizer, facts, average=self.average, best=self.best
+        )
 
     def resume(self) -> None:
         parts, facts = state.load_parts(self.plan.checkpoint)
-        state.load_weights(self.classifier.model, parts["model"])
-        state.restore_optimizer(self.optimizer, parts["optimizer"])
-        state.restore_random(parts["random"], self.device)
+        state.resume_run(parts, self.classifier.model, self.optimizer)
         self.average = {k: v.to(self.device) for k, v in parts["average"].items()}
         self.best = parts["best"]
         self.position = _Position(**facts)

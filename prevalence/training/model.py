@@ -19,7 +19,7 @@ from prevalence.models.checkpoint import (
     real_limit,
 )
 from prevalence.nli.packed import PackedClassifier
-from prevalence.training.inputs import make_inputs
+from prevalence.training.inputs import JointInputs, PremiseFirstInputs
 
 if TYPE_CHECKING:
     from prevalence.training.inputs import Inputs, Pairs
@@ -55,7 +55,9 @@ class Classifier(NamedTuple):
 
     def inputs(self, pairs: Pairs) -> Inputs:
         """Encode pairs as this architecture reads them."""
-        return make_inputs(self.tokenizer, pairs, self.settings)
+        first = self.settings.architecture == PREMISE_FIRST
+        kind = PremiseFirstInputs if first else JointInputs
+        return kind(self.tokenizer, pairs, self.settings)
 
     def logits(self, inputs: Any) -> torch.Tensor:
         """Return logits [n, 3] of a batch's inputs, with columns in the order of ``LABELS``."""
@@ -121,10 +123,12 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
             config.label2id = {name: i for i, name in enumerate(LABELS)}
         _set_dropout(config, settings)
         config.prevalence_pooling = settings.pooling
+        # Premise-first models run our attention, so that any family's own will do.
+        attention = "eager" if settings.architecture == PREMISE_FIRST else settings.attention
         torch.manual_seed(seed)
         with quiet_transformers():
             model = AutoModelForSequenceClassification.from_pretrained(
-                path, config=config, dtype=torch.float32, attn_implementation=_attention(settings),
+                path, config=config, dtype=torch.float32, attn_implementation=attention,
                 local_files_only=True, use_safetensors=True,
                 ignore_mismatched_sizes=columns is None,
             )  # fmt: skip
@@ -135,11 +139,6 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
         raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
     _freeze(model, settings)
     return Classifier(model.train(), tokenizer, columns or (0, 1, 2), settings)
-
-
-def _attention(settings: ModelSettings) -> str:
-    """The attention to load with; premise-first models run ours, so any family's own will do."""
-    return "eager" if settings.architecture == PREMISE_FIRST else settings.attention
 
 
 def _check_architecture(config: Any, path: Path, settings: ModelSettings) -> None:

@@ -77,10 +77,7 @@ def train(
     )
     trial = _held_out(shop)
     if recipe.teacher is not None:
-        models = _teachers(
-            recipe, recipe.teacher, work=shop.work, data=data, device=device, progress=progress
-        )
-        shop.learn_from(models, recipe.teacher)
+        shop.learn_from(_teachers(shop, recipe.teacher, device), recipe.teacher)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
     outcome = shop.start
@@ -93,7 +90,8 @@ def train(
         seconds.update(spent)
     shop.load(outcome)
     if selection is None and recipe.validation is not None:
-        selection = _validate(shop, recipe.validation.source)
+        judged = shop.judged(recipe.validation.source)
+        selection = _select(shop.entailment(judged.pairs), judged, ())
     threshold = selection.threshold if selection else 0.5
     digest = write_checkpoint(
         shop, output, threshold=threshold, selection=selection, seconds=seconds
@@ -101,16 +99,9 @@ def train(
     return TrainingResult(output, threshold, selection, seconds, digest)
 
 
-def _teachers(
-    recipe: Recipe,
-    teacher: Teacher,
-    *,
-    work: Path,
-    data: Path | None,
-    device: str,
-    progress: ProgressCallback | None,
-) -> list[str]:
+def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
     """Folders or names of the teachers; those that have a recipe are trained first."""
+    recipe, data = shop.recipe, shop.data
     found = []
     for model in teacher.models:
         path = recipe.resolve(model, data)
@@ -119,8 +110,9 @@ def _teachers(
         own = read_recipe(recipe.resolve(file, data))
         if own.teacher is not None:
             raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
-        folder = work / f"teacher-{number}"
-        train(own, folder, data=data, work=folder / ".training", device=device, progress=progress)
+        folder = shop.work / f"teacher-{number}"
+        work, progress = folder / ".training", shop.progress
+        train(own, folder, data=data, work=work, device=device, progress=progress)
         found.append(str(folder))
     return found
 
@@ -235,8 +227,3 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Hel
         scores=tuple(round(float(score), 6) for score in scores),
         fold_of=tuple(fold_of.tolist()) if members else (),
     )
-
-
-def _validate(shop: Workshop, source: str) -> HeldOutResult:
-    judged = shop.judged(source)
-    return _select(shop.entailment(judged.pairs), judged, ())

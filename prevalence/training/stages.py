@@ -18,7 +18,7 @@ from prevalence.labelled import Document, JudgedPairs, read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
 from prevalence.scorers.registry import open_scorer
 from prevalence.training import state
-from prevalence.training.distillation import QuestionCounts, ask_about, teach, write_documents
+from prevalence.training.distillation import ask_about, teach, write_documents
 from prevalence.training.inputs import plan_batches
 from prevalence.training.loop import (
     ProgressCallback,
@@ -184,7 +184,10 @@ class Workshop:
             )  # fmt: skip
             path = self.work / f"taught-{source.name}-{key}.jsonl"
             if not path.is_file():
-                asked = ask_about(documents, _pairing(teacher), seed=self.recipe.run.seed)
+                asked = ask_about(
+                    documents, siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own,
+                    seed=self.recipe.run.seed,
+                )  # fmt: skip
                 report = self._pairs_judged(f"teacher on {source.name}", asked, len(scorers))
                 write_documents(path, teach(asked, scorers, keep=teacher.keep, progress=report))
             self._documents[source.name] = others + read_documents(path)
@@ -316,10 +319,6 @@ class Workshop:
             return -_log_loss(scores, judged.labels)
 
         return validate
-
-
-def _pairing(teacher: Teacher) -> QuestionCounts:
-    return QuestionCounts(siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own)
 
 
 def _log_loss(scores: Floats, labels: NDArray[np.bool_]) -> float:

@@ -22,11 +22,8 @@ __all__ = [
     "load_parts",
     "load_tensors",
     "load_weights",
-    "optimizer_tensors",
-    "random_tensors",
-    "restore_optimizer",
-    "restore_random",
-    "save_parts",
+    "resume_run",
+    "save_run",
     "save_tensors",
     "trainable_weights",
 ]
@@ -67,22 +64,65 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise InputError(f"{path}: not a training state; delete it to start again") from error
 
 
-def save_parts(
-    path: Path, parts: Mapping[str, Mapping[str, Tensor]], facts: Mapping[str, Any]
+def save_run(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    facts: Mapping[str, Any],
+    **more: Mapping[str, Tensor],
 ) -> None:
-    """Write named tensors by part (model, optimizer, ...), see :func:`save_tensors`."""
+    """Write all that a run needs to go on.
+
+    Args:
+        path: target file; see :func:`save_tensors`.
+        model: whose trainable weights are kept.
+        optimizer: whose moments are kept.
+        facts: JSON-serialisable values.
+        more: further tensors by part. The generators that dropout draws from are kept in any case.
+    """
+    device = next(model.parameters()).device
+    moments = optimizer.state_dict()["state"].items()
+    drawn = {"cpu": torch.get_rng_state()}
+    if device.type == "cuda":
+        drawn["cuda"] = torch.cuda.get_rng_state(device)
+    parts: dict[str, Mapping[str, Tensor]] = {
+        "model": trainable_weights(model),
+        "optimizer": {f"{i}.{key}": value for i, row in moments for key, value in row.items()},
+        "random": drawn,
+        **more,
+    }
     named = {f"{part}/{k}": tensor for part, some in parts.items() for k, tensor in some.items()}
     save_tensors(path, named, facts)
 
 
 def load_parts(path: Path) -> tuple[defaultdict[str, dict[str, Tensor]], dict[str, Any]]:
-    """Read what :func:`save_parts` wrote; a part that is not there is empty."""
+    """Read the parts and facts of :func:`save_run`; a part that is not there is empty."""
     tensors, facts = load_tensors(path)
     parts: defaultdict[str, dict[str, Tensor]] = defaultdict(dict)
     for name, tensor in tensors.items():
         part, _, key = name.partition("/")
         parts[part][key] = tensor
     return parts, facts
+
+
+def resume_run(
+    parts: Mapping[str, Mapping[str, Tensor]], model: nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
+    """Give model, optimizer and generators the state that :func:`load_parts` read.
+
+    Raises:
+        InputError: the weights do not fit the model.
+    """
+    load_weights(model, parts["model"])
+    moments: dict[int, dict[str, Tensor]] = defaultdict(dict)
+    for name, tensor in parts["optimizer"].items():
+        index, _, key = name.partition(".")
+        moments[int(index)][key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": dict(moments)})
+    device, drawn = next(model.parameters()).device, parts["random"]
+    torch.set_rng_state(drawn["cpu"])
+    if device.type == "cuda" and "cuda" in drawn:
+        torch.cuda.set_rng_state(drawn["cuda"], device)
 
 
 def trainable_weights(model: nn.Module) -> dict[str, Tensor]:
@@ -106,33 +146,3 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
             raise InputError(f"saved weight {name} does not fit the model; use another work folder")
         with torch.no_grad():
             parameters[name].copy_(tensor)
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Flatten an optimizer's moments to named tensors."""
-    state = optimizer.state_dict()["state"]
-    return {f"{i}.{key}": value for i, entry in state.items() for key, value in entry.items()}
-
-
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Give an optimizer the moments that ``optimizer_tensors`` took."""
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        index, _, key = name.partition(".")
-        state.setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-
-
-def random_tensors(device: torch.device) -> dict[str, Tensor]:
-    """States of the generators that dropout draws from."""
-    states = {"cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    return states
-
-
-def restore_random(states: Mapping[str, Tensor], device: torch.device) -> None:
-    """Set the generators back."""
-    torch.set_rng_state(states["cpu"])
-    if device.type == "cuda" and "cuda" in states:
-        torch.cuda.set_rng_state(states["cuda"], device)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from prevalence.baselines.judges.attacks import MARK, attacked, load_attacks
+from prevalence.baselines.judges.audit import MARK, attacked, load_attacks
 from prevalence.baselines.judges.packs import (
     PACKS,
     dimension_set_names,
@@ -96,7 +96,7 @@ def test_missing_inputs_are_said():
     text = prompts("omni", "fluency", item)["fluency"][-1].content
     assert "- height: 20 cm" in text
     assert "<average_rating>\n(not given)\n</average_rating>" in text
-    assert missing_inputs(load_method("omni"), item) == ["key_features", "average_rating"]
+    assert missing_inputs(load_method("omni").inputs, item) == ["key_features", "average_rating"]
 
 
 @pytest.mark.parametrize(("name", "spec"), CASES)

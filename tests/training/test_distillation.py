@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from prevalence.cli.distill import distill as command
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target, read_documents
-from prevalence.training.distillation import QuestionCounts, ask_about, teach, write_documents
+from prevalence.training.distillation import ask_about, teach, write_documents
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import read_recipe
 
@@ -30,7 +30,7 @@ TENT = [review("It kept us dry.", "tent", "It is watertight.", domain="garden")]
 
 
 def test_reviews_are_asked_about_siblings_foreign_texts_and_themselves() -> None:
-    asked = ask_about([*KETTLE, *WHISK, *TENT], QuestionCounts(), seed=1)
+    asked = ask_about([*KETTLE, *WHISK, *TENT], seed=1)
     found = {document.premise: set(document.unlabelled) for document in asked}
     # "Good." and "Ok." are too short to stand in a summary; nothing else is in the tent's domain.
     assert found == {
@@ -46,14 +46,14 @@ def test_reviews_are_asked_about_siblings_foreign_texts_and_themselves() -> None
 
 def test_draws_are_limited_seeded_and_never_repeat_a_label() -> None:
     many = [review(f"The part number {i} works well.", "set", SPOUT) for i in range(20)]
-    pairing = QuestionCounts(siblings=3, foreign=0, own=0)
-    first, again, other = (ask_about(many, pairing, seed=seed) for seed in (4, 4, 5))
+    counts = {"siblings": 3, "foreign": 0, "own": 0}
+    first, again, other = (ask_about(many, **counts, seed=seed) for seed in (4, 4, 5))
     assert first == again != other
     assert {len(document.unlabelled) for document in first} == {3}
     labelled = [review(f"{SPOUT} Good.", "kettle"), review("Fine.", "kettle", SPOUT)]
-    assert ask_about(labelled, QuestionCounts(), seed=0)[1].unlabelled == ()
+    assert ask_about(labelled, seed=0)[1].unlabelled == ()
     product = Document("I bought a kettle.", (SPOUT,), (NO,), "kettle", "", "product")
-    assert ask_about([product], QuestionCounts(), seed=0) == []
+    assert ask_about([product], seed=0) == []
 
 
 def test_answers_become_targets(fake_scorer: Callable[..., Any]) -> None:
