@@ -187,8 +187,17 @@ def attend(
     parts = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
     # The kernel counts a window from the end of a sequence, so that a first token alone has none.
     windowed = firsts_only and reach is not None
-    compute = _by_kernel if segments.varlen and not windowed else _by_blocks
-    return compute(*parts, segments, scale=scale, reach=reach, firsts_only=firsts_only)[None]
+    if segments.varlen and not windowed:
+        attended = _by_kernel(*parts, segments, scale=scale, reach=reach, firsts_only=firsts_only)
+    else:
+        attended = attend_in_blocks(
+            *parts,
+            segments,
+            scale=scale,
+            added=lambda block, *_: _mask(block, reach, firsts_only=firsts_only),
+            firsts_only=firsts_only,
+        )
+    return attended[None]
 
 
 def _by_kernel(
@@ -216,24 +225,6 @@ def _by_kernel(
         **_one_split(),
     )
     return cast("Tensor", attended)
-
-
-def _by_blocks(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    segments: Segments,
-    *,
-    scale: float | None,
-    reach: int | None,
-    firsts_only: bool,
-) -> Tensor:
-    def mask(block: Block, _queries: Tensor, _keys: Tensor) -> Tensor | None:
-        return _mask(block, reach, firsts_only=firsts_only)
-
-    return attend_in_blocks(
-        query, key, value, segments, scale=scale, added=mask, firsts_only=firsts_only
-    )
 
 
 def attend_in_blocks(
