@@ -9,6 +9,7 @@ from prevalence.models.checkpoint import PREMISE_FIRST, LoadedCheckpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from functools import partial
 
     import numpy as np
     from numpy.typing import NDArray
@@ -35,30 +36,16 @@ class PairReader(Protocol):
         longest: tokens from the start of a text that can ever be read without windows.
         signature: what the answers depend on beside the weights, for signatures.
         work_unit: number of pairs that are worth one call on a CPU.
+        advice: what else to try when it fails.
+        fit: rows for pairs within the model's limits; :func:`.packing.fit` or one like it, which
+            takes starts and lengths of both texts, ``stride`` and ``longest_first``.
     """
 
     longest: int
     signature: dict[str, str]
     work_unit: int
     advice: str
-
-    def fit(
-        self,
-        premises: tuple[Ints, Ints],
-        hypotheses: tuple[Ints, Ints],
-        *,
-        stride: int | None,
-        longest_first: bool,
-    ) -> Fitted:
-        """Rows for pairs, from starts and lengths of their texts; see :mod:`.packing`.
-
-        Args:
-            premises: starts and lengths, int64 [P] each.
-            hypotheses: likewise.
-            stride: of windows over long premises; None reads their beginning.
-            longest_first: long hypotheses are cut as well, so that every pair has a row.
-        """
-        ...
+    fit: partial[Fitted]
 
     def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:
         """Cut rows into batches of at most ``budget`` tokens; a single row may exceed it."""

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import BackendError, PrevalenceError
 from prevalence.models.checkpoint import first_line
@@ -21,9 +20,11 @@ from prevalence.models.checkpoint import first_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from prevalence.nli.reading import PairReader
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["MOST_LANES", "BatchRunner", "Mapper", "lanes"]
 
@@ -69,8 +70,6 @@ def lanes(count: int) -> Iterator[Mapper]:
         finally:
             torch.set_num_threads(usual)
 
-
-Ints = NDArray[np.int64]
 
 _TURN = 4
 """Batches a lane in a wave: few enough to stop soon after memory runs out."""

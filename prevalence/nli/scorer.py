@@ -10,7 +10,7 @@ import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
+from prevalence.models.checkpoint import first_line, load_checkpoint
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.nli.pairs import (
     FLAG_TOO_LONG,

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prevalence.stats.arrays import Ints
+
 __all__ = ["Added", "Block", "Segments", "attend", "attend_in_blocks", "similar_runs",
            "varlen_fits", "varlen_options"]  # fmt: skip
 
-Ints = NDArray[np.int64]
 
 _VARLEN_OPTIONS = {"scale", "window_size"}
 _VARLEN_CAPABILITY = (8, 0)

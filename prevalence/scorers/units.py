@@ -147,10 +147,7 @@ class UnitCutter:
         return premise in self._of(texts).shortened
 
     def _of(self, texts: TextTable) -> _Cut:
-        known = self._known.get(texts)
-        if known is None:
-            known = self._known[texts] = _Cut()
-        return known
+        return self._known.setdefault(texts, _Cut())
 
 
 class UnitAnswers(NamedTuple):
@@ -205,10 +202,9 @@ def ask_units(
         shapes.append((len(left), len(right)))
     asked, back = plan.unique()
     inner = in_proportion(progress, len(asked), len(pairs))
-    scores = scorer.score(cutter.table(texts), asked, progress=inner)
+    answers = scorer.score(cutter.table(texts), asked, progress=inner).take(back)
     if progress is not None and not len(asked):
         progress(len(pairs))
-    answers = scores.take(back)
     flags = [np.bitwise_or.reduce(answers.flags[place], initial=0) for place in places]
     short = [cutter.shortened(texts, premise) for premise in pairs[:, 0].tolist()]
     marked = np.array(flags, np.uint8) | np.where(short, FLAG_TRUNCATED, 0).astype(np.uint8)

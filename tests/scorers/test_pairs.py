@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
-import prevalence.scorers
 from prevalence.errors import InputError
 from prevalence.scorers import score_pairs
 
