@@ -85,6 +85,13 @@ class JointRows:
     Args:
         checkpoint: model and tokenizer.
 
+    Attributes:
+        longest: tokens from the start of a text that can ever be read without windows.
+        signature: what the answers depend on beside the weights, for signatures.
+        fit: :func:`.packing.fit` with the room of this model.
+        work_unit: number of pairs that are worth one call on a CPU.
+        advice: what to try when it fails.
+
     Raises:
         ModelError: the tokenizer encodes a pair differently from its two texts.
     """

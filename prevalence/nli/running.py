@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from prevalence.nli.reading import PairReader
+    from prevalence.nli.joint import JointReader, PackedJointReader
+    from prevalence.nli.premise_first import PremiseFirstReader
+
+    PairReader = JointReader | PackedJointReader | PremiseFirstReader
+    """Turns spans of pairs, a premise (or a window over it) and a hypothesis each, into logits."""
     from prevalence.stats.arrays import Ints
 
-__all__ = ["MOST_LANES", "BatchRunner", "Mapper", "lanes"]
+__all__ = ["MOST_LANES", "BatchRunner", "Mapper", "PairReader", "lanes"]
 
 
 MOST_LANES = 8

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import first_line, load_checkpoint
+from prevalence.models.checkpoint import (
+    PREMISE_FIRST,
+    LoadedCheckpoint,
+    first_line,
+    load_checkpoint,
+)
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.nli.pairs import (
     FLAG_TOO_LONG,
@@ -21,7 +26,6 @@ from prevalence.nli.pairs import (
     ScorerTraits,
     TextTable,
 )
-from prevalence.nli.reading import PACKINGS, open_reader
 from prevalence.nli.running import MOST_LANES, BatchRunner
 from prevalence.nli.tokens import TokenStore
 
@@ -31,11 +35,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.nli.packing import Fitted
+    from prevalence.nli.running import PairReader
 
-__all__ = ["TRUNCATIONS", "NLIScorer", "rounding_doubt"]
+__all__ = ["PACKINGS", "TRUNCATIONS", "NLIScorer", "open_reader", "rounding_doubt"]
 
 TRUNCATIONS = ("premise", "longest-first")
 """What gives way when a pair is too long: the end of the premise, or of the longer text."""
+
+PACKINGS = ("auto", "packed", "padded")
+"""How pairs share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
@@ -274,3 +282,34 @@ def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDA
 def rounding_doubt(dtype: str) -> float:
     """How far a classifier's arithmetic in a resolved dtype may move log-odds; 0 for float32."""
     return _DOUBT[dtype]
+
+
+def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto") -> PairReader:
+    """The reader that a checkpoint asks for, its model moved to a device.
+
+    Args:
+        checkpoint: model and tokenizer.
+        device: torch device.
+        packing: one of :data:`PACKINGS`. Premise-first attention packs always.
+
+    Raises:
+        ModelError: the tokenizer's special tokens are not what the reader needs, or the model
+            cannot be read with this packing.
+    """
+    if checkpoint.attention == PREMISE_FIRST:
+        from prevalence.nli.premise_first import PremiseFirstReader
+
+        if packing == "padded":
+            raise ModelError(
+                f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use "
+                "--packing auto"
+            )
+        return PremiseFirstReader(checkpoint, device)
+    if packing != "padded":
+        from prevalence.nli.joint import PackedJointReader, worth_packing
+
+        if packing == "packed" or worth_packing(checkpoint, device):
+            return PackedJointReader(checkpoint, device)
+    from prevalence.nli.joint import JointReader
+
+    return JointReader(checkpoint, device)
