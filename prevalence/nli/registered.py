@@ -205,13 +205,10 @@ def _attention(
     return attend(query, key, value, segments, scale=scaling, reach=reach), None
 
 
-def _no_mask(*_: Any, **__: Any) -> None:
-    """No mask: where pairs lie says what tokens see."""
-
-
 @lru_cache(maxsize=1)
 def _register() -> None:
     from transformers import AttentionInterface, AttentionMaskInterface
 
     AttentionInterface.register(_ATTENTION, _attention)
-    AttentionMaskInterface.register(_ATTENTION, _no_mask)
+    # No mask: where pairs lie says what tokens see.
+    AttentionMaskInterface.register(_ATTENTION, lambda *_, **__: None)

@@ -212,6 +212,9 @@ def _by_kernel(
 ) -> Tensor:
     from torch.nn.attention.varlen import varlen_attn
 
+    # Keys are not split, so that the order of sums does not depend on what else is in the row.
+    # Before it could be chosen (torch 2.11), sequences of unequal length were never split.
+    one_split: dict[str, Any] = {"num_splits": 1} if "num_splits" in varlen_options() else {}
     attended = varlen_attn(
         query,
         key,
@@ -222,7 +225,7 @@ def _by_kernel(
         segments.longest,
         scale=scale,
         window_size=(-1, -1) if reach is None else (reach, reach),
-        **_one_split(),
+        **one_split,
     )
     return cast("Tensor", attended)
 
@@ -306,11 +309,3 @@ def varlen_options() -> frozenset[str]:
     except ImportError:
         return frozenset()
     return frozenset(inspect.signature(varlen_attn).parameters)
-
-
-def _one_split() -> dict[str, Any]:
-    """No splitting of keys, so that the order of sums does not depend on what else is in the row.
-
-    Before it could be chosen (torch 2.11), sequences of unequal length were never split.
-    """
-    return {"num_splits": 1} if "num_splits" in varlen_options() else {}

@@ -58,10 +58,6 @@ def sentences_of(text: str) -> list[str]:
     return [sentence.text for sentence in get_splitter()(text)]
 
 
-def _document(text: str) -> list[str]:
-    return [text]
-
-
 def _long_sentences(text: str) -> list[str]:
     return [unit for unit in sentences_of(text) if len(unit) >= LEAST_CHARACTERS]
 
@@ -78,16 +74,12 @@ def _paragraphs(text: str) -> list[str]:
     return [unit for unit in map(str.strip, parts) if len(unit) >= LEAST_CHARACTERS]
 
 
-def _mixed(text: str) -> list[str]:
-    return _long_sentences(text) + _paragraphs(text)
-
-
 GRANULARITIES: dict[str, Cutter] = {
-    "document": _document,
+    "document": lambda text: [text],
     "paragraph": _paragraphs,
     "sentence": _long_sentences,
     "2sents": _neighbours,
-    "mixed": _mixed,
+    "mixed": lambda text: _long_sentences(text) + _paragraphs(text),
 }
 """How SummaC cuts a text: whole, into paragraphs, sentences, neighbouring sentences, or the second
 and third together.
