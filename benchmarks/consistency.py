@@ -25,7 +25,7 @@ from benchmarks.common import DATA, ROOT, append_row, environment, show_table, t
 from prevalence.calibration import ScoredPairs, Settings, best_of, grouped_folds, study
 from prevalence.errors import PrevalenceError
 from prevalence.labelled import JudgedPairs, read_documents
-from prevalence.scorers.pairs import score_pairs
+from prevalence.scorers import score_pairs
 from prevalence.scorers.registry import ScorerOptions, open_scorer, open_unit_model
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.models.checkpoint import first_line, resolve
-from prevalence.models.network import Network
+from prevalence.models.checkpoint import Network, first_line, resolve
 from prevalence.nli.packing import batches
 from prevalence.records import well_formed
 

@@ -19,7 +19,8 @@ from prevalence.calibration.resampling import (
 
 if TYPE_CHECKING:
     from prevalence.labelled import JudgedPairs
-    from prevalence.scorers.calibrated import Floats, ScoreMap
+    from prevalence.scorers.calibrated import ScoreMap
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.resampling import PairedTest
 
 __all__ = ["Decider", "comparison_json", "outcome_of", "relation_figures", "set_figures"]

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from prevalence.scorers.calibrated import Bools, Floats, Labels, Scores, checked_pairs
+from prevalence.scorers.calibrated import Labels, Scores, checked_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from prevalence.stats.arrays import Bools, Floats
 
 __all__ = [
     "BINS",

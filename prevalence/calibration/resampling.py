@@ -25,7 +25,7 @@ from prevalence.stats.resampling import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from prevalence.scorers.calibrated import Bools, Floats
+    from prevalence.stats.arrays import Bools, Floats
 
 __all__ = ["Outcome", "Resampling", "ScorerComparison", "compare", "figures_of", "intervals_of"]
 

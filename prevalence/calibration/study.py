@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.labelled import JudgedPairs
-    from prevalence.scorers.calibrated import Bools, Floats, ScoreMap
+    from prevalence.scorers.calibrated import ScoreMap
+    from prevalence.stats.arrays import Bools, Floats
 
 __all__ = [
     "EVERY_RELATION",

@@ -236,7 +236,7 @@ def _scored(
     name: str, sets: dict[str, JudgedPairs], scoring: dict[str, Any], done: Any
 ) -> ScoredPairs:
     from prevalence.calibration import ScoredPairs
-    from prevalence.scorers.pairs import score_pairs
+    from prevalence.scorers import score_pairs
     from prevalence.scorers.registry import open_scorer
 
     # Thresholds are yet to be found, so no pair is near one.

@@ -48,6 +48,9 @@ class DistributedEngine:
             :func:`prevalence.distributed.splits.plan_splits`.
 
     Attributes:
+        threshold: entailment is decided above this probability.
+        calibrated: whether the threshold was calibrated or chosen, and not only assumed.
+        cached: whether caches keep the answers of the workers' scorers.
         counts: work of the splits whose rows have been given.
         systems: who wrote the summaries that were seen so far.
         finished: whether the input was read to its end.
@@ -81,6 +84,9 @@ class DistributedEngine:
         if isinstance(found, Failure):
             found.throw()
         self._known: Description = found
+        self.threshold, self.calibrated, self.cached = (
+            found.threshold, found.calibrated, found.cached,
+        )  # fmt: skip
         self._splits = numbered(splits, pool.each(count_lines, ((split,) for split in splits)))
         self._done: Callable[[int], None] | None = None
         self.counts = WorkCounts()
@@ -89,21 +95,6 @@ class DistributedEngine:
         self.finished = False
         self.scorer_counts = ScorerCounts()
         self._told: set[str] = set()
-
-    @property
-    def threshold(self) -> float:
-        """Entailment is decided above this probability."""
-        return self._known.threshold
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether the threshold was calibrated or chosen, and not only assumed."""
-        return self._known.calibrated
-
-    @property
-    def cached(self) -> bool:
-        """Whether caches keep the answers of the workers' scorers."""
-        return self._known.cached
 
     @staticmethod
     def marks(item: Outline) -> Sequence[Mark]:

@@ -13,7 +13,6 @@ from prevalence.records import ScoredSummary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from types import TracebackType
 
 __all__ = ["COLUMNS", "PART_ROWS", "PartsWriter", "finished_count", "finished_parts"]
 
@@ -75,12 +74,7 @@ class PartsWriter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def write(self, row: ScoredSummary) -> None:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import ModelError
+from prevalence.errors import BackendError, ModelError
 from prevalence.metric import check_threshold
+from prevalence.models.devices import dtype_name, open_device
 from prevalence.models.registry import Checkpoint, lookup
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "PREMISE_FIRST_FAMILIES",
     "LabelMap",
     "LoadedCheckpoint",
+    "Network",
     "asked_length",
     "first_line",
     "first_position",
@@ -339,17 +341,16 @@ def plain_name(model: str) -> str:
 
 def _attention(config: Any, model: str) -> str:
     pooling = getattr(config, "prevalence_pooling", FIRST)
-    if pooling not in POOLINGS:
-        raise ModelError(
-            f"{model}: its config names prevalence_pooling {pooling!r}, and this version knows "
-            f"{' and '.join(POOLINGS)}; update prevalence, or use another checkpoint"
-        )
     named = getattr(config, "prevalence_attention", JOINT)
-    if named not in ATTENTIONS:
-        raise ModelError(
-            f"{model}: its config names prevalence_attention {named!r}, and this version knows "
-            f"{' and '.join(ATTENTIONS)}; update prevalence, or use another checkpoint"
-        )
+    for key, value, known in (
+        ("prevalence_pooling", pooling, POOLINGS),
+        ("prevalence_attention", named, ATTENTIONS),
+    ):
+        if value not in known:
+            raise ModelError(
+                f"{model}: its config names {key} {value!r}, and this version knows "
+                f"{' and '.join(known)}; update prevalence, or use another checkpoint"
+            )
     if named == PREMISE_FIRST and config.model_type not in PREMISE_FIRST_FAMILIES:
         raise ModelError(
             f"{model}: {PREMISE_FIRST} attention is for {' and '.join(PREMISE_FIRST_FAMILIES)} "
@@ -565,3 +566,87 @@ def first_line(error: Exception) -> str:
     """The first line of an error's message, or its type when it has none."""
     text = str(error).strip().splitlines()
     return text[0][:200] if text else type(error).__name__
+
+
+class Network:
+    """Weights, tokenizer and where they run.
+
+    Args:
+        kind: name of one of transformers' automatic classes.
+        model: checkpoint folder, registered name or hub name.
+        device: ``auto``, ``cpu``, ``cuda``, ``mps``.
+        dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
+        optional: beginnings of the names of weights that may be missing.
+        pads: whether rows are padded with the tokenizer's own token.
+
+    Attributes:
+        folder: where the files lie.
+        config: the checkpoint's.
+        tokenizer: the checkpoint's, a fast one.
+        limit: most tokens that the network and its tokenizer take.
+        device: the torch device.
+        dtype: the precision, resolved.
+        name: last part of the path or hub name.
+        digest: of the files, bytes.
+        network: the module, in evaluation mode.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option is out of range.
+        BackendError: the device is not there.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        model: str,
+        *,
+        device: str = "auto",
+        dtype: str = "auto",
+        optional: tuple[str, ...] = (),
+        pads: bool = True,
+    ) -> None:
+        import torch
+
+        self.folder = resolve(model)
+        self.config = read_config(self.folder, model)
+        self.tokenizer = read_tokenizer(self.folder, model)
+        if pads and self.tokenizer.pad_token is None:
+            raise ModelError(f"{model}: its tokenizer has no padding token")
+        self.limit = real_limit(self.config, self.tokenizer)
+        self.device = open_device(device)
+        self.dtype = dtype_name(dtype)
+        self.name = plain_name(model)
+        self.digest = folder_digest(self.folder)
+        self.network = load_network(
+            kind, self.folder, self.config, model, dtype=getattr(torch, self.dtype),
+            optional=optional,
+        ).to(self.device)  # fmt: skip
+
+    @property
+    def signature(self) -> str:
+        """The name and the beginning of the digest."""
+        return f"{self.name}@{self.digest.hex()[:12]}"
+
+    @contextmanager
+    def asked(self, failure: str) -> Iterator[None]:
+        """Inference without gradients inside the block.
+
+        Args:
+            failure: what a message says of a device that fails.
+
+        Raises:
+            BackendError: the device failed.
+        """
+        import torch
+
+        try:
+            with torch.inference_mode():
+                yield
+        except RuntimeError as error:
+            raise BackendError(f"{failure}: {first_line(error)}") from error
+
+    def padded(self, rows: Sequence[Mapping[str, list[int]]]) -> Any:
+        """Rows of token ids as one batch on the device."""
+        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        return self.tokenizer.pad(columns, return_tensors="pt").to(self.device)

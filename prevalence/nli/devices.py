@@ -9,7 +9,6 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.models.checkpoint import PREMISE_FIRST
@@ -20,13 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from prevalence.nli.pairs import TextTable
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["SharedScorer", "device_names", "open_on_devices", "pair_costs", "shares"]
 
 _TOKEN = 6
 """Characters in a token, spaces included, of texts with the longest words."""
-
-Ints = NDArray[np.int64]
 
 
 def device_names(asked: str) -> list[str]:
@@ -130,17 +128,32 @@ class SharedScorer(PairScorer):
         result = PairScores.empty(len(pairs))
         costs = pair_costs(texts, pairs, readable=self._readable, premise_once=self._premise_once)
         parts = list(shares(pairs[:, 0], costs, len(self.inners)))
-        together = _Together(progress)
+        lock, stopped = Lock(), Event()
+
+        def told(count: int) -> None:
+            if stopped.is_set():
+                raise _Stopped
+            if progress is not None:
+                with lock:
+                    progress(count)
+
+        def run(scorer: PairScorer, rows: Ints) -> PairScores:
+            try:
+                return scorer.score(texts, pairs[rows], progress=told)
+            except BaseException:
+                stopped.set()
+                raise
+
         with ThreadPoolExecutor(len(self.inners), "device") as pool:
             try:
                 running = [
-                    (rows, pool.submit(together.run, scorer, texts, pairs[rows]))
+                    (rows, pool.submit(run, scorer, rows))
                     for scorer, rows in zip(self.inners, parts, strict=True)
                     if rows.size
                 ]
                 wait([future for _, future in running])
             except BaseException:
-                together.stop()
+                stopped.set()
                 raise
         failures = [error for _, future in running if (error := future.exception())]
         if failures:
@@ -153,34 +166,6 @@ class SharedScorer(PairScorer):
 
 class _Stopped(Exception):  # noqa: N818
     """Another device has failed, or the caller was interrupted."""
-
-
-class _Together:
-    """Scorers in threads of their own that report to one progress and stop with each other."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self._lock = Lock()
-        self._stopped = Event()
-
-    def run(self, scorer: PairScorer, texts: TextTable, pairs: Ints) -> PairScores:
-        """What a thread does."""
-        try:
-            return scorer.score(texts, pairs, progress=self._told)
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self) -> None:
-        """Make every scorer stop at its next report of progress."""
-        self._stopped.set()
-
-    def _told(self, pairs: int) -> None:
-        if self._stopped.is_set():
-            raise _Stopped
-        if self._progress is not None:
-            with self._lock:
-                self._progress(pairs)
 
 
 def pair_costs(

@@ -105,13 +105,11 @@ class _Separate(Projections):
         super().__init__(attention, {C2P, P2C}.intersection(attention.pos_att_type))
 
     def of_tokens(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value."""
         own = self._attention
         query, key, value = own.query_proj(hidden), own.key_proj(hidden), own.value_proj(hidden)
         return self._split(query), self._split(key), self._split(value)
 
     def of_distances(self, relative: Tensor, kind: str) -> Tensor:
-        """Keys (:data:`C2P`) or queries (:data:`P2C`) for distances."""
         own = self._attention
         if kind == C2P:
             return self._split((own.key_proj if own.share_att_key else own.pos_key_proj)(relative))
@@ -136,13 +134,11 @@ class _Fused(Projections):
         super().__init__(attention, attention.pos_att_type)
 
     def of_tokens(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Query, key and value."""
         own = self._attention
         query, key, value = self._split(own.in_proj(hidden)).chunk(3, dim=-1)
         return query + self._split(own.q_bias[None]), key, value + self._split(own.v_bias[None])
 
     def of_distances(self, relative: Tensor, kind: str) -> Tensor:
-        """Keys (:data:`C2P`) or queries (:data:`P2C`) for distances."""
         own = self._attention
         return self._split((own.pos_proj if kind == C2P else own.pos_q_proj)(relative))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,7 +21,7 @@ from prevalence.kernels.packing import assemble_packed, sent, working_path
 from prevalence.models.checkpoint import first_position
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
 from prevalence.nli.first_token import read_first_token_only
-from prevalence.nli.packing import Fitted, batches, fit, packs
+from prevalence.nli.packing import batches, fit, packs
 from prevalence.nli.registered import RegisteredEncoder, head_of, obstacle, uses_varlen
 from prevalence.nli.tokens import pair_layout
 
@@ -84,6 +85,13 @@ class JointRows:
     Args:
         checkpoint: model and tokenizer.
 
+    Attributes:
+        longest: tokens from the start of a text that can ever be read without windows.
+        signature: what the answers depend on beside the weights, for signatures.
+        fit: :func:`.packing.fit` with the room of this model.
+        work_unit: number of pairs that are worth one call on a CPU.
+        advice: what to try when it fails.
+
     Raises:
         ModelError: the tokenizer encodes a pair differently from its two texts.
     """
@@ -93,21 +101,12 @@ class JointRows:
 
     def __init__(self, checkpoint: LoadedCheckpoint) -> None:
         self._layout = pair_layout(checkpoint.tokenizer, name=checkpoint.name, pad=checkpoint.pad)
-        self._uses_types = _uses_types(checkpoint)
+        takes = inspect.signature(checkpoint.model.forward).parameters
+        gives = checkpoint.tokenizer.model_input_names
+        self._uses_types = "token_type_ids" in gives and "token_type_ids" in takes
         self.longest = checkpoint.max_length
         self.signature = {"trunc": str(checkpoint.max_length)}
-
-    def fit(
-        self,
-        premises: tuple[Ints, Ints],
-        hypotheses: tuple[Ints, Ints],
-        *,
-        stride: int | None,
-        longest_first: bool,
-    ) -> Fitted:
-        """Cut or window premises to what the hypotheses leave of the model's limit."""
-        room = self.longest - self._layout.special
-        return fit(premises, hypotheses, room=room, stride=stride, longest_first=longest_first)
+        self.fit = partial(fit, room=self.longest - self._layout.special)
 
     def _lengths(self, spans: Ints) -> Ints:
         lengths: Ints = self._layout.special + spans[:, 1] + spans[:, 3]
@@ -146,8 +145,6 @@ class JointReader(JointRows):
 
     def logits(self, tokens: Ints, spans: Ints) -> Tensor:
         """Assemble the rows, pad them, run the model."""
-        import torch
-
         batch = assemble(tokens, spans, self._layout)
         inputs = {"input_ids": batch.ids, "attention_mask": batch.mask}
         if self._uses_types:
@@ -155,14 +152,6 @@ class JointReader(JointRows):
         moved = {key: sent(torch.from_numpy(part), self._device) for key, part in inputs.items()}
         logits: Tensor = self._model(**moved).logits
         return logits
-
-
-def _uses_types(checkpoint: LoadedCheckpoint) -> bool:
-    """Whether the tokenizer gives token types and the model takes them."""
-    return (
-        "token_type_ids" in checkpoint.tokenizer.model_input_names
-        and "token_type_ids" in inspect.signature(checkpoint.model.forward).parameters
-    )
 
 
 _TRANSFORMERS = 5

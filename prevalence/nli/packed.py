@@ -7,7 +7,8 @@ first tokens, the last layer is computed for those alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +27,7 @@ __all__ = ["BertFamily", "Family", "MpnetFamily", "Packed", "PackedClassifier", 
            "hypothesis_means"]  # fmt: skip
 
 
-class Family(Protocol):
+class Family(ABC):
     """The parts of a classifier, each on [tokens, H].
 
     Attributes:
@@ -35,62 +36,49 @@ class Family(Protocol):
         relative: whether attention adds a bias by distance.
     """
 
-    layers: Sequence[Any]
-    heads: int
     relative: bool
 
-    @property
-    def attention_dropout(self) -> float:
-        """Share of attention weights to drop; 0 outside training."""
-        ...
-
-    def embed(self, ids: Tensor, positions: Tensor, types: Tensor) -> Tensor:
-        """Embeddings [T, H] of tokens at positions from 0."""
-        ...
-
-    def projections(self, layer: Any) -> Projections:
-        """Query, key and value of a layer."""
-        ...
-
-    def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Bias by distance, [..., heads, Q, K], for places [..., Q, 1] and [K]."""
-        ...
-
-    def finish(self, layer: Any, context: Tensor, hidden: Tensor) -> Tensor:
-        """The rest of a layer after attention."""
-        ...
-
-    def classify(self, states: Tensor) -> Tensor:
-        """Logits [R, classes] from one state for each hypothesis, [R, H]."""
-        ...
-
-
-class _Encoder:
-    """What the families share."""
-
-    def __init__(self, model: Any, encoder: Any) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
-        self._encoder = encoder
-        self.layers: Sequence[Any] = encoder.encoder.layer
+        self._base = model.base_model
+        self.layers: Sequence[Any] = self._base.encoder.layer
         self.heads = int(model.config.num_attention_heads)
 
     @property
     def attention_dropout(self) -> float:
+        """Share of attention weights to drop; 0 outside training."""
         dropout = self._model.config.attention_probs_dropout_prob
         return float(dropout) if self._model.training else 0.0
 
+    @abstractmethod
+    def embed(self, ids: Tensor, positions: Tensor, types: Tensor) -> Tensor:
+        """Embeddings [T, H] of tokens at positions from 0."""
 
-class BertFamily(_Encoder):
+    @abstractmethod
+    def projections(self, layer: Any) -> Projections:
+        """Query, key and value of a layer."""
+
+    @abstractmethod
+    def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Bias by distance, [..., heads, Q, K], for places [..., Q, 1] and [K]."""
+
+    @abstractmethod
+    def finish(self, layer: Any, context: Tensor, hidden: Tensor) -> Tensor:
+        """The rest of a layer after attention: projection, residual and feed-forward part."""
+
+    @abstractmethod
+    def classify(self, states: Tensor) -> Tensor:
+        """Logits [R, classes] from one state for each hypothesis, [R, H]."""
+
+
+class BertFamily(Family):
     """BERT: absolute positions, token types, pooler and classifier."""
 
     relative = False
 
-    def __init__(self, model: Any) -> None:
-        super().__init__(model, model.bert)
-
     def embed(self, ids: Tensor, positions: Tensor, types: Tensor) -> Tensor:
         """Tokens, positions and types."""
-        embedded: Tensor = self._encoder.embeddings(
+        embedded: Tensor = self._base.embeddings(
             input_ids=ids[None], position_ids=positions[None], token_type_ids=types[None]
         )
         return embedded[0]
@@ -111,22 +99,19 @@ class BertFamily(_Encoder):
 
     def classify(self, states: Tensor) -> Tensor:
         """The pooler's layer, then the classifier."""
-        pooled = torch.tanh(self._encoder.pooler.dense(states))
+        pooled = torch.tanh(self._base.pooler.dense(states))
         logits: Tensor = self._model.classifier(self._model.dropout(pooled))
         return logits
 
 
-class MpnetFamily(_Encoder):
+class MpnetFamily(Family):
     """MPNet: absolute positions after the padding index, a bias by distance, no token types."""
 
     relative = True
 
-    def __init__(self, model: Any) -> None:
-        super().__init__(model, model.mpnet)
-
     def embed(self, ids: Tensor, positions: Tensor, types: Tensor) -> Tensor:  # noqa: ARG002
         """Tokens and positions."""
-        embeddings = self._encoder.embeddings
+        embeddings = self._base.embeddings
         shifted = positions + embeddings.padding_idx + 1
         embedded: Tensor = embeddings(input_ids=ids[None], position_ids=shifted[None])
         return embedded[0]
@@ -138,7 +123,7 @@ class MpnetFamily(_Encoder):
 
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
         """One learned number a head and bucket of distances, shared by all layers."""
-        encoder = self._encoder.encoder
+        encoder = self._base.encoder
         buckets = encoder.relative_position_bucket(
             keys - queries, num_buckets=encoder.relative_attention_bias.num_embeddings
         )

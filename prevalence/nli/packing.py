@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Fitted", "batches", "cut_longest_first", "fit", "fit_blocks", "packs"]
+    from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+    from prevalence.stats.arrays import Ints
+
+__all__ = ["Fitted", "batches", "cut_longest_first", "fit", "fit_blocks", "packs"]
 
 
 class Fitted(NamedTuple):
@@ -70,7 +71,7 @@ def fit_blocks(
     premise_room: int,
     hypothesis_room: int,
     stride: int | None = None,
-    cut_hypotheses: bool = False,
+    longest_first: bool = False,
 ) -> Fitted:
     """Like :func:`fit`, where each part of a pair has a limit of its own.
 
@@ -80,14 +81,14 @@ def fit_blocks(
         premise_room: tokens for the premise.
         hypothesis_room: tokens for the hypothesis; a longer one has no row.
         stride: as in :func:`fit`.
-        cut_hypotheses: cut a longer hypothesis as well, so that every pair has a row.
+        longest_first: cut a longer hypothesis as well, so that every pair has a row.
 
     Returns:
         Rows in pair order. Pairs of one premise have the same windows.
     """
     space = np.full_like(hypotheses[1], premise_room)
     over = hypotheses[1] > hypothesis_room
-    if not cut_hypotheses:
+    if not longest_first:
         return _cut(premises, hypotheses, space=space, too_long=over, stride=stride)
     kept = (hypotheses[0], np.minimum(hypotheses[1], hypothesis_room))
     fitted = _cut(premises, kept, space=space, too_long=np.zeros_like(over), stride=stride)

@@ -10,28 +10,28 @@ the tokens of its hypothesis, and its answer does not depend on what else is ask
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.kernels.packing import sent
 from prevalence.models.checkpoint import PREMISE_FIRST
 from prevalence.nli.packed import Packed, PackedClassifier
-from prevalence.nli.packing import Fitted, fit_blocks
+from prevalence.nli.packing import fit_blocks
 from prevalence.nli.tokens import BlockLayout, block_layout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
     from torch import Tensor
 
     from prevalence.models.checkpoint import LoadedCheckpoint
     from prevalence.nli.tokens import TokenStore
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["Grouped", "PremiseFirstReader", "group", "pack", "placed"]
-
-Ints = NDArray[np.int64]
 
 
 class PremiseFirstReader:
@@ -52,30 +52,15 @@ class PremiseFirstReader:
         self._device = device
         self._network = PackedClassifier(checkpoint.model.to(device))
         self._layout = block_layout(checkpoint.tokenizer, name=checkpoint.name)
-        self._premise = checkpoint.max_length
-        self._hypothesis = checkpoint.max_hypothesis
-        self.longest = max(self._premise, self._hypothesis)
+        self.longest = max(checkpoint.max_length, checkpoint.max_hypothesis)
         self.signature = {
             "attn": PREMISE_FIRST,
-            "trunc": f"{self._premise}+{self._hypothesis}",
+            "trunc": f"{checkpoint.max_length}+{checkpoint.max_hypothesis}",
         }
-
-    def fit(
-        self,
-        premises: tuple[Ints, Ints],
-        hypotheses: tuple[Ints, Ints],
-        *,
-        stride: int | None,
-        longest_first: bool,
-    ) -> Fitted:
-        """Cut or window premises to their own limit."""
-        return fit_blocks(
-            premises,
-            hypotheses,
-            premise_room=self._premise - self._layout.special,
-            hypothesis_room=self._hypothesis - self._layout.special,
-            stride=stride,
-            cut_hypotheses=longest_first,
+        self.fit = partial(
+            fit_blocks,
+            premise_room=checkpoint.max_length - self._layout.special,
+            hypothesis_room=checkpoint.max_hypothesis - self._layout.special,
         )
 
     def batches(self, spans: Ints, budget: int) -> Iterator[Ints]:

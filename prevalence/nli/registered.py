@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 __all__ = ["PACKED_FAMILIES", "RegisteredEncoder", "head_of", "obstacle", "pooled", "uses_varlen"]
 
 
+_RELU = "relu"
+"""The activation that a model has as a function, not as a module."""
+
+
 def _in_float32(module: Any) -> Any:
     """The module itself, or a copy of it in float32."""
     if all(weight.dtype == torch.float32 for weight in module.parameters()):
@@ -39,51 +43,23 @@ def _in_float32(module: Any) -> Any:
     return copy.deepcopy(module).float()
 
 
-def _bert(model: Any) -> Head:
-    pooler, classifier = _in_float32(model.bert.pooler), _in_float32(model.classifier)
-    return lambda states: classifier(pooler(states[:, None]))
-
-
-def _reads_first(model: Any) -> Head:
-    """Heads that take all states of a sequence and read the first."""
-    classifier = _in_float32(model.classifier)
-    return lambda states: classifier(states[:, None])
-
-
-def _deberta(model: Any) -> Head:
-    """A pooler that takes all states of a sequence and reads the first, and a layer after it."""
-    pooler, classifier = _in_float32(model.pooler), _in_float32(model.classifier)
-    return lambda states: classifier(pooler(states[:, None]))
-
-
-def _albert(model: Any) -> Head:
-    pooler, classifier = _in_float32(model.albert.pooler), _in_float32(model.classifier)
-    activation = model.albert.pooler_activation
-    return lambda states: classifier(activation(pooler(states)))
-
-
-def _distilbert(model: Any) -> Head:
-    hidden, classifier = _in_float32(model.pre_classifier), _in_float32(model.classifier)
-    return lambda states: classifier(nn.functional.relu(hidden(states)))
-
-
-def _modernbert(model: Any) -> Head:
-    hidden, classifier = _in_float32(model.head), _in_float32(model.classifier)
-    return lambda states: classifier(hidden(states))
-
-
-_HEADS: dict[str, Callable[[Any], Head]] = {
-    "albert": _albert,
-    "bert": _bert,
-    "camembert": _reads_first,
-    "deberta": _deberta,
-    "deberta-v2": _deberta,
-    "distilbert": _distilbert,
-    "electra": _reads_first,
-    "modernbert": _modernbert,
-    "roberta": _reads_first,
-    "xlm-roberta": _reads_first,
+_HEADS = {
+    "albert": ("albert.pooler", "albert.pooler_activation", "classifier"),
+    "bert": ("bert.pooler", "classifier"),
+    "camembert": ("classifier",),
+    "deberta": ("pooler", "classifier"),
+    "deberta-v2": ("pooler", "classifier"),
+    "distilbert": ("pre_classifier", _RELU, "classifier"),
+    "electra": ("classifier",),
+    "modernbert": ("head", "classifier"),
+    "roberta": ("classifier",),
+    "xlm-roberta": ("classifier",),
 }
+"""Modules that make up the head of a model type, in order."""
+
+_READ_A_STATE = frozenset({"albert", "distilbert", "modernbert"})
+"""Model types whose head takes one state; others take all states of a sequence, and read the
+first."""
 
 PACKED_FAMILIES = tuple(_HEADS)
 """Model types whose pairs can be read jointly without padding."""
@@ -112,7 +88,14 @@ def head_of(model: Any) -> Head:
     Args:
         model: a classifier of one of :data:`PACKED_FAMILIES` in evaluation mode.
     """
-    return _HEADS[model.config.model_type](model)
+    kind = model.config.model_type
+    head = nn.Sequential(
+        *(
+            nn.ReLU() if name == _RELU else _in_float32(model.get_submodule(name))
+            for name in _HEADS[kind]
+        )
+    )
+    return head if kind in _READ_A_STATE else lambda states: head(states[:, None])
 
 
 def pooled(config: Any, states: Tensor, segments: Segments) -> Tensor:
@@ -222,13 +205,10 @@ def _attention(
     return attend(query, key, value, segments, scale=scaling, reach=reach), None
 
 
-def _no_mask(*_: Any, **__: Any) -> None:
-    """No mask: where pairs lie says what tokens see."""
-
-
 @lru_cache(maxsize=1)
 def _register() -> None:
     from transformers import AttentionInterface, AttentionMaskInterface
 
     AttentionInterface.register(_ATTENTION, _attention)
-    AttentionMaskInterface.register(_ATTENTION, _no_mask)
+    # No mask: where pairs lie says what tokens see.
+    AttentionMaskInterface.register(_ATTENTION, lambda *_, **__: None)

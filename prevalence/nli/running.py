@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import BackendError, PrevalenceError
 from prevalence.models.checkpoint import first_line
@@ -21,11 +20,17 @@ from prevalence.models.checkpoint import first_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from numpy.typing import NDArray
     from torch import Tensor
 
-    from prevalence.nli.reading import PairReader
+    from prevalence.nli.joint import JointReader, PackedJointReader
+    from prevalence.nli.premise_first import PremiseFirstReader
 
-__all__ = ["MOST_LANES", "BatchRunner", "Mapper", "lanes"]
+    PairReader = JointReader | PackedJointReader | PremiseFirstReader
+    """Turns spans of pairs, a premise (or a window over it) and a hypothesis each, into logits."""
+    from prevalence.stats.arrays import Ints
+
+__all__ = ["MOST_LANES", "BatchRunner", "Mapper", "PairReader", "lanes"]
 
 
 MOST_LANES = 8
@@ -69,8 +74,6 @@ def lanes(count: int) -> Iterator[Mapper]:
         finally:
             torch.set_num_threads(usual)
 
-
-Ints = NDArray[np.int64]
 
 _TURN = 4
 """Batches a lane in a wave: few enough to stop soon after memory runs out."""

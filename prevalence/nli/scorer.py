@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import LoadedCheckpoint, first_line, load_checkpoint
+from prevalence.models.checkpoint import (
+    PREMISE_FIRST,
+    LoadedCheckpoint,
+    first_line,
+    load_checkpoint,
+)
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.nli.pairs import (
     FLAG_TOO_LONG,
@@ -21,7 +26,6 @@ from prevalence.nli.pairs import (
     ScorerTraits,
     TextTable,
 )
-from prevalence.nli.reading import PACKINGS, open_reader
 from prevalence.nli.running import MOST_LANES, BatchRunner
 from prevalence.nli.tokens import TokenStore
 
@@ -31,11 +35,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.nli.packing import Fitted
+    from prevalence.nli.running import PairReader
 
-__all__ = ["TRUNCATIONS", "NLIScorer", "rounding_doubt"]
+__all__ = ["PACKINGS", "TRUNCATIONS", "NLIScorer", "open_reader", "rounding_doubt"]
 
 TRUNCATIONS = ("premise", "longest-first")
 """What gives way when a pair is too long: the end of the premise, or of the longer text."""
+
+PACKINGS = ("auto", "packed", "padded")
+"""How pairs share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
@@ -67,6 +75,9 @@ class NLIScorer(PairScorer):
             :data:`prevalence.nli.registered.PACKED_FAMILIES`; ``padded`` works for all; ``auto``
             packs on a CUDA device where the model allows it, and DeBERTa on a CPU too.
 
+    Attributes:
+        checkpoint: the loaded checkpoint.
+
     Raises:
         ModelError: the checkpoint is unusable.
         ConfigurationError: an option is out of range.
@@ -89,6 +100,8 @@ class NLIScorer(PairScorer):
         workers: int | None = None,
         packing: str = "auto",
     ) -> None:
+        import torch
+
         if workers is not None and workers < 1:
             raise ConfigurationError(f"the number of workers must be positive, not {workers}")
         if batch_tokens is not None and batch_tokens < 1:
@@ -106,8 +119,14 @@ class NLIScorer(PairScorer):
             check_threshold(threshold)
         self._device = open_device(device)
         self._dtype = dtype_name(dtype)
-        self._checkpoint = _load(model, self._dtype, labels, max_length, at_most)
-        self._reader = open_reader(self._checkpoint, self._device, packing)
+        self.checkpoint = load_checkpoint(
+            model,
+            dtype=getattr(torch, self._dtype),
+            labels=labels,
+            max_length=max_length,
+            at_most=at_most,
+        )
+        self._reader = open_reader(self.checkpoint, self._device, packing)
         self._windows = windows
         self._longest_first = truncation == "longest-first"
         on_cpu = self._device.type == "cpu"
@@ -115,16 +134,11 @@ class NLIScorer(PairScorer):
             self._reader,
             self._device,
             budget=batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET),
-            workers=workers or (_cpu_lanes() if on_cpu else 1),
+            workers=workers or (min(torch.get_num_threads(), MOST_LANES) if on_cpu else 1),
         )
         self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
         super().__init__(self._traits(threshold, named_labels=labels is not None))
         self._check_answers()
-
-    @property
-    def checkpoint(self) -> LoadedCheckpoint:
-        """The loaded checkpoint."""
-        return self._checkpoint
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
@@ -139,7 +153,7 @@ class NLIScorer(PairScorer):
         if progress is not None and fitted.too_long.any():
             progress(int(fitted.too_long.sum()))
         rows = self._run(store, fitted, progress)
-        labels = self._checkpoint.labels
+        labels = self.checkpoint.labels
         best = rows[_best_rows(fitted.owner, rows[:, labels.entailment])]
         result.entailment[~fitted.too_long] = best[:, labels.entailment]
         if labels.contradiction is not None:
@@ -150,13 +164,13 @@ class NLIScorer(PairScorer):
         signature = self._signature(named_labels=named_labels)
         # The weights are in the digest by content; the folder's name must not change it.
         settings = {key: part for key, part in signature.items() if key != "nli"}
-        described = repr((self._checkpoint.labels, sorted(settings.items()))).encode()
+        described = repr((self.checkpoint.labels, sorted(settings.items()))).encode()
         return ScorerTraits(
-            digest=hashlib.blake2b(self._checkpoint.digest + described, digest_size=16).digest(),
+            digest=hashlib.blake2b(self.checkpoint.digest + described, digest_size=16).digest(),
             signature=signature,
-            threshold=self._checkpoint.threshold if threshold is None else threshold,
-            calibrated=self._checkpoint.calibrated or threshold is not None,
-            three_way=self._checkpoint.labels.contradiction is not None,
+            threshold=self.checkpoint.threshold if threshold is None else threshold,
+            calibrated=self.checkpoint.calibrated or threshold is not None,
+            three_way=self.checkpoint.labels.contradiction is not None,
             probability=True,
             doubt=_DOUBT[self._dtype],
             rechecks=False,
@@ -168,7 +182,7 @@ class NLIScorer(PairScorer):
     def _signature(self, *, named_labels: bool) -> dict[str, str]:
         """Model with weights digest, granularity, truncation, and what departs from defaults."""
         parts = {
-            "nli": f"{self._checkpoint.name}@{self._checkpoint.digest.hex()[:12]}",
+            "nli": f"{self.checkpoint.name}@{self.checkpoint.digest.hex()[:12]}",
             "gran": "document" if self._windows is None else f"window{self._windows}",
             **self._reader.signature,
         }
@@ -177,7 +191,7 @@ class NLIScorer(PairScorer):
         if self._dtype != "float32":
             parts["dtype"] = self._dtype
         if named_labels:
-            parts["labels"] = str(self._checkpoint.labels)
+            parts["labels"] = str(self.checkpoint.labels)
         return parts
 
     def _check_answers(self) -> None:
@@ -205,25 +219,28 @@ class NLIScorer(PairScorer):
             raise
         except Exception as error:
             raise ModelError(
-                f"{self._checkpoint.name}: it does not answer pairs of texts: {first_line(error)}"
+                f"{self.checkpoint.name}: it does not answer pairs of texts: {first_line(error)}"
                 + self._reader.advice
             ) from error
         if both is None or alone is None:
             raise BackendError(f"out of memory on {self._device}; try --device cpu")
-        if alone.shape[1] != self._checkpoint.labels.size:
+        if alone.shape[1] != self.checkpoint.labels.size:
             raise ModelError(
-                f"{self._checkpoint.name}: it gives {alone.shape[1]} numbers for a pair, and its "
-                f"config names {self._checkpoint.labels.size} classes"
+                f"{self.checkpoint.name}: it gives {alone.shape[1]} numbers for a pair, and its "
+                f"config names {self.checkpoint.labels.size} classes"
             )
         tolerance = _PADDING_TOLERANCE[self._dtype]
         if (np.abs(both[1] - alone[0]) > tolerance).any():
             raise ModelError(
-                f"{self._checkpoint.name}: its answer to a pair changes with what else is in the "
+                f"{self.checkpoint.name}: its answer to a pair changes with what else is in the "
                 "batch; use a checkpoint of another architecture (BERT, RoBERTa, DeBERTa, BART)"
             )
 
     def _fit(self, texts: TextTable, pairs: NDArray[np.int64]) -> tuple[TokenStore, Fitted]:
-        store = self._store(texts)
+        store = self._stores.get(texts)
+        if store is None:
+            head = None if self._windows else self._reader.longest
+            store = self._stores[texts] = TokenStore(self.checkpoint.tokenizer, head=head)
         fitted = self._reader.fit(
             store.spans(texts, pairs[:, 0]),
             store.spans(texts, pairs[:, 1]),
@@ -231,13 +248,6 @@ class NLIScorer(PairScorer):
             longest_first=self._longest_first,
         )
         return store, fitted
-
-    def _store(self, texts: TextTable) -> TokenStore:
-        store = self._stores.get(texts)
-        if store is None:
-            head = None if self._windows else self._reader.longest
-            store = self._stores[texts] = TokenStore(self._checkpoint.tokenizer, head=head)
-        return store
 
     def _run(
         self, store: TokenStore, fitted: Fitted, progress: Progress | None
@@ -252,12 +262,12 @@ class NLIScorer(PairScorer):
         probabilities = self._runner.run(
             self._reader.place(store),
             fitted.spans,
-            self._checkpoint.labels.size,
+            self.checkpoint.labels.size,
             finished=finished,
         )
         if not np.isfinite(probabilities).all():
             raise ModelError(
-                f"{self._checkpoint.name}: it gave no finite number for some pairs"
+                f"{self.checkpoint.name}: it gave no finite number for some pairs"
                 + ("; try --dtype float32" if self._dtype != "float32" else "")
             )
         return probabilities
@@ -269,30 +279,37 @@ def _best_rows(owner: NDArray[np.int64], entailment: NDArray[np.float32]) -> NDA
     return order[np.diff(owner[order], prepend=-1) > 0]
 
 
-def _load(
-    model: str,
-    dtype: str,
-    labels: Sequence[str] | None,
-    max_length: int | None,
-    at_most: int | None,
-) -> LoadedCheckpoint:
-    import torch
-
-    return load_checkpoint(
-        model,
-        dtype=getattr(torch, dtype),
-        labels=labels,
-        max_length=max_length,
-        at_most=at_most,
-    )
-
-
-def _cpu_lanes() -> int:
-    import torch
-
-    return min(torch.get_num_threads(), MOST_LANES)
-
-
 def rounding_doubt(dtype: str) -> float:
     """How far a classifier's arithmetic in a resolved dtype may move log-odds; 0 for float32."""
     return _DOUBT[dtype]
+
+
+def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto") -> PairReader:
+    """The reader that a checkpoint asks for, its model moved to a device.
+
+    Args:
+        checkpoint: model and tokenizer.
+        device: torch device.
+        packing: one of :data:`PACKINGS`. Premise-first attention packs always.
+
+    Raises:
+        ModelError: the tokenizer's special tokens are not what the reader needs, or the model
+            cannot be read with this packing.
+    """
+    if checkpoint.attention == PREMISE_FIRST:
+        from prevalence.nli.premise_first import PremiseFirstReader
+
+        if packing == "padded":
+            raise ModelError(
+                f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use "
+                "--packing auto"
+            )
+        return PremiseFirstReader(checkpoint, device)
+    if packing != "padded":
+        from prevalence.nli.joint import PackedJointReader, worth_packing
+
+        if packing == "packed" or worth_packing(checkpoint, device):
+            return PackedJointReader(checkpoint, device)
+    from prevalence.nli.joint import JointReader
+
+    return JointReader(checkpoint, device)

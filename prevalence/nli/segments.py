@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from prevalence.stats.arrays import Ints
+
 __all__ = ["Added", "Block", "Segments", "attend", "attend_in_blocks", "similar_runs",
            "varlen_fits", "varlen_options"]  # fmt: skip
 
-Ints = NDArray[np.int64]
 
 _VARLEN_OPTIONS = {"scale", "window_size"}
 _VARLEN_CAPABILITY = (8, 0)
@@ -187,8 +187,17 @@ def attend(
     parts = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
     # The kernel counts a window from the end of a sequence, so that a first token alone has none.
     windowed = firsts_only and reach is not None
-    compute = _by_kernel if segments.varlen and not windowed else _by_blocks
-    return compute(*parts, segments, scale=scale, reach=reach, firsts_only=firsts_only)[None]
+    if segments.varlen and not windowed:
+        attended = _by_kernel(*parts, segments, scale=scale, reach=reach, firsts_only=firsts_only)
+    else:
+        attended = attend_in_blocks(
+            *parts,
+            segments,
+            scale=scale,
+            added=lambda block, *_: _mask(block, reach, firsts_only=firsts_only),
+            firsts_only=firsts_only,
+        )
+    return attended[None]
 
 
 def _by_kernel(
@@ -203,6 +212,9 @@ def _by_kernel(
 ) -> Tensor:
     from torch.nn.attention.varlen import varlen_attn
 
+    # Keys are not split, so that the order of sums does not depend on what else is in the row.
+    # Before it could be chosen (torch 2.11), sequences of unequal length were never split.
+    one_split: dict[str, Any] = {"num_splits": 1} if "num_splits" in varlen_options() else {}
     attended = varlen_attn(
         query,
         key,
@@ -213,27 +225,9 @@ def _by_kernel(
         segments.longest,
         scale=scale,
         window_size=(-1, -1) if reach is None else (reach, reach),
-        **_one_split(),
+        **one_split,
     )
     return cast("Tensor", attended)
-
-
-def _by_blocks(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    segments: Segments,
-    *,
-    scale: float | None,
-    reach: int | None,
-    firsts_only: bool,
-) -> Tensor:
-    def mask(block: Block, _queries: Tensor, _keys: Tensor) -> Tensor | None:
-        return _mask(block, reach, firsts_only=firsts_only)
-
-    return attend_in_blocks(
-        query, key, value, segments, scale=scale, added=mask, firsts_only=firsts_only
-    )
 
 
 def attend_in_blocks(
@@ -315,11 +309,3 @@ def varlen_options() -> frozenset[str]:
     except ImportError:
         return frozenset()
     return frozenset(inspect.signature(varlen_attn).parameters)
-
-
-def _one_split() -> dict[str, Any]:
-    """No splitting of keys, so that the order of sums does not depend on what else is in the row.
-
-    Before it could be chosen (torch 2.11), sequences of unequal length were never split.
-    """
-    return {"num_splits": 1} if "num_splits" in varlen_options() else {}

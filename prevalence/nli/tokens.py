@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import PairLayout, assemble
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from prevalence.nli.pairs import TextTable
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["BlockLayout", "TokenStore", "block_layout", "encode", "pair_layout"]
 
-Ints = NDArray[np.int64]
 
 _LONG_TEXT = 200_000
 """Characters above which a text is tokenised in part first, when only its head can be read."""

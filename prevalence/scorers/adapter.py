@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError, InputError, ModelError
+from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import first_line
-from prevalence.models.network import Network
+from prevalence.models.checkpoint import Network, first_line
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import (
     FLAG_TOO_LONG,
@@ -39,7 +38,7 @@ __all__ = ["ACTIVATIONS", "POOLINGS", "AdaptedScorer", "Adapter", "read_adapter"
 
 
 ACTIVATIONS = ("softmax", "sigmoid")
-POOLINGS = ("max", "mean", "min")
+POOLINGS: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean, "min": np.min}
 
 _PLACES = ("premise", "hypothesis")
 _PLACE = re.compile(r"\{(premise|hypothesis)\}")
@@ -152,7 +151,6 @@ def read_adapter(path: Path | str) -> Adapter:
 _BATCH_TOKENS = 4_096
 _WORK_UNIT = 512
 _UNCALIBRATED = 0.5
-_POOL: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean, "min": np.min}
 
 
 class _Reading(NamedTuple):
@@ -259,7 +257,7 @@ class AdaptedScorer(PairScorer):
 
     def _pooled(self, outputs: NDArray[np.float32]) -> tuple[float, float]:
         """Both probabilities of a pair from those of its chunks, float32 [chunks, outputs]."""
-        pool = _POOL[self.adapter.pooling]
+        pool = POOLINGS[self.adapter.pooling]
         against = self.adapter.contradiction
         return (
             float(pool(outputs[:, self.adapter.entailment])),
@@ -323,13 +321,8 @@ class AdaptedScorer(PairScorer):
         import torch
 
         batch = self._opened.padded(inputs)
-        try:
-            with torch.inference_mode():
-                logits = self._opened.network(**batch).logits.float()
-        except RuntimeError as error:
-            raise BackendError(
-                f"{self._opened.name}: the device failed: {first_line(error)}"
-            ) from error
+        with self._opened.asked(f"{self._opened.name}: the device failed"):
+            logits = self._opened.network(**batch).logits.float()
         active = (
             torch.sigmoid(logits)
             if self.adapter.activation == "sigmoid"

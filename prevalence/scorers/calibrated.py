@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from prevalence.metric import check_threshold
 from prevalence.nli.pairs import PairScorer, PairScores, Progress
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.signature import package_version
+from prevalence.stats.arrays import Bools, Floats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAPS",
-    "Bools",
     "CalibratedScorer",
     "Calibration",
-    "Floats",
     "IsotonicMap",
     "Labels",
     "LogitMap",
@@ -41,8 +40,6 @@ __all__ = [
 ]
 
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Scores = Sequence[float] | Floats
 Labels = Sequence[int] | Sequence[bool] | NDArray[np.bool_] | NDArray[np.int64] | Floats
 
@@ -76,18 +73,6 @@ _EDGE = 1e-7
 _STEPS = 100
 _STEEPEST = 1e3
 """Pairs that one threshold separates would want an infinite slope."""
-
-
-class ScoreMap(Protocol):
-    """A monotone map of scores in [0, 1] to probabilities."""
-
-    def __call__(self, scores: Floats) -> Floats:
-        """Probabilities of scores, any shape."""
-        ...
-
-    def to_json(self) -> dict[str, Any]:
-        """The form that :func:`read_map` reads."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +114,9 @@ class IsotonicMap:
         """The form that :func:`read_map` reads."""
         return {"kind": "isotonic", "scores": list(self.scores), "values": list(self.values)}
 
+
+ScoreMap = LogitMap | IsotonicMap
+"""A monotone map of scores in [0, 1] to probabilities."""
 
 MAPS = ("none", "temperature", "platt", "isotonic")
 """Kinds of map by the name that ``--map`` takes."""

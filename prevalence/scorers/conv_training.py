@@ -98,7 +98,8 @@ def read_histograms(
         raise InputError(
             f"{len(premises)} premises and {len(hypotheses)} hypotheses: give one of each a pair"
         )
-    blank = _blank_head(settings, len(inners))
+    weights = np.zeros(settings.features * len(inners))
+    blank = ConvHead(settings, weights, 0.0, np.zeros((2, 3)), np.zeros(2))
     texts = TextTable()
     pairs = np.stack([texts.add_all(premises), texts.add_all(hypotheses)], axis=1)
     return ConvScorer(inners, blank).histograms(texts, pairs, progress=progress)
@@ -150,11 +151,6 @@ def fit_head(
         final.detach().numpy(),
         final_bias.detach().numpy(),
     )
-
-
-def _blank_head(settings: ConvSettings, models: int) -> ConvHead:
-    weights = np.zeros(settings.features * models)
-    return ConvHead(settings, weights, 0.0, np.zeros((2, 3)), np.zeros(2))
 
 
 def _padded(rows: Sequence[NDArray[np.float64]]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.errors import ConfigurationError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import first_line
-from prevalence.models.network import Network
+from prevalence.models.checkpoint import Network, first_line
 from prevalence.models.registry import lookup
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import FLAG_TRUNCATED, PairScorer, PairScores, Progress, ScorerTraits
@@ -131,11 +130,8 @@ class Encoder:
         import torch
 
         inputs = self._opened.padded(rows)
-        try:
-            with torch.inference_mode():
-                hidden = self._opened.network(**inputs).last_hidden_state.float()
-        except RuntimeError as error:
-            raise BackendError(f"the encoder failed: {first_line(error)}") from error
+        with self._opened.asked("the encoder failed"):
+            hidden = self._opened.network(**inputs).last_hidden_state.float()
         if self.pooling == "cls":
             pooled = hidden[:, 0]
         else:
@@ -282,9 +278,7 @@ class CosineScorer(PairScorer):
         self, texts: TextTable, wanted: set[int], pairs: int, progress: Progress | None
     ) -> _Vectors:
         """Vectors of units, of which only new ones are computed."""
-        known = self._known.get(texts)
-        if known is None:
-            known = self._known[texts] = _Vectors()
+        known = self._known.setdefault(texts, _Vectors())
         table = self._cutter.table(texts)
         missing = sorted(wanted - known.rows.keys())
         new = [table[number] for number in missing]

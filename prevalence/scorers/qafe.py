@@ -14,14 +14,13 @@ import string
 import weakref
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.errors import ConfigurationError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import first_line
-from prevalence.models.network import Network
+from prevalence.models.checkpoint import Network
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import PairScorer, PairScores, Progress, ScorerTraits
 from prevalence.records import well_formed
@@ -35,13 +34,11 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import TextTable
 
 __all__ = [
-    "Answerer",
     "Question",
     "QuestionAnswerer",
     "QuestionScorer",
     "QuestionWriter",
     "SpanLogits",
-    "Writer",
     "answer_f1",
     "answer_spans",
     "best_span",
@@ -170,16 +167,11 @@ class QuestionWriter:
         return _PLACE.sub(lambda place: texts[place[1]], self._template)
 
     def _generate(self, rows: Sequence[dict[str, list[int]]]) -> list[str]:
-        import torch
-
-        try:
-            with torch.inference_mode():
-                ids = self._checkpoint.network.generate(
-                    **self._checkpoint.padded(rows), num_beams=self._beams, do_sample=False,
-                    max_new_tokens=_MOST_QUESTION_TOKENS,
-                )  # fmt: skip
-        except RuntimeError as error:
-            raise BackendError(f"{self.name}: it wrote no question: {first_line(error)}") from error
+        with self._checkpoint.asked(f"{self.name}: it wrote no question"):
+            ids = self._checkpoint.network.generate(
+                **self._checkpoint.padded(rows), num_beams=self._beams, do_sample=False,
+                max_new_tokens=_MOST_QUESTION_TOKENS,
+            )  # fmt: skip
         decoded = self._checkpoint.tokenizer.batch_decode(ids, skip_special_tokens=True)
         return [str(question) for question in decoded]
 
@@ -299,13 +291,8 @@ class QuestionAnswerer:
     def _logits(
         self, rows: Sequence[dict[str, list[int]]]
     ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        import torch
-
-        try:
-            with torch.inference_mode():
-                output = self._checkpoint.network(**self._checkpoint.padded(rows))
-        except RuntimeError as error:
-            raise BackendError(f"{self.name}: it gave no answer: {first_line(error)}") from error
+        with self._checkpoint.asked(f"{self.name}: it gave no answer"):
+            output = self._checkpoint.network(**self._checkpoint.padded(rows))
         starts, ends = output.start_logits.float().cpu(), output.end_logits.float().cpu()
         sizes = [len(row["input_ids"]) for row in rows]
         return [
@@ -318,30 +305,6 @@ _UNCALIBRATED = 0.5
 _WORK_UNIT = 64
 _SAME_ANSWER = 0.6
 """F1 above which the hypothesis is taken to answer its own question as it was meant."""
-
-
-class Writer(Protocol):
-    """Writes questions; see :class:`~prevalence.scorers.qafe.QuestionWriter`."""
-
-    name: str
-    digest: bytes
-    dtype: str
-
-    def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
-        """Questions for (answer, context) pairs."""
-        ...
-
-
-class Answerer(Protocol):
-    """Answers questions; see :class:`~prevalence.scorers.qafe.QuestionAnswerer`."""
-
-    name: str
-    digest: bytes
-    dtype: str
-
-    def answer(self, asked: Sequence[tuple[str, str]]) -> list[str]:
-        """Answers to (question, context) pairs, empty where there is none."""
-        ...
 
 
 class Question(NamedTuple):
@@ -368,8 +331,8 @@ class QuestionScorer(PairScorer):
 
     def __init__(
         self,
-        writer: Writer,
-        answerer: Answerer,
+        writer: QuestionWriter,
+        answerer: QuestionAnswerer,
         *,
         filtered: bool = True,
         threshold: float | None = None,

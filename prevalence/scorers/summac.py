@@ -84,11 +84,7 @@ class Granularity:
 
     def __str__(self) -> str:
         """One name where both are cut alike."""
-        return self.premise if self.premise == self.hypothesis else "-".join(self._names)
-
-    @property
-    def _names(self) -> tuple[str, str]:
-        return self.premise, self.hypothesis
+        return "-".join(dict.fromkeys((self.premise, self.hypothesis)))
 
 
 class ZeroShotScorer(UnitScorer):

@@ -58,10 +58,6 @@ def sentences_of(text: str) -> list[str]:
     return [sentence.text for sentence in get_splitter()(text)]
 
 
-def _document(text: str) -> list[str]:
-    return [text]
-
-
 def _long_sentences(text: str) -> list[str]:
     return [unit for unit in sentences_of(text) if len(unit) >= LEAST_CHARACTERS]
 
@@ -78,16 +74,12 @@ def _paragraphs(text: str) -> list[str]:
     return [unit for unit in map(str.strip, parts) if len(unit) >= LEAST_CHARACTERS]
 
 
-def _mixed(text: str) -> list[str]:
-    return _long_sentences(text) + _paragraphs(text)
-
-
 GRANULARITIES: dict[str, Cutter] = {
-    "document": _document,
+    "document": lambda text: [text],
     "paragraph": _paragraphs,
     "sentence": _long_sentences,
     "2sents": _neighbours,
-    "mixed": _mixed,
+    "mixed": lambda text: _long_sentences(text) + _paragraphs(text),
 }
 """How SummaC cuts a text: whole, into paragraphs, sentences, neighbouring sentences, or the second
 and third together.
@@ -147,10 +139,7 @@ class UnitCutter:
         return premise in self._of(texts).shortened
 
     def _of(self, texts: TextTable) -> _Cut:
-        known = self._known.get(texts)
-        if known is None:
-            known = self._known[texts] = _Cut()
-        return known
+        return self._known.setdefault(texts, _Cut())
 
 
 class UnitAnswers(NamedTuple):
@@ -205,10 +194,9 @@ def ask_units(
         shapes.append((len(left), len(right)))
     asked, back = plan.unique()
     inner = in_proportion(progress, len(asked), len(pairs))
-    scores = scorer.score(cutter.table(texts), asked, progress=inner)
+    answers = scorer.score(cutter.table(texts), asked, progress=inner).take(back)
     if progress is not None and not len(asked):
         progress(len(pairs))
-    answers = scores.take(back)
     flags = [np.bitwise_or.reduce(answers.flags[place], initial=0) for place in places]
     short = [cutter.shortened(texts, premise) for premise in pairs[:, 0].tolist()]
     marked = np.array(flags, np.uint8) | np.where(short, FLAG_TRUNCATED, 0).astype(np.uint8)

@@ -224,7 +224,10 @@ class Engine:
         for chunk in self._chunks(items):
             ceilings = self._ceilings(progress, planned) if self.options.ceiling else None
             if ceilings is not None:
-                self._announce_ceilings(ceilings, chunk, announced)
+                most = ceilings.most_pairs(chunk.jobs)
+                self.counts.ceiling_most += most
+                if announced is not None and most:
+                    announced(most)
             self._score_chunk(chunk, progress, planned)
             if ceilings is not None:
                 self._find_ceilings(ceilings, chunk)
@@ -298,14 +301,6 @@ class Engine:
             three_way=self.scorer.traits.three_way,
             statements=self._restriction.statements,
         )
-
-    def _announce_ceilings(
-        self, ceilings: Ceilings, chunk: _Chunk, announced: Callable[[int], None] | None
-    ) -> None:
-        most = ceilings.most_pairs(chunk.jobs)
-        self.counts.ceiling_most += most
-        if announced is not None and most:
-            announced(most)
 
     def _find_ceilings(self, ceilings: Ceilings, chunk: _Chunk) -> None:
         planned_before, unique_before = self.counts.planned, self.counts.unique

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence import metric
 from prevalence.errors import InputError
@@ -16,14 +15,15 @@ from prevalence.records import ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from prevalence.nli.pairs import PairPlan, TextTable
     from prevalence.records import Product, Summary
     from prevalence.sentences import Sentence, Splitter
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["SummaryJob", "scored_summary"]
 
-
-Ints = NDArray[np.int64]
 
 _SHOWN = 40
 """Characters of a sentence that a message shows."""

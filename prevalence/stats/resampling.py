@@ -113,14 +113,8 @@ def bootstrap_interval(
     present = scores.counts > 0
     if present.sum() < 2:
         return None
-    sums, counts = scores.sums[present], scores.counts[present]
-    means = np.concatenate(
-        [
-            sums[draw].sum(axis=1) / counts[draw].sum(axis=1)
-            for draw in _draws(sums.size, resamples, seed)
-        ]
-    )
-    return percentile_interval(means, confidence)
+    used = ProductScores(scores.sums[present], scores.counts[present])
+    return percentile_interval(_resampled_means(used, resamples, seed), confidence)
 
 
 def paired_bootstrap(
@@ -143,13 +137,7 @@ def paired_bootstrap(
     observed = b.mean - a.mean
     if a.sums.size < 2:
         return PairedTest(observed, float("nan"), a.sums.size)
-    resampled = np.concatenate(
-        [
-            b.sums[draw].sum(axis=1) / b.counts[draw].sum(axis=1)
-            - a.sums[draw].sum(axis=1) / a.counts[draw].sum(axis=1)
-            for draw in _draws(a.sums.size, resamples, seed)
-        ]
-    )
+    resampled = _resampled_means(b, resamples, seed) - _resampled_means(a, resamples, seed)
     return paired_test(observed, resampled - resampled.mean(), a.sums.size)
 
 
@@ -252,7 +240,10 @@ def _blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int
         yield min(step, resamples - start)
 
 
-def _draws(size: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
+def _resampled_means(scores: ProductScores, resamples: int, seed: int) -> Floats:
+    """Mean of each resample; equal seeds draw the same products."""
     rng = np.random.default_rng(seed)
-    for rows in _blocks(size, resamples):
-        yield rng.integers(0, size, (rows, size))
+    size = scores.sums.size
+    draws = (rng.integers(0, size, (rows, size)) for rows in _blocks(size, resamples))
+    means = [scores.sums[draw].sum(axis=1) / scores.counts[draw].sum(axis=1) for draw in draws]
+    return np.concatenate(means)

@@ -35,18 +35,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from prevalence.stats.arrays import Bools, Ints
     from prevalence.summarize.candidates import Candidates, LengthRule
     from prevalence.summarize.questions import Judge
 
 __all__ = ["BATCH", "Pick", "greedy", "ladder", "risk_share", "upper_bounds"]
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 _LEAST_ALPHA = 1e-250

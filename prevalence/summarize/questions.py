@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from prevalence import metric
 from prevalence.metric import ReviewMatrix
@@ -19,10 +18,9 @@ from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScores, TextTable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Calls", "Judge", "KnownJudge", "PairJudge", "Relations"]
+    from prevalence.stats.arrays import Bools, Ints
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+__all__ = ["Calls", "Judge", "KnownJudge", "PairJudge", "Relations"]
 
 
 class Relations(NamedTuple):

@@ -16,7 +16,7 @@ from prevalence.summarize.candidates import Candidates
 from prevalence.summarize.extract import Extract, ExtractedSentence, SummaryOptions
 from prevalence.summarize.greedy import greedy
 from prevalence.summarize.questions import Calls, PairJudge
-from prevalence.summarize.rivals import drawn, leading
+from prevalence.summarize.rivals import centroid_order, drawn, leading, lexrank_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from prevalence.records import Review
     from prevalence.scorers.cosine import Encoder
     from prevalence.scoring.engine import Engine
-    from prevalence.sentences import Splitter
 
 __all__ = ["Summarizer"]
 
@@ -40,6 +39,10 @@ class Summarizer:
         splitter: cuts reviews into sentences, for methods without an engine.
         encoder: checkpoint whose encoder the centroid method uses, loaded when first asked.
         device: where that encoder runs.
+
+    Attributes:
+        options: as given.
+        splitter: what cuts reviews into sentences.
 
     Raises:
         ConfigurationError: greedy without an engine.
@@ -64,13 +67,8 @@ class Summarizer:
         self.options = options
         self._engine = engine
         self._split_name = splitter if engine is None else engine.options.splitter
-        self._splitter = get_splitter(self._split_name)
+        self.splitter = get_splitter(self._split_name)
         self._encoder_options = encoder, device
-
-    @property
-    def splitter(self) -> Splitter:
-        """What cuts reviews into sentences."""
-        return self._splitter
 
     @cached_property
     def _encoder(self) -> Encoder:
@@ -124,7 +122,7 @@ class Summarizer:
         self._candidates(_texts(reviews, self.options), self.options)
 
     def _candidates(self, texts: Sequence[str], options: SummaryOptions) -> Candidates:
-        candidates = Candidates.of(texts, self._splitter, close=options.close)
+        candidates = Candidates.of(texts, self.splitter, close=options.close)
         if not candidates.places:
             raise InputError("the reviews hold no sentence to make a summary of")
         return candidates
@@ -156,12 +154,8 @@ class Summarizer:
             return leading(candidates)
         firsts = candidates.first_ranks
         if method == "lexrank":
-            from prevalence.summarize.rivals import lexrank_scores
-
             order = np.argsort(-lexrank_scores(candidates.texts), kind="stable")
             return list(firsts[order].tolist())
-        from prevalence.summarize.rivals import centroid_order
-
         vectors = self._encoder.embed(candidates.texts).vectors
         weights = np.asarray([len(found) for found in candidates.ranks], np.float64)
         return (int(firsts[k]) for k in centroid_order(vectors, weights))

@@ -7,8 +7,8 @@ import pytest
 
 from prevalence.baselines import Example, get
 from prevalence.errors import ConfigurationError
+from prevalence.scorers import score_pairs
 from prevalence.scorers.conv import ConvHead, ConvSettings, write_head
-from prevalence.scorers.pairs import score_pairs
 from prevalence.scorers.registry import open_scorer
 
 REVIEWS = ("They keep my feet warm and dry.", "The laces come undone. I like them a lot.")

@@ -6,7 +6,7 @@ import pytest
 
 from prevalence.calibration import Resampling, ScoredPairs, Settings, study
 from prevalence.labelled import JudgedPairs, read_documents
-from prevalence.scorers.pairs import score_pairs
+from prevalence.scorers import score_pairs
 from prevalence.scorers.registry import open_scorer
 
 

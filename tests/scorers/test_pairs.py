@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.scorers.pairs import score_pairs
+from prevalence.scorers import score_pairs
 
 
 def test_answers_come_in_the_order_of_the_pairs_and_equal_pairs_are_asked_once(fake_scorer):
