@@ -1,5 +1,6 @@
 # make demo   install into .venv and score the bundled example
-# make test   install into .venv and run the tests in JOBS processes
+# make test   install into .venv and run the tests in JOBS processes, but for the slow ones
+# make slow   likewise, the slow ones: clusters, kills, thousands of random orders
 # make lint   ruff, formatting and types
 # make parity compare with the original SummaC and BLANC, in a virtualenv of its own
 
@@ -10,15 +11,20 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test lint bench parity clean
+.PHONY: demo test slow lint bench parity clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prevalence score examples/summaries.jsonl
 	$(BIN)/prevalence score examples/summaries.jsonl --systems balanced --explain --quiet --limit 1
 
 # A file's tests stay in one process, with the models and servers that they share.
+PYTEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not slow"
+
+slow: $(VENV)/.installed-dev
+	$(PYTEST) -m slow
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

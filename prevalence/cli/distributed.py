@@ -84,12 +84,10 @@ def check_cluster(options: SimpleNamespace) -> None:
 
 
 def _check_apart(inputs: Sequence[str], output: Path) -> None:
-    """Refuse an output among the parts of an input folder, or the other way round."""
+    """Refuse a folder of parts in which an input lies; see :func:`check_output` for the reverse."""
     for path in inputs:
-        place = Path(path).resolve()
-        inside = place.is_dir() and place in (output, output.parent)
-        if inside or output in place.parents:
-            raise click.UsageError(f"--output: {output} and the input {path} lie in one another")
+        if output in Path(path).resolve().parents:
+            raise click.UsageError(f"--output: the input {path} lies in {output}")
 
 
 def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> dict[str, Any]:
