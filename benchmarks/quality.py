@@ -107,7 +107,8 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
         kept, _ = model.probabilities([(text, text) for text, _ in found])
         support, against = model.probabilities(found)
         threshold = model.scorer.traits.threshold
-        opposed = against > np.maximum(support, 1 - support - against)
+        likeliest = against > np.maximum(support, 1 - support - against)
+        opposed = likeliest & (support <= threshold)
         rows.append({
             "kind": kind,
             "pairs": len(found),

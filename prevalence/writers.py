@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import secrets
 import sys
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ __all__ = [
     "atomic_file",
     "finished_records",
     "finished_rows",
+    "is_stream",
     "lock",
     "neutral_cell",
 ]
@@ -38,6 +40,8 @@ CSV_COLUMNS = (
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What OWASP names as the start of a formula, full-width forms included."""
+
+_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 
 
 Line = TypeVar("Line")
@@ -163,9 +167,7 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
     Yields:
         The open file; UTF-8, line ends as written.
     """
-    leads_elsewhere = path.absolute().parts[1:2] in (("dev",), ("proc",))
-    if path.exists() and (leads_elsewhere or not path.is_file()):
-        # A shell may have opened a file to append to it, which replacing it would lose.
+    if path.exists() and (is_stream(path) or not path.is_file()):
         with path.open("a", encoding="utf-8", newline="") as file:
             yield file
         return
@@ -178,6 +180,14 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path names something that is open already, such as /dev/stdout.
+
+    A shell may have opened a file there to append to it, which replacing or cutting it would lose.
+    """
+    return _STREAM.fullmatch(str(path)) is not None
 
 
 def lock(file: IO[Any], path: Path) -> None:

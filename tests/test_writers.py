@@ -7,6 +7,7 @@ import io
 import json
 import os
 import stat
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from prevalence.writers import (
     JsonWriter,
     atomic_file,
     finished_rows,
+    is_stream,
     neutral_cell,
 )
 
@@ -282,3 +284,12 @@ def test_an_atomic_file_follows_links_and_never_replaces_a_device(tmp_path):
     assert os.read(reader, 9) == b"piped"
     os.close(reader)
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("path", "stream"),
+    [("/dev/stdout", True), ("/dev/fd/1", True), ("/proc/self/fd/1", True),
+     ("/dev/shm/rows.json", False), ("dev/stdout", False), ("/tmp/dev/stdout", False)],
+)  # fmt: skip
+def test_streams_are_known_by_their_names(path: str, stream: bool) -> None:
+    assert is_stream(Path(path)) is stream

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from prevalence.errors import InputError
 from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies
 from prevalence.readers.jsonfiles import json_lines
+from prevalence.writers import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -82,9 +82,16 @@ class Recorder:
     """
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
-        if append and path.is_file() and not (data := path.read_bytes()).endswith(b"\n"):
-            os.truncate(path, data.rfind(b"\n") + 1)
-        self._file = path.open("a" if append else "w", encoding="utf-8", newline="")
+        self._file = path.open("a", encoding="utf-8", newline="")
+        if not path.is_file():
+            return
+        try:
+            lock(self._file, path)
+        except BaseException:
+            self._file.close()
+            raise
+        data = path.read_bytes()
+        self._file.truncate(data.rfind(b"\n") + 1 if append else 0)
 
     def close(self) -> None:
         """Close the file."""

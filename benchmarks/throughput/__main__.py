@@ -34,7 +34,9 @@ GPU; tiny and small are small likenesses that a CPU can run.
 """
 
 
-@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.command(
+    cls=GroupedCommand, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @option(
     "Work",
     "--models",

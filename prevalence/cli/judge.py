@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from prevalence.baselines.judges.run import JudgeRun
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.baselines.rows import ScoreRow
+    from prevalence.cli.outputs import LineFile
     from prevalence.errors import PrevalenceError
     from prevalence.llm.protocol import Backend
     from prevalence.records import Product
@@ -206,13 +207,17 @@ def _judge(options: _Options) -> tuple[int, int]:
     backend = open_backend(str(options.backend), options.told)
     if options.dry_run:
         return _dry_run(options, plan, dimensions, backend, selection=selection)
+    lines = line_file(options.output, overwrite=options.overwrite)
     with ExitStack() as stack:
+        if lines is not None:
+            # Replies are paid for only when their output is this run's alone.
+            stack.enter_context(lines)
         record = _recorder(options, stack)
         opened = _open(options, plan, dimensions, backend, selection=selection, record=record)
         if plan.note is not None and not options.quiet:
             note(plan.note)
         rows = _Rows(options)
-        failure = _write(options, opened, selection, rows)
+        failure = _write(options, opened, selection, rows, lines)
     rows.show(opened.signature, backend)
     if failure is not None:
         raise Incomplete from failure
@@ -252,13 +257,16 @@ def _pairs(choice: str, selection: Selection) -> Callable[[Product], Sequence[tu
 
 
 def _write(
-    options: _Options, opened: JudgeRun | DuelRun, selection: Selection, rows: _Rows
+    options: _Options,
+    opened: JudgeRun | DuelRun,
+    selection: Selection,
+    rows: _Rows,
+    lines: LineFile | None,
 ) -> PrevalenceError | None:
     from prevalence.cli.progress import RunProgress
 
     opened = cast("JudgeRun", opened)  # Duels are made of other items, but all the same.
     output = options.output if options.continues else None
-    lines = line_file(options.output, overwrite=options.overwrite)
     bar = RunProgress(options.inputs, counted="replies", quiet=options.quiet)
     return run(
         opened.items(selection.items(bar.reader)),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.baselines.judges.writing import PROMPTS
 from prevalence.cli.options import (
     MODEL_SPEC,
     Command,
@@ -67,7 +66,7 @@ writing_options = together(
         "Language model",
         "--prompt",
         metavar="NAME",
-        type=click.Choice(PROMPTS),
+        type=click.Choice(["reviews", "multi-source"]),
         help="reviews (one paragraph of 60-90 words, from reviews alone) or multi-source (225-250 "
         "words, also from title, description, key features, specifications and average rating) "
         "[default: reviews].",
@@ -165,6 +164,8 @@ def check_writing(options: SimpleNamespace) -> None:
     if options.method != LANGUAGE_MODEL:
         refuse_given(parameter_names(writing_options), "goes with --method llm")
         return
+    if options.backend and options.model:
+        raise click.UsageError("--backend and --model name the same thing: give one")
     spec = options.backend or options.model
     if spec is None:
         raise click.UsageError("--method llm needs a model, for example --backend hf:PATH")

@@ -124,6 +124,7 @@ def _scorer_files(names: str) -> Iterator[str]:
 
     for name in names.split("|"):
         yield from files_read(name.strip())
+        yield name.partition(":")[2]
 
 
 SCORER = NamingFiles(_scorer_files)

@@ -12,8 +12,9 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 import click
 
 from prevalence.cli.options import NamingFiles
+from prevalence.errors import InputError
 from prevalence.report.text import inert
-from prevalence.writers import JsonLinesWriter, lock
+from prevalence.writers import JsonLinesWriter, is_stream, lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -103,11 +104,11 @@ def _holds(folder: str, output: Path) -> bool:
 class LineFile:
     """An output in JSON Lines that a later run of the same command goes on with.
 
-    A new one is opened with its first line and not before, so that a run that is refused or fails
-    first leaves no file; while it is open, no other run writes to it.
+    While it is entered, no other run writes to it. Nothing in it changes before its first line, and
+    a run that is refused or fails before that leaves no new file.
 
     Args:
-        path: the output.
+        path: the output; rows for /dev/stdout go after whatever is there.
         overwrite: begin it anew; otherwise an existing file is continued.
 
     Attributes:
@@ -117,33 +118,45 @@ class LineFile:
     def __init__(self, path: Path, *, overwrite: bool) -> None:
         self._path = path
         self._overwrite = overwrite
-        self.continues = path.is_file() and not overwrite
+        self._kept_as_it_is = is_stream(path)
+        self.continues = path.is_file() and not overwrite and not self._kept_as_it_is
         self._file: IO[str] | None = None
+        self._new = self._begun = False
 
     def __enter__(self) -> Self:
-        if self.continues:
-            # No other run may add to it while its rows are read.
-            self.begin()
+        if self._file is None:
+            self._new = not self._path.exists()
+            file = self._path.open("a", encoding="utf-8", newline="")
+            try:
+                self._make_ours(file)
+            except BaseException:
+                file.close()
+                raise
+            self._file = file
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
+        if self._new and not self._begun:
+            self._path.unlink(missing_ok=True)
+
+    def _make_ours(self, file: IO[str]) -> None:
+        if self._kept_as_it_is or not self._path.is_file():
+            return
+        lock(file, self._path)
+        if file.tell() and not (self.continues or self._overwrite):
+            raise InputError(f"{self._path}: another run has written to it meanwhile; start again")
 
     def begin(self) -> IO[str]:
-        """Open the file, though there may be nothing to write."""
-        if self._file is None:
-            file = self._path.open("a", encoding="utf-8", newline="")
-            try:
-                if self._path.is_file():
-                    lock(file, self._path)
-                    if not self.continues:
-                        file.truncate(0)
-            except BaseException:
-                file.close()
-                raise
-            self._file = file
-        return self._file
+        """The open file, emptied where it is begun anew, though there may be nothing to write."""
+        self.__enter__()
+        file = cast("IO[str]", self._file)
+        if not self._begun:
+            self._begun = True
+            if self._overwrite and not self._kept_as_it_is and self._path.is_file():
+                file.truncate(0)
+        return file
 
     def write(self, text: str) -> None:
         """Write text that ends with a line break."""
@@ -161,7 +174,7 @@ class LineFile:
         Args:
             what: what a line holds, in the plural.
         """
-        if self._file is None and not self.continues:
+        if not self._begun and not self.continues:
             return f"no {what} were written to {self._path} yet"
         command = "the same command"
         if self._overwrite:

@@ -360,7 +360,9 @@ def _engine(parameters: Mapping[str, Any]) -> Engine:
     from prevalence.scorers.registry import open_scorer
     from prevalence.scoring.engine import Engine
 
-    return Engine(open_scorer(**scorer_settings(parameters)), scoring_options(parameters))
+    # What can be refused at once comes before the model, which takes a while to load.
+    scoring = scoring_options(parameters)
+    return Engine(open_scorer(**scorer_settings(parameters)), scoring)
 
 
 class _Writing(Tally[Any]):

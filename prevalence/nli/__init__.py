@@ -1,1 +1,1 @@
-"""The entailment core: checkpoints, the pair scorer, and the cache of its answers."""
+"""The entailment core: pairs, the scorer of pairs, and the cache of its answers."""

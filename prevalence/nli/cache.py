@@ -1,4 +1,10 @@
-"""A scorer behind a cache: pair probabilities on disk, content-addressed, shared by processes."""
+"""A scorer behind a cache: pair probabilities on disk, content-addressed, shared by processes.
+
+One SQLite file a folder. A key is the digest of (scorer digest, premise digest, hypothesis
+digest), so an entry never goes stale: another model, limit or precision has other keys. An entry
+carries a checksum; a damaged entry is a miss, a damaged file is set aside and replaced. The cache
+can only ever save work: no failure of it stops a run.
+"""
 
 from __future__ import annotations
 

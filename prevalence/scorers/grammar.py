@@ -147,6 +147,8 @@ class Name(NamedTuple):
         """
         head, colon, rest = text.partition(":")
         written = _cut(rest, ",:" if of == "metric" else ",") if colon else []
+        if of == "scorer":
+            written = [part for part in written if part.strip()]
         parts = [(found[1], found[2]) for found in map(_PART.fullmatch, written) if found]
         unquoted = tuple((key, _QUOTED.sub(r"\1", v) if _QUOTED.fullmatch(v) else v)
                          for key, v in parts)  # fmt: skip

@@ -69,6 +69,12 @@ _SUBJECT = re.compile(
 """A subject from which a verb in the list of verbs follows at once."""
 _EMPHASIS = re.compile(r"\b(?:really|truly|definitely|absolutely|highly)\s+", re.IGNORECASE)
 
+_NOUN_NEXT = re.compile(
+    r"\b(?:the|a|an|this|that|these|those|my|our|their|its|his|her|your|both|all|some|no)\s+$",
+    re.IGNORECASE,
+)
+"""Words after which a noun follows, though it may look like a verb."""
+
 _UNITS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
     "eleven", "twelve",
@@ -179,18 +185,18 @@ def _negated_verb(sentence: str, rng: np.random.Generator) -> str | None:
         return None
     # The subject's own words are taken greedily; the verb may be among the last of them.
     words = list(re.finditer(r"[a-z'’-]+", sentence, re.IGNORECASE))
-    for word in words[1:6]:
-        verb = _VERBS.get(word[0])
-        if verb is None:
-            continue
-        plain, support = verb
-        if support == "do" and re.match(r"(?:it|this|he|she)\b", sentence, re.IGNORECASE):
-            return None
-        short = {"do": "don't", "does": "doesn't", "did": "didn't"}[support]
-        chosen = short if rng.random() < 0.6 else f"{support} not"
-        before = _EMPHASIS.sub("", sentence[: word.start()])
-        return f"{before}{chosen} {plain}{_calmed(sentence[word.end() :])}"
-    return None
+    verbs = [word for word in words[1:6] if word[0] in _VERBS]
+    # "The work boots fit", "My order arrived": one of several may be a noun.
+    if len(verbs) != 1 or _NOUN_NEXT.search(sentence[: verbs[0].start()]):
+        return None
+    (word,) = verbs
+    plain, support = _VERBS[word[0]]
+    if support == "do" and re.match(r"(?:it|this|he|she)\b", sentence, re.IGNORECASE):
+        return None
+    short = {"do": "don't", "does": "doesn't", "did": "didn't"}[support]
+    chosen = short if rng.random() < 0.6 else f"{support} not"
+    before = _EMPHASIS.sub("", sentence[: word.start()])
+    return f"{before}{chosen} {plain}{_calmed(sentence[word.end() :])}"
 
 
 def _calmed(rest: str) -> str:
@@ -227,7 +233,7 @@ def with_antonym(sentence: str, rng: np.random.Generator) -> str | None:
 
 def _with_article(before: str, word: str) -> str:
     """The text before a word, with "a" or "an" as the word wants it."""
-    wanted = "an" if word[0] in "aeiou" else "a"
+    wanted = "an" if word[0] in "aeiou" and not word.startswith("use") else "a"
     return re.sub(r"\b([Aa])n?(\s+(?:very\s+|really\s+)?)$",
                   lambda m: (m[1] + wanted[1:] if not m[2].strip() else m[0][:-len(m[2])]) + m[2],
                   before)  # fmt: skip

@@ -75,7 +75,7 @@ _IRREGULAR = {
     "go": "went", "get": "got", "break": "broke", "slip": "slipped", "stick": "stuck",
     "bend": "bent", "drive": "drove", "eat": "ate", "drink": "drank", "drop": "dropped",
     "spin": "spun", "freeze": "froze", "fit": "fit", "cost": "cost", "rip": "ripped",
-    "plan": "planned", "chip": "chipped",
+    "plan": "planned", "regret": "regretted", "chip": "chipped",
 }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from prevalence import calibration
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import open_device
 from prevalence.training.export import FoldFigures, HeldOutResult, write_checkpoint
+from prevalence.training.model import resolve_base
 from prevalence.training.recipe import read_recipe
 from prevalence.training.stages import StageResult, Workshop
 
@@ -66,6 +67,7 @@ def train(
     Raises:
         PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
+    _check_output(output, recipe)
     if recipe.run.threads:
         torch.set_num_threads(recipe.run.threads)
     shop = Workshop(
@@ -97,6 +99,20 @@ def train(
         shop, output, threshold=threshold, selection=selection, seconds=seconds
     )
     return TrainingResult(output, threshold, selection, seconds, digest)
+
+
+def _check_output(output: Path, recipe: Recipe) -> None:
+    """Refuse a folder that no training has written, and that of the base."""
+    if not output.is_dir() or not any(output.iterdir()):
+        return
+    config = output / "config.json"
+    trained = config.is_file() and '"prevalence_threshold"' in config.read_text(encoding="utf-8")
+    base = resolve_base(recipe.model.base, recipe.folder)
+    if output.samefile(base) or not (trained or (output / ".training").is_dir()):
+        held = "the recipe's base" if output.samefile(base) else "files of something else"
+        raise ConfigurationError(
+            f"{output}: holds {held}; choose another folder for the checkpoint"
+        )
 
 
 def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:

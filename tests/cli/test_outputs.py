@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.cli.outputs import LineFile
+from prevalence.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -280,6 +281,36 @@ def test_two_runs_do_not_share_an_output(score: Run, write: Any, boots: Any) -> 
     with other:
         pass
     assert score(data, "--output", output).exit_code == 0
+
+
+def test_a_run_that_begins_beside_another_loses_nothing(tmp_path: Path) -> None:
+    first = LineFile(tmp_path / "rows.jsonl", overwrite=False)
+    second = LineFile(tmp_path / "rows.jsonl", overwrite=False)
+    with first:
+        first.write("a\n")
+    with pytest.raises(InputError, match="another run has written"), second:
+        pass
+    assert (tmp_path / "rows.jsonl").read_text() == "a\n"
+    with LineFile(tmp_path / "new.jsonl", overwrite=False):
+        assert (tmp_path / "new.jsonl").exists()
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_a_recording_is_kept_when_the_output_is_another_runs(
+    run: Run, repository: Path, tmp_path: Path
+) -> None:
+    output, recording = tmp_path / "scores.jsonl", tmp_path / "record.jsonl"
+    recording.write_text('{"dear": 1}\n')
+    examples = repository / "examples"
+    words = ["judge", examples / "summaries.jsonl", "--method", "rts", "-d", "fluency",
+             "--backend", f"replay:{examples / 'replies.jsonl'}", "--overwrite"]  # fmt: skip
+    with LineFile(output, overwrite=False) as other:
+        other.write("x")
+        other.flush()
+        result = run(*words, "-o", output, "--record", recording)
+    assert result.exit_code == 2
+    assert "another run is writing to it" in result.stderr
+    assert recording.read_text() == '{"dear": 1}\n'
 
 
 def test_two_outputs_are_not_one_file(run: Run, repository: Path, tmp_path: Path) -> None:

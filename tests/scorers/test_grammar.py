@@ -89,7 +89,7 @@ def test_the_nearest_option_is_named(key, near):
         ("superpal:m,most", "alignment=most: choose average or max"),
         ("summac-zs:minus-contradiction=yes", "write the option minus-contradiction as minus-"),
         ("qafe:qg,qa=b", "write the option qg as qg=VALUE"),
-        ("adapter:", "is no scorer name"),
+        ("adapter:", "file=FILE is missing"),
         ('adapter:"a', "is no scorer name"),
     ],
 )

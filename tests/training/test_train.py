@@ -295,3 +295,18 @@ def test_no_folder_is_guessed_for_the_data(named, recipe_file, tmp_path, monkeyp
     assert "set PREVALENCE_DATA or pass --data FOLDER" in told()
     monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path / "named"))
     assert str(tmp_path / "named" / "x.jsonl") in told()
+
+
+def test_no_training_writes_over_its_base_or_a_foreign_folder(
+    recipe_file: Callable[..., Path], tiny_base: Path, tmp_path: Path
+) -> None:
+    recipe = read_recipe(recipe_file())
+    before = {path.name: path.read_bytes() for path in tiny_base.iterdir()}
+    with pytest.raises(ConfigurationError, match="holds the recipe.s base; choose another folder"):
+        train(recipe, tiny_base, device="cpu")
+    assert {path.name: path.read_bytes() for path in tiny_base.iterdir()} == before
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").touch()
+    with pytest.raises(ConfigurationError, match="holds something else"):
+        train(recipe, tmp_path / "notes", device="cpu")
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
