@@ -302,11 +302,11 @@ def test_no_training_writes_over_its_base_or_a_foreign_folder(
 ) -> None:
     recipe = read_recipe(recipe_file())
     before = {path.name: path.read_bytes() for path in tiny_base.iterdir()}
-    with pytest.raises(ConfigurationError, match="holds the recipe.s base; choose another folder"):
+    with pytest.raises(ConfigurationError, match="base; choose another folder"):
         train(recipe, tiny_base, device="cpu")
     assert {path.name: path.read_bytes() for path in tiny_base.iterdir()} == before
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").touch()
-    with pytest.raises(ConfigurationError, match="holds something else"):
+    with pytest.raises(ConfigurationError, match="holds files of something else"):
         train(recipe, tmp_path / "notes", device="cpu")
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
