@@ -57,6 +57,8 @@ def test_negations(sentence: str, negations: set[str]) -> None:
         "I don't think it isn't good.",
         "My order arrived late.",  # Which of the two is the verb?
         "The work boots fit well.",
+        "Best burger I've had.",
+        "The best soup I have had!",
         "The smell faded quickly.",
     ],
 )
