@@ -305,11 +305,6 @@ def test_no_assertion_validates_input(module):
 # any user of a module can ask, so that code can move, and a knob that it turns is an argument or a
 # constant with a name of its own.
 REACHED = {
-    "cli/test_baselines.py": {"_EPILOG"},
-    "benchmarks/throughput/test_command.py": {"_EPILOG"},
-    "cli/test_calibrate.py": {"_EPILOG"},
-    "cli/test_commands.py": {"_COMMANDS"},
-    "cli/test_process.py": {"_EPILOG"},
     "nli/test_cache.py": {"_aside", "_safely"},
     "nli/test_cached_scorer.py": {
         "_BUSY_SECONDS", "_MOST_UNIT", "_READING", "_aside", "_db", "_key", "_make_room",
