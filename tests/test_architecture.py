@@ -305,11 +305,6 @@ def test_no_assertion_validates_input(module):
 # any user of a module can ask, so that code can move, and a knob that it turns is an argument or a
 # constant with a name of its own.
 REACHED = {
-    "nli/test_cache.py": {"_aside", "_safely"},
-    "nli/test_cached_scorer.py": {
-        "_BUSY_SECONDS", "_MOST_UNIT", "_READING", "_aside", "_db", "_key", "_make_room",
-    },
-    "nli/test_devices.py": {"_MOST_UNIT", "_premise_once", "_readable"},
     # A head's copy in float32 would exchange the content that torch's fakes do not have.
     "nli/test_dry_run.py": {"_in_float32"},
     "nli/test_packed_joint.py": {"_encoder", "_head", "_reader"},
