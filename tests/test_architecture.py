@@ -310,11 +310,6 @@ REACHED = {
     "nli/test_packed_joint.py": {"_encoder", "_head", "_reader"},
     "nli/test_premise_first.py": {"_runner"},
     "nli/test_scorer.py": {"_reader", "_runner", "_uses_types"},
-    "rewards/test_reward.py": {
-        "_batches", "_cache", "_inner", "_lock", "_new_table", "_own_device",
-    },
-    "scorers/test_adapter.py": {"_outputs"},
-    "scorers/test_qafe.py": {"_answerer", "_filled", "_inner", "_windows"},
 }  # fmt: skip
 REACHING = {"delattr", "getattr", "patch", "setattr"}
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
