@@ -307,9 +307,6 @@ def test_no_assertion_validates_input(module):
 REACHED = {
     # A head's copy in float32 would exchange the content that torch's fakes do not have.
     "nli/test_dry_run.py": {"_in_float32"},
-    "nli/test_packed_joint.py": {"_encoder", "_head", "_reader"},
-    "nli/test_premise_first.py": {"_runner"},
-    "nli/test_scorer.py": {"_reader", "_runner", "_uses_types"},
 }  # fmt: skip
 REACHING = {"delattr", "getattr", "patch", "setattr"}
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
