@@ -305,26 +305,8 @@ def test_no_assertion_validates_input(module):
 # any user of a module can ask, so that code can move, and a knob that it turns is an argument or a
 # constant with a name of its own.
 REACHED = {
-    "cli/test_baselines.py": {"_EPILOG"},
-    "benchmarks/throughput/test_command.py": {"_EPILOG"},
-    "cli/test_calibrate.py": {"_EPILOG"},
-    "cli/test_commands.py": {"_COMMANDS"},
-    "cli/test_process.py": {"_EPILOG"},
-    "nli/test_cache.py": {"_aside", "_safely"},
-    "nli/test_cached_scorer.py": {
-        "_BUSY_SECONDS", "_MOST_UNIT", "_READING", "_aside", "_db", "_key", "_make_room",
-    },
-    "nli/test_devices.py": {"_MOST_UNIT", "_premise_once", "_readable"},
     # A head's copy in float32 would exchange the content that torch's fakes do not have.
     "nli/test_dry_run.py": {"_in_float32"},
-    "nli/test_packed_joint.py": {"_encoder", "_head", "_reader"},
-    "nli/test_premise_first.py": {"_runner"},
-    "nli/test_scorer.py": {"_reader", "_runner", "_uses_types"},
-    "rewards/test_reward.py": {
-        "_batches", "_cache", "_inner", "_lock", "_new_table", "_own_device",
-    },
-    "scorers/test_adapter.py": {"_outputs"},
-    "scorers/test_qafe.py": {"_answerer", "_filled", "_inner", "_windows"},
 }  # fmt: skip
 REACHING = {"delattr", "getattr", "patch", "setattr"}
 OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}

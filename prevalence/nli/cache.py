@@ -31,7 +31,16 @@ if TYPE_CHECKING:
 
     from prevalence.nli.pairs import TextTable
 
-__all__ = ["DEFAULT_MAX_BYTES", "CacheInfo", "CachedScorer", "PairCache", "default_folder"]
+__all__ = [
+    "BUSY_SECONDS",
+    "DEFAULT_MAX_BYTES",
+    "MOST_UNIT",
+    "READING",
+    "CacheInfo",
+    "CachedScorer",
+    "PairCache",
+    "default_folder",
+]
 
 
 FILE_NAME = "pairs-v1.sqlite"
@@ -41,6 +50,9 @@ DEFAULT_MAX_BYTES = 2 << 30
 ENTRY_BYTES = 80
 """Room that an entry takes in the file, its share of the index included (67 measured)."""
 
+BUSY_SECONDS = 30.0
+"""Wait for a lock of another process, after which the cache turns itself off."""
+
 Entry = tuple[Any, ...]
 """The fields of a cache's layout; of pairs P(entailment), P(contradiction), flags."""
 
@@ -49,7 +61,6 @@ T = TypeVar("T")
 _VALUE = struct.Struct("<ffB")
 _CHECK = struct.Struct("<I")
 _LOOKUP = 500
-_BUSY_SECONDS = 30.0
 _OPENING_SECONDS = 5.0
 _PAUSE_SECONDS = 0.02
 _TARGET_FILL = 0.8
@@ -267,7 +278,7 @@ def _decode(key: bytes, value: object, layout: struct.Struct) -> Entry | None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
         # Readers and one writer at a time work side by side; a crash loses the last
         # transactions at most, never the file.
@@ -314,11 +325,11 @@ def _identity(path: Path) -> int | None:
         return None
 
 
-_READING = b""
+READING = b""
 """Part of every key: change it (b"1", b"2") when our own reading of pairs changes answers, since
 digests name weights and settings alone. The first is empty."""
 
-_MOST_UNIT = 32_768
+MOST_UNIT = 32_768
 """Pairs that a device scores between two times that answers are stored."""
 
 
@@ -348,7 +359,7 @@ class CachedScorer(PairScorer):
     ) -> PairScores:
         """Score pairs; see :meth:`PairScorer.score`."""
         result = PairScores.empty(len(pairs))
-        unit = min(self.traits.work_unit, _MOST_UNIT * self.traits.devices)
+        unit = min(self.traits.work_unit, MOST_UNIT * self.traits.devices)
         for start in range(0, len(pairs), unit):
             part = slice(start, start + unit)
             result.put(part, self._score_unit(texts, pairs[part], progress))
@@ -391,4 +402,4 @@ class CachedScorer(PairScorer):
 
     def _key(self, texts: TextTable, premise: int, hypothesis: int) -> bytes:
         parts = self.traits.digest + texts.digest(premise) + texts.digest(hypothesis)
-        return hashlib.blake2b(parts, digest_size=16, person=_READING).digest()
+        return hashlib.blake2b(parts, digest_size=16, person=READING).digest()

@@ -92,6 +92,9 @@ class SharedScorer(PairScorer):
 
     Its traits are those of the first scorer, with the sums of all devices and work units.
 
+    Attributes:
+        readable, premise_once: as given.
+
     Raises:
         ConfigurationError: the scorers do not read pairs in the same way.
     """
@@ -114,8 +117,8 @@ class SharedScorer(PairScorer):
             work_unit=sum(scorer.traits.work_unit for scorer in scorers),
         )
         super().__init__(traits, *scorers)
-        self._readable = readable
-        self._premise_once = premise_once
+        self.readable = readable
+        self.premise_once = premise_once
 
     def score(
         self, texts: TextTable, pairs: Ints, *, progress: Progress | None = None
@@ -126,7 +129,7 @@ class SharedScorer(PairScorer):
         of progress.
         """
         result = PairScores.empty(len(pairs))
-        costs = pair_costs(texts, pairs, readable=self._readable, premise_once=self._premise_once)
+        costs = pair_costs(texts, pairs, readable=self.readable, premise_once=self.premise_once)
         parts = list(shares(pairs[:, 0], costs, len(self.inners)))
         lock, stopped = Lock(), Event()
 

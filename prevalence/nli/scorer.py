@@ -77,6 +77,7 @@ class NLIScorer(PairScorer):
 
     Attributes:
         checkpoint: the loaded checkpoint.
+        reader: turns pairs into logits; see :func:`open_reader`.
 
     Raises:
         ModelError: the checkpoint is unusable.
@@ -126,12 +127,12 @@ class NLIScorer(PairScorer):
             max_length=max_length,
             at_most=at_most,
         )
-        self._reader = open_reader(self.checkpoint, self._device, packing)
+        self.reader = open_reader(self.checkpoint, self._device, packing)
         self._windows = windows
         self._longest_first = truncation == "longest-first"
         on_cpu = self._device.type == "cpu"
         self._runner = BatchRunner(
-            self._reader,
+            self.reader,
             self._device,
             budget=batch_tokens or (_CPU_BUDGET if on_cpu else _GPU_BUDGET),
             workers=workers or (min(torch.get_num_threads(), MOST_LANES) if on_cpu else 1),
@@ -139,6 +140,15 @@ class NLIScorer(PairScorer):
         self._stores: weakref.WeakKeyDictionary[TextTable, TokenStore] = weakref.WeakKeyDictionary()
         super().__init__(self._traits(threshold, named_labels=labels is not None))
         self._check_answers()
+
+    @property
+    def batch_tokens(self) -> int:
+        """Most tokens in a batch; what it has come down to where memory ran out."""
+        return self._runner.budget
+
+    @batch_tokens.setter
+    def batch_tokens(self, most: int) -> None:
+        self._runner.budget = most
 
     def score(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
@@ -176,7 +186,7 @@ class NLIScorer(PairScorer):
             rechecks=False,
             cached=False,
             devices=1,
-            work_unit=self._reader.work_unit if self._device.type == "cpu" else _GPU_UNIT,
+            work_unit=self.reader.work_unit if self._device.type == "cpu" else _GPU_UNIT,
         )
 
     def _signature(self, *, named_labels: bool) -> dict[str, str]:
@@ -184,7 +194,7 @@ class NLIScorer(PairScorer):
         parts = {
             "nli": f"{self.checkpoint.name}@{self.checkpoint.digest.hex()[:12]}",
             "gran": "document" if self._windows is None else f"window{self._windows}",
-            **self._reader.signature,
+            **self.reader.signature,
         }
         if self._longest_first:
             parts["trunc"] += "-longest"
@@ -207,7 +217,7 @@ class NLIScorer(PairScorer):
             store, fitted = self._fit(texts, np.array([[long, short], [short, short]]))
             if fitted.too_long.any():
                 return
-            tokens = self._reader.place(store)
+            tokens = self.reader.place(store)
             both, alone = (
                 None if answer is None else answer.cpu().numpy()
                 for answer in (
@@ -220,7 +230,7 @@ class NLIScorer(PairScorer):
         except Exception as error:
             raise ModelError(
                 f"{self.checkpoint.name}: it does not answer pairs of texts: {first_line(error)}"
-                + self._reader.advice
+                + self.reader.advice
             ) from error
         if both is None or alone is None:
             raise BackendError(f"out of memory on {self._device}; try --device cpu")
@@ -239,9 +249,9 @@ class NLIScorer(PairScorer):
     def _fit(self, texts: TextTable, pairs: NDArray[np.int64]) -> tuple[TokenStore, Fitted]:
         store = self._stores.get(texts)
         if store is None:
-            head = None if self._windows else self._reader.longest
+            head = None if self._windows else self.reader.longest
             store = self._stores[texts] = TokenStore(self.checkpoint.tokenizer, head=head)
-        fitted = self._reader.fit(
+        fitted = self.reader.fit(
             store.spans(texts, pairs[:, 0]),
             store.spans(texts, pairs[:, 1]),
             stride=self._windows,
@@ -260,7 +270,7 @@ class NLIScorer(PairScorer):
                 progress(int(opens_pair[rows].sum()))
 
         probabilities = self._runner.run(
-            self._reader.place(store),
+            self.reader.place(store),
             fitted.spans,
             self.checkpoint.labels.size,
             finished=finished,

@@ -184,9 +184,9 @@ def test_the_list_names_every_metric(run):
 
 
 def examples():
-    from prevalence.cli.baselines import _EPILOG
+    from prevalence.cli.baselines import baselines
 
-    text = _EPILOG.replace("\\\n", " ")
+    text = baselines.epilog.replace("\\\n", " ")
     return [line.strip() for line in text.splitlines() if line.startswith("  prevalence")]
 
 

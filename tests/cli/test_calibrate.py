@@ -194,7 +194,7 @@ def test_the_examples_of_the_help_text_run(
 ) -> None:
     (tmp_path / "examples").symlink_to(repository / "examples")
     monkeypatch.chdir(tmp_path)
-    epilog = import_module("prevalence.cli.calibrate")._EPILOG
+    epilog = import_module("prevalence.cli.calibrate").calibrate.epilog
     lines = re.findall(r"^  prevalence (.*)$", epilog, re.MULTILINE)
     assert len(lines) >= 5
     for line in lines:

@@ -142,10 +142,11 @@ def test_every_command_has_help_with_an_example(run: Run, words: list[str]) -> N
 def test_short_help_is_the_first_line_of_the_long_one() -> None:
     import click
 
-    from prevalence.cli import _COMMANDS
-
-    context = click.Context(main)
-    for name, line in _COMMANDS.items():
+    context, formatter = click.Context(main), click.HelpFormatter(width=1_000)
+    main.format_commands(context, formatter)
+    listed = dict(line.split(maxsplit=1) for line in formatter.getvalue().splitlines()[1:])
+    assert list(listed) == main.list_commands(context)
+    for name, line in listed.items():
         command = main.get_command(context, name)
         assert command is not None
         assert (command.help or "").splitlines()[0] == line or name == "train"

@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
+from prevalence.cli import main
 from prevalence.models.registry import EMBEDDED, REGISTRY
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ ANSI = re.compile(r"\x1b")
 def epilog_lines() -> list[str]:
     """The command lines that the help texts show, but for those that train a model."""
     lines = []
-    for name in ("__init__", "score", "support", "models", "cache"):
-        module = import_module(f"prevalence.cli.{name}" if name != "__init__" else "prevalence.cli")
-        lines += re.findall(r"^  ((?:cat .*\| )?prevalence .*)$", module._EPILOG, re.MULTILINE)
+    context = click.Context(main)
+    commands = [main.get_command(context, name) for name in ("score", "support", "models", "cache")]
+    for command in (main, *commands):
+        lines += re.findall(r"^  ((?:cat .*\| )?prevalence .*)$", command.epilog, re.MULTILINE)
     return list(dict.fromkeys(lines))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sqlite3
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +34,43 @@ CORPUS = (
     "The café machine (5'2\" wide) arrived late but works great.",
     "Sound quality is good for music and films, poor for calls.",
 )
+
+
+class WatchedConnection(sqlite3.Connection):
+    """A connection whose statements can be made to fail, by their first word."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.faults: dict[str, Exception] = {}
+        self.failed = 0
+
+    def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
+        self._fail(statement)
+        return super().execute(statement, *given)
+
+    def executemany(self, statement: str, *given: Any) -> sqlite3.Cursor:
+        self._fail(statement)
+        return super().executemany(statement, *given)
+
+    def _fail(self, statement: str) -> None:
+        fault = self.faults.get(statement.split(maxsplit=1)[0])
+        if fault is not None:
+            self.failed += 1
+            raise fault
+
+
+@pytest.fixture
+def connections(monkeypatch: pytest.MonkeyPatch) -> list[WatchedConnection]:
+    """The connections that are opened from now on, in order."""
+    opened: list[WatchedConnection] = []
+    connect = partial(sqlite3.connect, factory=WatchedConnection)
+
+    def watched(*given: Any, **options: Any) -> WatchedConnection:
+        opened.append(connect(*given, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    return opened
 
 
 def _words(text: str) -> list[str]:

@@ -7,6 +7,7 @@ import multiprocessing
 import sqlite3
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,9 @@ def test_a_value_of_another_kind_is_a_miss(tmp_path: Path, value: object) -> Non
         assert cache.get([b"a" * 16]) == {}
 
 
-def test_a_file_replaced_by_another_process_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_replaced_by_another_process_is_left_alone(
+    tmp_path: Path, connections: list[Any]
+) -> None:
     first, second = PairCache(tmp_path), PairCache(tmp_path)
     second.close()
     second.path.unlink()
@@ -83,15 +86,13 @@ def test_a_file_replaced_by_another_process_is_left_alone(tmp_path: Path) -> Non
     fresh.put({b"k" * 16: (0.5, 0.5, 0)})
     damaged = sqlite3.DatabaseError("database disk image is malformed")
     damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-
-    def fail(_: sqlite3.Connection) -> None:
-        raise damaged
-
+    connections[0].faults["SELECT"] = damaged
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert first._safely(fail) is None
+        assert first.get([b"k" * 16]) == {}
+    assert connections[0].failed == 1
     assert first.get([b"k" * 16]) == {b"k" * 16: (0.5, 0.5, 0)}
-    assert not first._aside.exists()
+    assert not (tmp_path / "pairs-v1.damaged").exists()
 
 
 def test_damage_that_cannot_be_moved_turns_the_cache_off(
@@ -179,7 +180,8 @@ def test_a_size_without_room_is_refused(tmp_path: Path, size: int) -> None:
 def test_info_and_clear(tmp_path: Path) -> None:
     cache = PairCache(tmp_path / "new" / "folder")
     cache.put(dict.fromkeys(keys_of(0, 5_000), (0.5, 0.25, 0)))
-    cache._aside.write_text("old damage")
+    aside = tmp_path / "new" / "folder" / "pairs-v1.damaged"
+    aside.write_text("old damage")
     before = cache.info()
     assert (before.path, before.pairs, before.max_bytes) == (cache.path, 5_000, DEFAULT_MAX_BYTES)
     assert before.bytes > 5_000 * 40
@@ -187,7 +189,7 @@ def test_info_and_clear(tmp_path: Path) -> None:
     after = cache.info()
     assert after.pairs == 0
     assert after.bytes < 50_000
-    assert not cache._aside.exists()
+    assert not aside.exists()
     cache.put({b"k" * 16: (0.5, 0.5, 0)})
     assert cache.info().pairs == 1
 

@@ -189,7 +189,7 @@ def test_a_garbage_file_is_set_aside(tmp_path: Path, content: bytes) -> None:
     texts, pairs = grid(2)
     with pytest.warns(RuntimeWarning, match=r"is damaged .*moved to pairs-v1.damaged"):
         cache = PairCache(tmp_path)
-    assert cache._aside.read_bytes() == content
+    assert (tmp_path / "pairs-v1.damaged").read_bytes() == content
     scorer = CachedScorer(Counting(), cache)
     scorer.score(texts, pairs)
     scorer.score(texts, pairs)
@@ -230,27 +230,22 @@ def test_a_folder_that_cannot_be_made_turns_the_cache_off(tmp_path: Path) -> Non
      "database or disk is full"],
 )  # fmt: skip
 def test_trouble_with_the_file_is_told_once(
-    tmp_path: Path, trouble: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, trouble: str, connections: list[Any]
 ) -> None:
     texts, pairs = grid(10)
     cache = PairCache(tmp_path)
-    attempts: list[int] = []
-
-    def fail(*_: object) -> None:
-        attempts.append(1)
-        raise sqlite3.OperationalError(trouble)
-
-    monkeypatch.setattr("prevalence.nli.cache._make_room", fail)
+    (connection,) = connections
+    connection.faults["INSERT"] = sqlite3.OperationalError(trouble)
     with pytest.warns(RuntimeWarning, match=f"cannot be used .{trouble}") as caught:
         found = CachedScorer(Counting(), cache).score(texts, pairs)
     assert equal(found, Counting().score(texts, pairs))
-    assert (len(caught), len(attempts)) == (1, 1)
+    assert (len(caught), connection.failed) == (1, 1)
 
 
 def test_a_lock_that_stays_turns_the_cache_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("prevalence.nli.cache._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("prevalence.nli.cache.BUSY_SECONDS", 0.05)
     cache = PairCache(tmp_path)
     blocker = sqlite3.connect(cache.path)
     blocker.execute("BEGIN EXCLUSIVE")
@@ -261,10 +256,13 @@ def test_a_lock_that_stays_turns_the_cache_off(
     blocker.close()
 
 
-def test_the_store_is_asked_by_the_unit_and_not_by_the_pair(tmp_path: Path) -> None:
+def test_the_store_is_asked_by_the_unit_and_not_by_the_pair(
+    tmp_path: Path, connections: list[Any]
+) -> None:
     cache = PairCache(tmp_path)
     statements: list[str] = []
-    cache._db.set_trace_callback(statements.append)  # type: ignore[union-attr]
+    (connection,) = connections
+    connection.set_trace_callback(statements.append)
     texts, pairs = grid(400)
     scorer = CachedScorer(Counting(work_unit=1_000), cache)
     for run, writes in enumerate((2, 0)):
@@ -282,18 +280,18 @@ def test_answers_of_another_reading_are_asked_again(
 ) -> None:
     texts, pairs = grid(3)
     CachedScorer(Counting(), PairCache(tmp_path)).score(texts, pairs)
-    key = CachedScorer(Counting(), PairCache(tmp_path))._key(texts, *pairs[0])
     # The first reading has no name: caches from before readings were named are read on.
-    named = b"d" * 16 + texts.digest(int(pairs[0, 0])) + texts.digest(int(pairs[0, 1]))
-    assert key == hashlib.blake2b(named, digest_size=16).digest()
-    monkeypatch.setattr(module, "_READING", b"1")
+    named = [b"d" * 16 + texts.digest(p) + texts.digest(h) for p, h in pairs.tolist()]
+    keys = [hashlib.blake2b(parts, digest_size=16).digest() for parts in named]
+    assert set(PairCache(tmp_path).get(keys)) == set(keys)
+    monkeypatch.setattr(module, "READING", b"1")
     again = CachedScorer(Counting(), PairCache(tmp_path))
     again.score(texts, pairs)
     assert (again.counts.hits, again.misses) == (0, 15)
 
 
 def test_large_units_are_stored_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_UNIT", 8)
+    monkeypatch.setattr(module, "MOST_UNIT", 8)
     texts, pairs = grid(7)
     inner = Counting(work_unit=10**6)
     inner.fail_at = 20

@@ -234,7 +234,7 @@ def test_one_model_is_opened_on_each_device(
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", noted)
     shared: Any = open_scorer("embedded", device="cuda:0,cuda:3", windows=windows)
     assert isinstance(shared, SharedScorer)
-    assert (shared._readable, shared._premise_once) == expected
+    assert (shared.readable, shared.premise_once) == expected
     assert opened == ["cuda:0", "cuda:3"]
     assert not isinstance(open_scorer("embedded", device="cpu"), SharedScorer)
 
@@ -251,7 +251,7 @@ def test_a_cache_hands_every_device_as_many_pairs_as_one(fake_scorer: type[FakeS
     store: Any = SimpleNamespace(get=lambda _keys: {}, put=lambda _entries: None)
     table = _texts([4] * 30)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cached_scorer, "_MOST_UNIT", 50)
+        patch.setattr(cached_scorer, "MOST_UNIT", 50)
         scorer = cached_scorer.CachedScorer(Noted(each), store)
         scorer.score(table, np.array([[i % 20, 20 + i // 20] for i in range(200)]))
     assert asked == [150, 50]

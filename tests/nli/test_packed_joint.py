@@ -13,10 +13,11 @@ from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.kernels import packing
 from prevalence.models.checkpoint import load_checkpoint
 from prevalence.nli import registered
+from prevalence.nli.disentangled import DISENTANGLED
 from prevalence.nli.first_token import FirstTokenLayer
 from prevalence.nli.joint import JointReader, PackedJointReader
 from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, TextTable
-from prevalence.nli.registered import PACKED_FAMILIES, RegisteredEncoder, obstacle
+from prevalence.nli.registered import PACKED_FAMILIES, obstacle
 from prevalence.nli.scorer import NLIScorer
 from prevalence.nli.segments import Segments
 
@@ -65,8 +66,8 @@ def test_packed_equals_padded_equals_one_at_a_time(
 ) -> None:
     packed = NLIScorer(str(folder), device="cpu", packing="packed")
     padded = NLIScorer(str(folder), device="cpu", packing="padded")
-    assert isinstance(packed._reader, PackedJointReader)
-    assert isinstance(padded._reader, JointReader)
+    assert isinstance(packed.reader, PackedJointReader)
+    assert isinstance(padded.reader, JointReader)
     found, expected = packed.score(*number(pairs)), padded.score(*number(pairs))
     _check_equal(found, expected)
     alone = hf_pairs(folder, pairs)
@@ -129,7 +130,7 @@ def test_long_pairs_windows_and_truncation(
 
 
 def _reader(scorer: NLIScorer) -> type:
-    return type(scorer._reader)
+    return type(scorer.reader)
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "electra", "camembert"])
@@ -215,9 +216,11 @@ def test_half_precision_has_its_head_in_float32_and_says_so(
     padded = opened("roberta", dtype="bfloat16", packing="padded")
     assert "pack" not in padded.traits.signature
     assert scorer.traits.digest != padded.traits.digest
-    states = torch.randn(2, 32)
-    head = scorer._reader._head
-    assert head(states).dtype == torch.float32
+    spans = np.array([[0, 3, 3, 2], [1, 2, 0, 4]])
+    with torch.inference_mode():
+        logits = scorer.reader.logits(torch.arange(5, 12, dtype=torch.int32), spans)
+    assert logits.dtype == torch.float32
+    assert (logits.bfloat16() != logits).any()
     assert scorer.checkpoint.model.classifier.dense.weight.dtype == torch.bfloat16
     exact = opened("roberta").score(*number(pairs)).entailment
     assert np.abs(scorer.score(*number(pairs)).entailment - exact).max() < 0.2
@@ -300,7 +303,7 @@ def test_gpu_packed_equals_cpu_padded(
     on_gpu: torch.device, folder: Path, pairs: Pairs, number: Number
 ) -> None:
     found = NLIScorer(str(folder), device=str(on_gpu), batch_tokens=500)
-    assert isinstance(found._reader, PackedJointReader)
+    assert isinstance(found.reader, PackedJointReader)
     expected = NLIScorer(str(folder), device="cpu", packing="padded")
     _check_equal(found.score(*number(pairs)), expected.score(*number(pairs)), 1e-5)
 
@@ -315,7 +318,7 @@ def test_gpu_packed_is_within_twice_the_error_of_padded(
         NLIScorer(str(folder), device=str(on_gpu), dtype=dtype, packing=packing)
         for packing in ("packed", "padded")
     )
-    own = type(packed._reader._encoder) is RegisteredEncoder
+    own = packed.checkpoint.model.config.model_type not in DISENTANGLED
     assert packed.traits.signature["pack"] == ("varlen" if own else "blocks")
     errors = [np.abs(s.score(*number(pairs)).entailment - exact).max() for s in (packed, padded)]
     assert errors[0] <= 2 * errors[1] + 1e-3

@@ -196,11 +196,11 @@ def test_order_grouping_and_repetition_change_nothing(
 ) -> None:
     table, numbers = number(pairs)
     rows = np.array(data.draw(st.lists(st.integers(0, len(pairs) - 1), max_size=24)), np.int64)
-    usual, scorer._runner.budget = scorer._runner.budget, budget
+    usual, scorer.batch_tokens = scorer.batch_tokens, budget
     try:
         found = scorer.score(table, numbers[rows])
     finally:
-        scorer._runner.budget = usual
+        scorer.batch_tokens = usual
     np.testing.assert_allclose(found.entailment, expected[rows, 2], rtol=0, atol=1e-5)
     np.testing.assert_allclose(found.contradiction, expected[rows, 0], rtol=0, atol=1e-5)
 

@@ -132,11 +132,11 @@ def test_order_batches_and_repetition_change_nothing(
     table, numbers = number(pairs)
     expected = answers(family)
     rows = np.array(data.draw(st.lists(st.integers(0, len(pairs) - 1), max_size=16)), np.int64)
-    usual, scorer._runner.budget = scorer._runner.budget, budget
+    usual, scorer.batch_tokens = scorer.batch_tokens, budget
     try:
         found = scorer.score(table, numbers[rows])
     finally:
-        scorer._runner.budget = usual
+        scorer.batch_tokens = usual
     np.testing.assert_allclose(found.entailment, expected.entailment[rows], rtol=0, atol=1e-5)
     np.testing.assert_allclose(found.contradiction, expected.contradiction[rows], rtol=0, atol=1e-5)
     np.testing.assert_array_equal(found.flags, expected.flags[rows])
@@ -328,16 +328,24 @@ def test_the_shortest_limit(
 
 
 def test_token_types_are_kept_from_a_model_that_takes_none(
-    checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, altered: Callable[..., Path]
+    checkpoint: Callable[..., Path], number: Number, altered: Callable[..., Path]
 ) -> None:
+    def given_types(folder: Path) -> bool:
+        scorer, seen = NLIScorer(str(folder), device="cpu"), []
+        scorer.checkpoint.model.register_forward_pre_hook(
+            lambda _model, _given, inputs: seen.append("token_type_ids" in inputs), with_kwargs=True
+        )
+        scorer.score(*number([("dry boots", "dry")]))
+        (given,) = seen
+        return given
+
     listed = ["input_ids", "token_type_ids", "attention_mask"]
     folder = altered("gpt2", "tokenizer_config.json", model_input_names=listed)
-    scorer = NLIScorer(str(folder), device="cpu")
-    assert scorer._reader._uses_types  # GPT-2 takes them
-    assert NLIScorer(str(checkpoint("bert")), device="cpu")._reader._uses_types
-    assert not NLIScorer(str(checkpoint("roberta")), device="cpu")._reader._uses_types
+    assert given_types(folder)  # GPT-2 takes them
+    assert given_types(checkpoint("bert"))
+    assert not given_types(checkpoint("roberta"))
     bart = altered("bart", "tokenizer_config.json", model_input_names=listed)
-    assert not NLIScorer(str(bart), device="cpu")._reader._uses_types  # BART has no such input
+    assert not given_types(bart)  # BART has no such input
 
 
 def test_special_tokens_in_a_review_do_not_stop_a_batch(

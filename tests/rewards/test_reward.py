@@ -23,6 +23,7 @@ from prevalence.errors import ConfigurationError, ModelError
 from prevalence.records import Review
 from prevalence.rewards import PrevalenceReward, Shaping
 from prevalence.rewards import batch as batch_module
+from prevalence.scorers.registry import ScorerOptions
 
 REVIEWS = ["warm and dry", "warm", "warm but dear", "nothing of note"]
 NAME = "pair of boots"
@@ -195,26 +196,44 @@ def test_what_was_asked_is_kept_across_calls(reward_of, fake_scorer, answers):
     assert len(scorer.asked) == asked
 
 
-def test_what_is_kept_has_a_bound(reward_of, fake_scorer, answers):
+def tables_of(scorer):
+    """The table of texts of each call that a scorer gets from now on."""
+    tables, usual = [], scorer.score
+    scorer.score = lambda texts, *a, **k: (tables.append(texts), usual(texts, *a, **k))[1]
+    return tables
+
+
+def test_what_is_kept_has_a_bound(reward_of, fake_scorer, answers, monkeypatch):
+    stores = []
+
+    class Noted(batch_module.MemoryCache):
+        def __init__(self, pairs):
+            super().__init__(pairs)
+            stores.append(self)
+
+    monkeypatch.setattr(batch_module, "MemoryCache", Noted)
     scorer = fake_scorer(answers)
+    tables = tables_of(scorer)
     reward = reward_of(scorer=scorer, kept_pairs=3, kept_characters=30)
-    engine = reward._batches.engine
     for _ in range(3):
         assert trainer_call(reward) == pytest.approx(EXPECTED)
-    assert len(engine.scorer._cache) == 3
+    assert list(map(len, stores)) == [3]
     most = sum(map(len, [*COMPLETIONS, *REVIEWS, "I bought a pair of boots."]))
-    assert engine._new_table().characters <= 30 + most
+    assert tables[-1].characters <= 30 + most
     trainer_call(reward, ["Something else entirely, of some length."])
-    assert engine._new_table().characters < most
+    assert tables[-1].characters < most
 
 
-def test_the_table_of_texts_is_kept_below_its_bound(reward_of):
-    reward = reward_of()
+def test_the_table_of_texts_is_kept_below_its_bound(reward_of, fake_scorer, answers):
+    scorer = fake_scorer(answers)
+    tables = tables_of(scorer)
+    reward = reward_of(scorer=scorer, kept_pairs=0)
     trainer_call(reward)
-    table = reward._batches.engine._new_table()
-    assert len(table) > 0
+    asked = len(tables)
+    assert len(tables[0]) > 0
     trainer_call(reward)
-    assert reward._batches.engine._new_table() is table
+    assert len(tables) == 2 * asked > 0
+    assert all(table is tables[0] for table in tables)
 
 
 @settings(deadline=None, max_examples=40)
@@ -266,12 +285,28 @@ def test_a_model_without_contradictions_logs_no_share_of_them(reward_of, fake_sc
     assert "prevalence/unsupported" in logged
 
 
-def test_it_loads_on_first_use_and_is_released():
+@pytest.fixture
+def opened(monkeypatch):
+    """The scorers that are opened from now on; whoever clears the list holds none."""
+    scorers, usual = [], ScorerOptions.open
+
+    def noted(options):
+        scorers.append(usual(options))
+        return scorers[-1]
+
+    monkeypatch.setattr(ScorerOptions, "open", noted)
+    return scorers
+
+
+def test_it_loads_on_first_use_and_is_released(opened):
     reward = PrevalenceReward("rouge1-precision")
     assert not reward.loaded
     first = trainer_call(reward)
     assert reward.loaded
-    held = weakref.ref(reward._batches.engine.scorer._inner)
+    held = weakref.ref(opened.pop())
+    assert not opened
+    gc.collect()
+    assert held() is not None
     reward.release()
     gc.collect()
     assert held() is None
@@ -292,7 +327,7 @@ def test_a_pickle_carries_the_options_alone():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_forked_child_starts_afresh():
+def test_a_forked_child_starts_afresh(opened):
     reward = PrevalenceReward("rouge1-precision")
     expected = trainer_call(reward)
     queue = multiprocessing.get_context("fork").Queue()
@@ -300,12 +335,27 @@ def test_a_forked_child_starts_afresh():
     def child():
         queue.put((reward.loaded, trainer_call(reward)))
 
-    # Held by a thread that the child does not have: it must not wait for it.
-    with reward._batches._lock:
-        process = multiprocessing.get_context("fork").Process(target=child)
-        process.start()
-        assert queue.get(timeout=60) == (False, expected)
-        process.join(60)
+    (scorer,) = opened
+    usual, inside, released = scorer.score, threading.Event(), threading.Event()
+
+    def waits(*arguments, **options):
+        inside.set()
+        assert released.wait(120)
+        return usual(*arguments, **options)
+
+    scorer.score = waits
+    with ThreadPoolExecutor(1) as pool:
+        # In the middle of a call, in a thread that the child does not have: it must not wait.
+        call = pool.submit(trainer_call, reward, ["Not asked before."])
+        try:
+            assert inside.wait(60)
+            process = multiprocessing.get_context("fork").Process(target=child)
+            process.start()
+            assert queue.get(timeout=60) == (False, expected)
+            process.join(60)
+        finally:
+            released.set()
+        assert len(call.result(60)) == 1
     assert process.exitcode == 0
     assert reward.loaded
 
@@ -358,22 +408,34 @@ def test_the_signature_names_the_shaping(reward_of):
     assert "|reward-sentences:3|reward-coverage:0.5|v:" in shaped
 
 
-def test_a_process_takes_its_own_gpu(monkeypatch):
+def test_a_process_takes_its_own_gpu(monkeypatch, fake_scorer, answers):
     import torch
+
+    def opened_on(asked):
+        devices = []
+
+        def noted(options):
+            devices.append(options.device)
+            return fake_scorer(answers)
+
+        monkeypatch.setattr(ScorerOptions, "open", noted)
+        assert batch_module.BatchScorer(ScorerOptions(model="embedded", device=asked)).engine
+        (device,) = devices
+        return device
 
     monkeypatch.delenv("LOCAL_RANK", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert batch_module._own_device("auto") == "cpu"
+    assert opened_on("auto") == "cpu"
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    assert batch_module._own_device("auto") == "cuda:0"
+    assert opened_on("auto") == "cuda:0"
     monkeypatch.setenv("LOCAL_RANK", "1")
-    assert batch_module._own_device("auto") == "cuda:1"
-    assert batch_module._own_device("cpu") == "cpu"
+    assert opened_on("auto") == "cuda:1"
+    assert opened_on("cpu") == "cpu"
     # A launcher that shows each process one GPU only.
     monkeypatch.setenv("LOCAL_RANK", "5")
-    assert batch_module._own_device("auto") == "cuda:0"
+    assert opened_on("auto") == "cuda:0"
 
 
 def test_the_embedded_model_agrees_with_the_metric():

@@ -11,6 +11,7 @@ import pytest
 
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.nli.pairs import PairScorer, TextTable
+from prevalence.scorers import qafe
 from prevalence.scorers.qafe import (
     QuestionAnswerer,
     QuestionScorer,
@@ -159,41 +160,66 @@ def test_answers_of_short_contexts_equal_single_calls(answerer, tiny):
     assert any(expected)
 
 
-def test_a_long_context_is_read_in_windows(answerer):
-    windows, owner, offsets = answerer._windows([("who ?", LONG), ("who ?", "dry")])
-    assert owner == [*[0] * (len(owner) - 1), 1]
-    assert len(owner) > 3
-    read = {int(place) for inside, spans in offsets[:-1] for place in spans[inside][:, 0]}
+def test_a_long_context_is_read_in_windows(answerer, monkeypatch):
+    windows = []
+
+    def all_of_it(window):
+        """As an answer the whole window, and the better the further on it ends."""
+        windows.append(window)
+        inside = window.offsets[window.context]
+        return float(inside.max()), int(inside.min()), int(inside.max())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(qafe, "best_span", all_of_it)
+        last, short = answerer.answer([("who ?", LONG), ("who ?", "dry")])
+    # Windows that were another question's would give it other answers.
+    assert short == "dry"
+    assert LONG.rstrip().endswith(last)
+    assert len(last) < len(LONG) / 2
+    of_long = [window for window in windows if window.offsets[window.context].max() > len("dry")]
+    assert len(windows) == len(of_long) + 1 > 3
+    read = {int(place) for window in of_long for place in window.offsets[window.context][:, 0]}
     assert {LONG.find("undone"), LONG.rfind("undone")} <= read
-    assert max(len(window["input_ids"]) for window in windows) <= 64
+    assert max(len(window.start) for window in windows) <= 64
     assert isinstance(answerer.answer([("what " * 80, LONG)])[0], str)
 
 
-def test_end_to_end(tiny, asked, tmp_path):
+def test_end_to_end(tiny, answerer, asked, tmp_path):
     name = f"qafe:qg={tiny('seq2seq')},qa={tiny('answerer')},unfiltered"
     scorer = open_scorer(name, device="cpu", cache=tmp_path, threshold=0.2)
     assert isinstance(scorer, PairScorer)
     assert (scorer.traits.threshold, scorer.traits.signature["consistency"]) == (0.2, "qafe")
     scores = asked(scorer, (REVIEW, CLAIM), (CLAIM, REVIEW), (LONG, CLAIM))
     assert ((scores.entailment >= 0) & (scores.entailment <= 1)).all()
-    inner = scorer._inner
+    (inner,) = scorer.inners
     texts = TextTable()
     claim = texts.add(CLAIM)
     questions = inner.questions(texts, np.array([claim]))[claim]
     assert questions  # the untrained model may write nothing for some answers
     assert {question.answer for question in questions} <= set(answer_spans(CLAIM))
-    answers = inner._answerer.answer([(question.text, REVIEW) for question in questions])
+    answers = answerer.answer([(question.text, REVIEW) for question in questions])
     expected = np.mean([answer_f1(q.answer, a) for q, a in zip(questions, answers, strict=True)])
     assert scores.entailment[0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_folder_states_its_template(tiny, tmp_path):
+def test_a_folder_states_its_template(tiny, tmp_path, monkeypatch):
+    from transformers import PreTrainedTokenizerBase
+
     folder = shutil.copytree(tiny("seq2seq"), tmp_path / "writer")
     usual = QuestionWriter(str(folder), device="cpu").digest
     stated = folder / "question_generation.json"
     stated.write_text(json.dumps({"template": "{context} | {answer}"}))
     writer = QuestionWriter(str(folder), device="cpu")
-    assert writer._filled("{context}", "c") == "c | {context}"
+    read, usual = [], PreTrainedTokenizerBase.__call__
+
+    def noted(tokenizer, text, **options):
+        read.append(text)
+        return usual(tokenizer, text, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PreTrainedTokenizerBase, "__call__", noted)
+        writer.write([("{context}", "c")])
+    assert read == ["c | {context}"]
     assert writer.digest != usual
     for text, said in (('{"template": "{answer}"}', "once each"), ("[]", "no JSON object")):
         stated.write_text(text)

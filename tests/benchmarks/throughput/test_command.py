@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from benchmarks.throughput.__main__ import _EPILOG, bench
+from benchmarks.throughput.__main__ import bench
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_a_table_and_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_json_and_bad_names() -> None:
-    lines = _EPILOG.replace("\\\n", "").splitlines()
+    lines = (bench.epilog or "").replace("\\\n", "").splitlines()
     (example,) = (line for line in lines if "--contenders" in line)
     result = run(*shlex.split(example)[3:], "--repeats", 1, "--device", "cpu", "--json")
     (model,) = json.loads(result.stdout)["models"]
