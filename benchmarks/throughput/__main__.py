@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,7 @@ GPU; tiny and small are small likenesses that a CPU can run.
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
 @quiet_option
+@click.option("--debug", is_flag=True, hidden=True, expose_value=False)
 def bench(
     *, models: str | None, output: Path | None, as_json: bool, quiet: bool, **parameters: Any
 ) -> None:
@@ -179,5 +181,5 @@ def _write(
 
 
 if __name__ == "__main__":
-    with reported(lambda: False):
+    with reported(lambda: "--debug" in sys.argv):
         bench.main(prog_name="python -m benchmarks.throughput", standalone_mode=False)

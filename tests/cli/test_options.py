@@ -156,3 +156,11 @@ def test_a_misspelt_option_is_refused_with_the_nearest() -> None:
         {"threshold": 0.1},
         {"threshold": 0.1, "packing": "padded"},
     ]
+
+
+def test_the_prompts_offered_are_those_that_there_are():
+    from prevalence.baselines.judges.writing import PROMPTS
+    from prevalence.cli.summarize import summarize
+
+    (prompt,) = (each for each in summarize.params if each.name == "prompt")
+    assert tuple(prompt.type.choices) == PROMPTS
