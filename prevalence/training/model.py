@@ -132,6 +132,7 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
                 local_files_only=True, use_safetensors=True,
                 ignore_mismatched_sizes=columns is None,
             )  # fmt: skip
+        _thin_out(model, settings.layers)
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
         _check_limits(config, tokenizer, path, settings)
     except (OSError, ValueError, KeyError, ImportError) as error:
@@ -139,6 +140,23 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
         raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
     _freeze(model, settings)
     return Classifier(model.train(), tokenizer, columns or (0, 1, 2), settings)
+
+
+def _thin_out(model: Any, layers: int) -> None:
+    """Keep ``layers`` of the encoder's layers, evenly spaced from the first; 0 keeps all.
+
+    Raises:
+        ValueError: the encoder is no stack of layers with that many.
+    """
+    if not layers:
+        return
+    encoder = getattr(model.base_model, "encoder", None)
+    found = list(getattr(encoder, "layer", ()))
+    if len(found) < layers:
+        raise ValueError(f"model.layers = {layers}, and the encoder has {len(found)}")
+    kept = [found[place * len(found) // layers] for place in range(layers)]
+    model.base_model.encoder.layer = nn.ModuleList(kept)
+    model.config.num_hidden_layers = layers
 
 
 def _check_architecture(config: Any, path: Path, settings: ModelSettings) -> None:

@@ -195,7 +195,7 @@ def _cross_validate(
     outcomes: list[StageResult] = []
     for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
         outcome = shop.run_stage(
-            stage, parent, source=cross.source, without=held, label=f" fold {number}"
+            stage, parent, without=held, label=f" fold {number}"
         )
         shop.load(outcome)
         scores[inside] = shop.entailment(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from prevalence.errors import ConfigurationError
-from prevalence.labelled import LABEL_MODES
+from prevalence.labelled import LABEL_MODES, Document
 from prevalence.models import devices
 from prevalence.models.checkpoint import ATTENTIONS, FIRST, JOINT, POOLINGS, PREMISE_FIRST
 from prevalence.training.mixture import VIEWS
@@ -51,6 +51,7 @@ class ModelSettings:
         freeze_embeddings: leave the embeddings as they are.
         freeze_words: leave the word embeddings as they are, and train positions and types.
         freeze_layers: leave this many of the lowest layers as they are.
+        layers: keep this many of the base's layers, evenly spaced from the first; 0 keeps all.
     """
 
     base: str
@@ -64,6 +65,7 @@ class ModelSettings:
     freeze_embeddings: bool = False
     freeze_words: bool = False
     freeze_layers: int = 0
+    layers: int = 0
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,9 @@ class DataSource:
         products: file of reviews and summaries that ReviewNLI's released answers speak of.
         summaries: systems whose summary sentences a teacher judges, where records have summaries.
         taught: whether the recipe's teacher labels it.
+        only: read products whose id begins with this, and cut it off; empty reads all. Two sources
+            whose ids agree then are of the same product, and a fold holds out both.
+        leave_out: leave out products whose id begins with this.
     """
 
     name: str
@@ -131,6 +136,17 @@ class DataSource:
     products: str = ""
     summaries: tuple[str, ...] = ()
     taught: bool = False
+    only: str = ""
+    leave_out: str = ""
+
+    def select(self, documents: Sequence[Document]) -> list[Document]:
+        """The documents of the products that this source is about."""
+        return [
+            dataclasses.replace(document, group=document.group.removeprefix(self.only))
+            for document in documents
+            if document.group.startswith(self.only)
+            and not (self.leave_out and document.group.startswith(self.leave_out))
+        ]
 
 
 @dataclass(frozen=True)
@@ -384,7 +400,10 @@ def _range_faults(recipe: Recipe) -> list[str]:
             model.max_length, model.max_hypothesis
         )
         >= 16,
-        "model.freeze_layers must not be negative": model.freeze_layers >= 0,
+        "model.freeze_layers and model.layers must not be negative": min(
+            model.freeze_layers, model.layers
+        )
+        >= 0,
         "optimizer.layer_decay must be in (0, 1]": 0 < opt.layer_decay <= 1,
         "optimizer.warmup must be in [0, 1)": 0 <= opt.warmup < 1,
         "optimizer.clip must be positive": opt.clip > 0,

@@ -133,7 +133,8 @@ class Workshop:
         source = self.recipe.source(name)
         beside = [self._beside(path) for path in (source.threeway, source.products)]
         extra = [file_digest(path) for path in beside if path is not None and path.is_file()]
-        return "".join([file_digest(self.paths[name]), *extra])
+        selected = [f"{source.only}|{source.leave_out}"] if source.only or source.leave_out else []
+        return "".join([file_digest(self.paths[name]), *extra, *selected])
 
     def _base_key(self) -> str:
         run = self.recipe.run
@@ -149,13 +150,19 @@ class Workshop:
         """Documents of a source, read once."""
         if name not in self._documents:
             source = self.recipe.source(name)
-            self._documents[name] = read_documents(
+            found = read_documents(
                 self.paths[name],
                 labels="soft" if source.labels == "soft" else "majority",
                 threeway=self._beside(source.threeway),
                 products=self._beside(source.products),
                 summaries=source.summaries,
             )
+            self._documents[name] = source.select(found)
+            if not self._documents[name]:
+                raise ConfigurationError(
+                    f"source {name!r}: no product of {self.paths[name]} is left by "
+                    f"only = {source.only!r} and leave_out = {source.leave_out!r}"
+                )
         return self._documents[name]
 
     def learn_from(self, models: Sequence[str], teacher: Teacher) -> None:
@@ -232,7 +239,6 @@ class Workshop:
         stage: Stage,
         parent: StageResult,
         *,
-        source: str = "",
         without: frozenset[str] = frozenset(),
         label: str = "",
     ) -> StageResult:
@@ -241,8 +247,7 @@ class Workshop:
         Args:
             stage: what to train.
             parent: outcome to start from.
-            source: source that groups are held out of.
-            without: groups to leave out.
+            without: groups to leave out of every source.
             label: shown in progress and part of the seed, to tell folds apart.
 
         Returns:
@@ -255,7 +260,7 @@ class Workshop:
             return StageResult(key, weights, float(facts["seconds"]))
         self.load(parent)
         checkpoint = self.work / f"{stage.name}-{key}.partial.safetensors"
-        plan = self._plan(stage, checkpoint, source=source, without=without, label=label)
+        plan = self._plan(stage, checkpoint, without=without, label=label)
         result = train_run(self.classifier, plan, self.recipe, progress=self.progress)
         state.save_tensors(finished, result.weights, _facts(stage, result))
         checkpoint.unlink(missing_ok=True)
@@ -277,11 +282,11 @@ class Workshop:
         )
 
     def _plan(
-        self, stage: Stage, checkpoint: Path, *, source: str, without: frozenset[str], label: str
+        self, stage: Stage, checkpoint: Path, *, without: frozenset[str], label: str
     ) -> RunPlan:
         seed = int(_hash(self.recipe.run.seed, stage.name, label)[:8], 16)
         parts = [
-            MixPart(self._kept(item.source, source, without), item.view, item.samples)
+            MixPart(self._kept(item.source, without), item.view, item.samples)
             for item in stage.mix
         ]
         whole = self.recipe.model.architecture == PREMISE_FIRST
@@ -301,11 +306,8 @@ class Workshop:
             patience=validation.patience if validation else 1,
         )
 
-    def _kept(self, name: str, source: str, without: frozenset[str]) -> list[Document]:
-        documents = self.documents(name)
-        if name != source:
-            return documents
-        return [document for document in documents if document.group not in without]
+    def _kept(self, name: str, without: frozenset[str]) -> list[Document]:
+        return [document for document in self.documents(name) if document.group not in without]
 
     def _validator(self, name: str, metric: str) -> Any:
         judged = self.judged(name)
