@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.errors import InputError
-from prevalence.labelled.documents import Document, items_of, read_records, text_of
+from prevalence.labelled.documents import Document, Record, items_of, read_records, text_of
 from prevalence.labelled.layouts import LabelMode, parse_record
 from prevalence.labelled.reviewnli import is_released, join_released
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -92,7 +92,8 @@ def read_documents(
         labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
             records with the same `id` into neutral and contradiction.
-        products: File with the reviews and summaries that ReviewNLI's released answers speak of.
+        products: File with the reviews and summaries that ReviewNLI's released answers speak of,
+            or with the `reviews` of the products whose grouped records have none.
         summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
 
     Returns:
@@ -117,12 +118,31 @@ def read_documents(
         return join_released(records, products, labels)
     known = {str(record["id"]) for _, record in records if "id" in record}
     splits = dict(_read_threeway(threeway, known)) if threeway is not None else {}
+    beside = _read_beside(products) if products is not None else {}
     documents: list[Document] = []
     for where, record in records:
         split = splits.get(str(record.get("id")))
         whole = record if split is None else {**record, "labels": split}
+        if products is not None and "reviews" not in record:
+            whole = _with_reviews(whole, beside, f"{where}: {products}")
         documents.extend(parse_record(whole, where, labels, summaries=summaries))
     return documents
+
+
+def _read_beside(products: Path) -> dict[str, Record]:
+    """Records of a products file by the product that they name."""
+    return {str(record.get("product_id", "")): record for _, record in read_records(products)}
+
+
+def _with_reviews(record: Record, beside: Mapping[str, Record], where: str) -> Record:
+    """A grouped record that has sentences and labels alone, with its product's reviews."""
+    product = beside.get(text_of(record, "product_id", where))
+    if product is None:
+        raise InputError(
+            f"{where}: holds no product {record['product_id']!r}; give the file with its reviews"
+        )
+    shared = {key: product[key] for key in ("reviews", "name", "category") if key in product}
+    return {**shared, **record}
 
 
 def _read_threeway(path: Path, known: Collection[str]) -> Iterator[tuple[str, list[str]]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import BackendError, ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.devices import dtype_name, open_device
+from prevalence.models.eight_bit import folded_weights
 from prevalence.models.registry import Checkpoint, lookup
 
 if TYPE_CHECKING:
@@ -509,19 +510,26 @@ def load_network(
     import transformers
 
     _refuse_pickles(folder, model)
+    automatic = getattr(transformers, kind)
     try:
+        folded = folded_weights(folder)
         with quiet_transformers():
-            network, info = getattr(transformers, kind).from_pretrained(
-                folder,
-                config=config,
-                dtype=dtype,
-                use_safetensors=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
+            if folded is None:
+                network, info = automatic.from_pretrained(
+                    folder,
+                    config=config,
+                    dtype=dtype,
+                    use_safetensors=True,
+                    trust_remote_code=False,
+                    output_loading_info=True,
+                )
+                absent = info["missing_keys"]
+            else:
+                network = automatic.from_config(config, dtype=dtype, trust_remote_code=False)
+                absent = network.load_state_dict(folded, strict=False).missing_keys
     except Exception as error:
         raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
-    missing = [name for name in sorted(info["missing_keys"]) if not name.startswith(optional)]
+    missing = [name for name in sorted(absent) if not name.startswith(optional)]
     if missing:
         wanted = "fine-tuned classifier" if kind == _CLASSIFIER else f"model for {kind}"
         raise ModelError(

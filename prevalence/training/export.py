@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from safetensors.torch import load_file, save_file
 
 from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
+from prevalence.models.eight_bit import pack_rows
 from prevalence.training.stages import Workshop, file_digest
 
 if TYPE_CHECKING:
@@ -73,8 +75,8 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         recipe.output.description.strip() or "A natural language inference model.",
         "",
         f"- Base: `{recipe.model.base}`",
-        f"- Parameters: {parameters / 1e6:.1f} million, stored in "
-        f"{'float16' if recipe.output.half else 'float32'} (compute in float32 on a CPU)",
+        f"- Parameters: {parameters / 1e6:.1f} million, stored in {_STORED[recipe.output.store]} "
+        "(compute in float32 on a CPU)",
         "- Labels: entailment, neutral, contradiction",
         f"- Decision: a premise supports a hypothesis if P(entailment) > {threshold:.4f} "
         "(`prevalence_threshold` in config.json)",
@@ -82,6 +84,13 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         f"- Licence of the weights: {recipe.output.licence}",
         f"- SHA-256 of model.safetensors: `{digest}`",
     ])  # fmt: skip
+
+
+_STORED = {
+    "int8": "8 bits with a float32 scale for each row of a matrix",
+    "float16": "float16",
+    "float32": "float32",
+}
 
 
 def _reading(recipe: Recipe) -> tuple[str, ...]:
@@ -231,10 +240,13 @@ def write_checkpoint(
     recipe = shop.recipe
     folder.mkdir(parents=True, exist_ok=True)
     model = copy.deepcopy(shop.classifier.model).cpu().eval()
-    if recipe.output.half:
+    if recipe.output.store == "float16":
         model.half()
     with quiet_transformers():
         model.save_pretrained(folder)  # type: ignore[operator]
+    if recipe.output.store == "int8":
+        file = folder / "model.safetensors"
+        save_file(pack_rows(load_file(file)), file, metadata={"format": "pt"})
     tokenizer = shop.classifier.tokenizer
     # The truncation of its last call is no part of the model.
     tokenizer.backend_tokenizer.no_truncation()

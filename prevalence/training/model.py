@@ -18,6 +18,7 @@ from prevalence.models.checkpoint import (
     quiet_transformers,
     real_limit,
 )
+from prevalence.models.eight_bit import folded_weights
 from prevalence.nli.packed import PackedClassifier
 from prevalence.training.inputs import JointInputs, PremiseFirstInputs
 
@@ -127,11 +128,18 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
         attention = "eager" if settings.architecture == PREMISE_FIRST else settings.attention
         torch.manual_seed(seed)
         with quiet_transformers():
-            model = AutoModelForSequenceClassification.from_pretrained(
-                path, config=config, dtype=torch.float32, attn_implementation=attention,
-                local_files_only=True, use_safetensors=True,
-                ignore_mismatched_sizes=columns is None,
-            )  # fmt: skip
+            folded = folded_weights(path)
+            if folded is None:
+                model = AutoModelForSequenceClassification.from_pretrained(
+                    path, config=config, dtype=torch.float32, attn_implementation=attention,
+                    local_files_only=True, use_safetensors=True,
+                    ignore_mismatched_sizes=columns is None,
+                )  # fmt: skip
+            else:
+                model = AutoModelForSequenceClassification.from_config(
+                    config, dtype=torch.float32, attn_implementation=attention
+                )
+                model.load_state_dict(folded)
         _thin_out(model, settings.layers)
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
         _check_limits(config, tokenizer, path, settings)

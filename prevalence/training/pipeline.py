@@ -13,7 +13,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.models.devices import open_device
 from prevalence.training.export import FoldFigures, HeldOutResult, write_checkpoint
 from prevalence.training.model import resolve_base
-from prevalence.training.recipe import read_recipe
+from prevalence.training.recipe import BY_RECIPE, read_recipe
 from prevalence.training.stages import StageResult, Workshop
 
 if TYPE_CHECKING:
@@ -67,12 +67,14 @@ def train(
     Raises:
         PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
+    work = work or output / ".training"
     _check_output(output, recipe)
     if recipe.run.threads:
         torch.set_num_threads(recipe.run.threads)
     shop = Workshop(
         recipe,
-        work=work or output / ".training",
+        base=_base(recipe, work=work, data=data, device=device, progress=progress),
+        work=work,
         data=data,
         device=open_device(device),
         progress=progress,
@@ -101,15 +103,36 @@ def train(
     return TrainingResult(output, threshold, selection, seconds, digest)
 
 
+def _base(
+    recipe: Recipe,
+    *,
+    work: Path,
+    data: Path | None,
+    device: str,
+    progress: ProgressCallback | None,
+) -> Path:
+    """The folder of the base, which is trained first where a recipe makes it."""
+    named = recipe.model.base
+    if not named.startswith(BY_RECIPE):
+        return resolve_base(named, recipe.folder)
+    own = read_recipe(recipe.folder / named.removeprefix(BY_RECIPE))
+    if own.model.base.startswith(BY_RECIPE):
+        raise ConfigurationError(f"{named}: a base's recipe cannot start from another recipe")
+    folder = work / "base"
+    train(own, folder, data=data, work=folder / ".training", device=device, progress=progress)
+    return folder
+
+
 def _check_output(output: Path, recipe: Recipe) -> None:
     """Refuse a folder that no training has written, and that of the base."""
     if not output.is_dir() or not any(output.iterdir()):
         return
     config = output / "config.json"
     trained = config.is_file() and '"prevalence_threshold"' in config.read_text(encoding="utf-8")
-    base = resolve_base(recipe.model.base, recipe.folder)
-    if output.samefile(base) or not (trained or (output / ".training").is_dir()):
-        held = "the recipe's base" if output.samefile(base) else "files of something else"
+    named = recipe.model.base
+    own = not named.startswith(BY_RECIPE) and output.samefile(resolve_base(named, recipe.folder))
+    if own or not (trained or (output / ".training").is_dir()):
+        held = "the recipe's base" if own else "files of something else"
         raise ConfigurationError(
             f"{output}: holds {held}; choose another folder for the checkpoint"
         )
@@ -194,9 +217,7 @@ def _cross_validate(
     scores = np.zeros(len(judged.pairs))
     outcomes: list[StageResult] = []
     for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
-        outcome = shop.run_stage(
-            stage, parent, without=held, label=f" fold {number}"
-        )
+        outcome = shop.run_stage(stage, parent, without=held, label=f" fold {number}")
         shop.load(outcome)
         scores[inside] = shop.entailment(
             [p for p, i in zip(judged.pairs, inside, strict=True) if i]

@@ -37,7 +37,8 @@ class ModelSettings:
     """What is trained.
 
     Attributes:
-        base: checkpoint folder, or ``package:NAME/FOLDER`` inside an installed package.
+        base: checkpoint folder, ``package:NAME/FOLDER`` inside an installed package, or
+            ``recipe:FILE`` for the output of another recipe, which is trained first.
         architecture: ``joint`` reads premise and hypothesis as one input; ``premise-first`` reads a
             premise once for all its hypotheses (BERT only), and draws examples by whole premises.
         max_length: longest pair in tokens; the premise is cut. With ``premise-first``, the longest
@@ -119,7 +120,8 @@ class DataSource:
         origin: what it is, for the card.
         labels: ``majority``, or ``soft`` for the mean over annotators.
         threeway: file that splits binary negatives into neutral and contradiction.
-        products: file of reviews and summaries that ReviewNLI's released answers speak of.
+        products: file of the reviews (and summaries) that the labels of ``path`` speak of, for
+            ReviewNLI's released answers and for grouped records without reviews.
         summaries: systems whose summary sentences a teacher judges, where records have summaries.
         taught: whether the recipe's teacher labels it.
         only: read products whose id begins with this, and cut it off; empty reads all. Two sources
@@ -224,7 +226,7 @@ class OutputSettings:
     Attributes:
         name: heading of the card.
         licence: licence of the weights.
-        half: store float16 instead of float32.
+        store: how matrices are stored: ``int8`` with a scale a row, ``float16`` or ``float32``.
         max_length: limit that a scorer should use; 0 takes the training limit.
         max_hypothesis: likewise, with ``premise-first``.
         contradiction: whether the head's contradiction class is good enough to be reported; if
@@ -235,7 +237,7 @@ class OutputSettings:
 
     name: str
     licence: str
-    half: bool = True
+    store: str = "float16"
     max_length: int = 0
     max_hypothesis: int = 0
     contradiction: bool = True
@@ -285,7 +287,10 @@ class Recipe:
 
 
 T = TypeVar("T")
+BY_RECIPE = "recipe:"
+"""Begins the name of a base that another recipe makes."""
 DTYPES = devices.DTYPES[1:]
+STORES = ("int8", "float16", "float32")
 METRICS = ("auc", "balanced_accuracy", "loss")
 
 
@@ -409,6 +414,7 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "optimizer.clip must be positive": opt.clip > 0,
         "optimizer.label_smoothing must be in [0, 1)": 0 <= opt.label_smoothing < 1,
         "optimizer.average_from must be in [0, 1]": 0 <= opt.average_from <= 1,
+        f"output.store must be {', '.join(STORES)}": recipe.output.store in STORES,
         "at least one [[stage]] is needed": bool(recipe.stages),
         "stage epochs must be at least 1": all(s.epochs >= 1 for s in recipe.stages),
         "stage batch_tokens must be 0 or at least model.max_length": all(

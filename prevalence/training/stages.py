@@ -29,7 +29,7 @@ from prevalence.training.loop import (
     train_run,
 )
 from prevalence.training.mixture import MixPart, draw_mixture
-from prevalence.training.model import Classifier, load_classifier, resolve_base
+from prevalence.training.model import Classifier, load_classifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -104,13 +104,14 @@ class Workshop:
         self,
         recipe: Recipe,
         *,
+        base: Path,
         work: Path,
         data: Path | None,
         device: torch.device,
         progress: ProgressCallback | None,
     ) -> None:
         self.recipe, self.work, self.data, self.progress = recipe, work, data, progress
-        self.base = resolve_base(recipe.model.base, recipe.folder)
+        self.base = base
         self.paths = {source.name: self._path(source) for source in recipe.sources}
         self.digests = {name: self._digest(name) for name in self.paths}
         self._documents: dict[str, list[Document]] = {}
@@ -286,8 +287,7 @@ class Workshop:
     ) -> RunPlan:
         seed = int(_hash(self.recipe.run.seed, stage.name, label)[:8], 16)
         parts = [
-            MixPart(self._kept(item.source, without), item.view, item.samples)
-            for item in stage.mix
+            MixPart(self._kept(item.source, without), item.view, item.samples) for item in stage.mix
         ]
         whole = self.recipe.model.architecture == PREMISE_FIRST
         epochs = [

@@ -253,3 +253,22 @@ def test_labelled_pairs_of_both_files_and_their_relations(shared_data: Path, nam
     assert pairs["review"] == (34_048 if real else 14_448)
     implied = sum(t.entailment for d in documents if d.relation == "sentence" for t in d.targets)
     assert implied == (2_731 if real else 419)
+
+
+def test_labels_of_reviews_that_lie_in_another_file(tmp_path: Path) -> None:
+    product = {"product_id": "p1", "name": "mug", "category": "home", "reviews": ["Red.", "Big."]}
+    labels = {
+        "product_id": "p1", "sentences": ["It is red.", "A mug."], "labels": [[1, 0], [0, 0]],
+        "follows_from_name": [1],
+    }  # fmt: skip
+    beside, file = tmp_path / "products.jsonl", tmp_path / "labels.jsonl"
+    beside.write_text(json.dumps(product), encoding="utf-8")
+    file.write_text(json.dumps(labels), encoding="utf-8")
+    *reviews, bought = read_documents(file, products=beside)
+    assert [document.premise for document in reviews] == ["Red.", "Big."]
+    assert {document.domain for document in reviews} == {"home"}
+    assert bought.premise == "I bought a mug."
+    assert [target.entailment for target in bought.targets] == [0.0, 1.0]
+    file.write_text(json.dumps(labels | {"product_id": "p2"}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"labels.jsonl:1: .*holds no product 'p2'"):
+        read_documents(file, products=beside)

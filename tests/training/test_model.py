@@ -48,6 +48,16 @@ def test_freezing(tiny_base: Path, options: dict[str, object], frozen: tuple[str
         assert parameter.requires_grad != name.startswith(frozen or ("nothing",))
 
 
+def test_a_base_may_be_thinned_out(tiny_base: Path) -> None:
+    whole = load_classifier(tiny_base, settings(tiny_base), seed=1).model
+    thin = load_classifier(tiny_base, settings(tiny_base, layers=1), seed=1).model
+    assert thin.config.num_hidden_layers == len(thin.bert.encoder.layer) == 1
+    kept, first = thin.bert.encoder.layer[0], whole.bert.encoder.layer[0]
+    assert torch.equal(kept.output.dense.weight, first.output.dense.weight)
+    with pytest.raises(ModelError, match=r"model.layers = 3, and the encoder has 2"):
+        load_classifier(tiny_base, settings(tiny_base, layers=3), seed=1)
+
+
 def test_layer_decay_lowers_the_rate_step_by_step(tiny_base: Path) -> None:
     model = load_classifier(tiny_base, settings(tiny_base), seed=1).model
     groups = parameter_groups(

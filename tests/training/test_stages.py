@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
+from prevalence.errors import ConfigurationError
 from prevalence.training import state
 from prevalence.training.loop import RunResult
-from prevalence.training.recipe import read_recipe
+from prevalence.training.recipe import Recipe, read_recipe
 from prevalence.training.stages import Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from prevalence.training.loop import RunPlan
     from prevalence.training.model import Classifier
@@ -38,8 +39,10 @@ def test_released_answers_are_a_source(recipe_file: Callable[..., Path], tmp_pat
     path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
 
     def shop() -> Workshop:
+        recipe = read_recipe(path)
         return Workshop(
-            read_recipe(path),
+            recipe,
+            base=Path(recipe.model.base),
             work=tmp_path / "work",
             data=None,
             device=torch.device("cpu"),
@@ -69,10 +72,18 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return runs
 
 
+def workshop(recipe: Recipe, work: Path) -> Workshop:
+    """The workshop of a recipe whose base is a folder."""
+    return Workshop(
+        recipe, base=Path(recipe.model.base), work=work, data=None,
+        device=torch.device("cpu"), progress=None,
+    )  # fmt: skip
+
+
 def run_first_stage(path: Path, work: Path) -> None:
     """Run the recipe's first stage, or fetch it."""
     recipe = read_recipe(path)
-    shop = Workshop(recipe, work=work, data=None, device=torch.device("cpu"), progress=None)
+    shop = workshop(recipe, work)
     shop.run_stage(recipe.stages[0], shop.start)
 
 
@@ -107,3 +118,62 @@ def test_every_file_of_the_base_counts(
         (base / name).write_text((base / name).read_text(encoding="utf-8") + "\n", "utf-8")
     run_first_stage(path, tmp_path / "work")
     assert trained == ["only", "only"]
+
+
+def test_a_source_takes_the_products_that_it_names(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    labelled = tmp_path / "labelled.jsonl"
+    rows = [
+        {"premise": f"it is {n}", "hypothesis": "x", "label": 1, "group": group}
+        for n, group in enumerate(["dev/A", "dev/B", "other/C"])
+    ]
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = recipe_file()
+
+    def source(name: str, **keys: str) -> str:
+        lines = [f"{key} = {value!r}\n" for key, value in keys.items()]
+        return f"[[source]]\nname = {name!r}\npath = {str(labelled)!r}\nlicence = 'MIT'\n" + (
+            "".join(lines)
+        )
+
+    parts = [source("dev", only="dev/"), source("rest", leave_out="dev/"), source("none", only="z")]
+    path.write_text(path.read_text(encoding="utf-8") + "".join(parts), encoding="utf-8")
+    shop = workshop(read_recipe(path), tmp_path / "work")
+    assert [document.group for document in shop.documents("dev")] == ["A", "B"]
+    assert [document.group for document in shop.documents("rest")] == ["other/C"]
+    assert len({shop.digests[name] for name in ("dev", "rest", "none")}) == 3
+    with pytest.raises(ConfigurationError, match=r"no product of .* is left by only = 'z'"):
+        shop.documents("none")
+
+
+def test_a_product_is_held_out_of_every_source(
+    recipe_file: Callable[..., Path],
+    pairs_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    groups: list[set[str]] = []
+
+    def train_run(classifier: Classifier, plan: RunPlan, *_: object, **__: object) -> RunResult:
+        premises = {example.premise for epoch in plan.epochs for example in epoch}
+        groups.append(premises)
+        return RunResult(state.trainable_weights(classifier.model), 1, [0.0], [], 0.0)
+
+    monkeypatch.setattr("prevalence.training.stages.train_run", train_run)
+    again = tmp_path / "again.jsonl"
+    again.write_bytes(pairs_file.read_bytes())
+    stages = (
+        "[[stage]]\nname = 'only'\nlearning_rate = 1e-3\n"
+        "mix = [{ source = 'pairs' }, { source = 'again' }]\n"
+    )
+    path = recipe_file(stages)
+    source = f"[[source]]\nname = 'again'\npath = {str(again)!r}\nlicence = 'MIT'\n"
+    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
+    recipe = read_recipe(path)
+    shop = workshop(recipe, tmp_path / "work")
+    documents = shop.documents("pairs")
+    held = documents[0].group
+    shop.run_stage(recipe.stages[0], shop.start, without=frozenset({held}))
+    kept = {document.premise for document in documents if document.group != held}
+    assert groups == [kept]

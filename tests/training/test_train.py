@@ -22,7 +22,7 @@ from prevalence.training.loop import TrainingProgress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
-from prevalence.training.stages import predict
+from prevalence.training.stages import file_digest, predict
 
 PREMISE_FIRST = "architecture = 'premise-first'\nmax_hypothesis = 16\n"
 LEARNING = (
@@ -54,7 +54,7 @@ def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
     model: str, precision: str, recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
     path = recipe_file(
-        optimizer="average_from = 0.5\n", output="half = false\n", model=model,
+        optimizer="average_from = 0.5\n", output="store = 'float32'\n", model=model,
         run=f"precision = '{precision}'\n",
     )  # fmt: skip
     recipe = read_recipe(path)
@@ -105,7 +105,7 @@ def test_premise_first_model_learns_and_the_scorer_gives_the_same_answers(
 ) -> None:
     folder = tmp_path / "model"
     path = recipe_file(
-        LEARNING, model=PREMISE_FIRST, output="half = false\nmax_length = 40\n",
+        LEARNING, model=PREMISE_FIRST, output="store = 'float32'\nmax_length = 40\n",
         validation="source = 'pairs'\npatience = 6\n",
     )  # fmt: skip
     recipe = read_recipe(path)
@@ -154,7 +154,7 @@ def test_a_joint_model_forgets_the_reading_of_its_base(
 def test_frozen_parameters_do_not_move(
     recipe_file: Callable[..., Path], tiny_base: Path, tmp_path: Path
 ) -> None:
-    path = recipe_file(model="freeze_layers = 1\n", output="half = false\n")
+    path = recipe_file(model="freeze_layers = 1\n", output="store = 'float32'\n")
     train(read_recipe(path), tmp_path / "m", device="cpu")
     before, after = weights(tiny_base), weights(tmp_path / "m")
     moved = {name for name in before if not torch.equal(before[name], after[f"bert.{name}"])}
@@ -310,3 +310,49 @@ def test_no_training_writes_over_its_base_or_a_foreign_folder(
     with pytest.raises(ConfigurationError, match="holds files of something else"):
         train(recipe, tmp_path / "notes", device="cpu")
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
+
+
+def test_a_base_may_be_the_output_of_another_recipe(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    first = recipe_file()
+    first.rename(tmp_path / "first.toml")
+    alone = train(read_recipe(tmp_path / "first.toml"), tmp_path / "alone", device="cpu")
+    recipe = read_recipe(recipe_file(model="base = 'recipe:first.toml'\n"))
+    result = train(recipe, tmp_path / "second", device="cpu")
+    made = tmp_path / "second" / ".training" / "base"
+    assert file_digest(made / "model.safetensors") == alone.digest != result.digest
+    assert "- Base: `recipe:first.toml`" in (tmp_path / "second" / "README.md").read_text()
+    again = read_recipe(recipe_file(model="base = 'recipe:recipe.toml'\n"))
+    with pytest.raises(ConfigurationError, match="cannot start from another recipe"):
+        train(again, tmp_path / "third", device="cpu")
+
+
+def test_weights_in_8_bits_are_read_back_everywhere(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    exact, folded = tmp_path / "exact", tmp_path / "folded"
+    train(read_recipe(recipe_file(output="store = 'float32'\n")), exact, device="cpu")
+    recipe = read_recipe(recipe_file(output="store = 'int8'\n"))
+    train(recipe, folded, device="cpu")
+    found = load_file(folded / "model.safetensors")
+    expected = load_file(exact / "model.safetensors")
+    for name, weight in expected.items():
+        if weight.ndim != 2:
+            assert torch.equal(found[name], weight)
+            continue
+        assert found[name].dtype == torch.int8
+        step = weight.abs().amax(1) / 127
+        back = found[name] * found[name + ".row_scale"][:, None]
+        assert ((back - weight).abs() <= step[:, None] * 0.5001).all()
+    table = TextTable()
+    pair = np.array([(table.add("it is red"), table.add("the mug is red"))])
+    answers = [
+        NLIScorer(str(folder), device="cpu").score(table, pair).entailment[0]
+        for folder in (folded, exact)
+    ]
+    learnt = load_classifier(folded, recipe.model, seed=0)
+    (again,) = predict(learnt, [("it is red", "the mug is red")])
+    assert answers[0] == pytest.approx(answers[1], abs=0.02)
+    assert answers[0] == pytest.approx(again[0], abs=1e-6)
+    assert "8 bits with a float32 scale" in (folded / "README.md").read_text()
