@@ -1,12 +1,14 @@
 """Decisions of a model on hard pairs that no training has seen, by phenomenon, in one command.
 
     python -m benchmarks.quality
-    python -m benchmarks.quality --model embedded
+    python -m benchmarks.quality --model embedded --state
 
 Three sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
 two that differ from it in one thing; and, where the released data is, sentences of OpinSummEval's
 reviews with their negations, antonyms and other numbers, made by rule. Rows are written to
-`benchmarks/results/quality.json`. How scorers compare on ReviewNLI: `benchmarks/consistency.py`.
+`benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
+weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
+ReviewNLI: `benchmarks/consistency.py`.
 """
 
 import argparse
@@ -19,6 +21,8 @@ import numpy as np
 
 from benchmarks.common import DATA, RESULTS, ROOT, environment, show_table
 from prevalence import calibration
+from prevalence.models.checkpoint import resolve
+from prevalence.models.error_rates import ERRORS_FILE, read_errors_file
 from prevalence.sentences import get_splitter
 from prevalence.training.minimal_pairs import KINDS
 
@@ -137,6 +141,57 @@ def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshol
     }
 
 
+def phenomena(result: Row) -> list[Row]:
+    """Error rates by phenomenon, over the three sets."""
+    found = []
+    for title in ("robustness", "contrast"):
+        for row in result[title]:
+            if row["relation"] == "all":
+                kept = {"sensitivity": row["recall"], "specificity": row["specificity"]}
+                found.append(_rates(title, row["phenomenon"], row["pairs"], kept))
+    for row in result.get("turned", ()):
+        kept = {
+            "sensitivity": row["itself_supported"],
+            "specificity": 1.0 - row["turned_supported"],
+        }
+        found.append(_rates("turned", row["kind"], row["pairs"], kept))
+    return found
+
+
+def _rates(title: str, phenomenon: str, pairs: int, rates: Row) -> Row:
+    rounded = {name: None if rate is None else round(rate, 4) for name, rate in rates.items()}
+    return {"set": title, "phenomenon": phenomenon, "pairs": pairs, **rounded}
+
+
+_HEADING = "## Errors by phenomenon"
+
+
+def state(folder: Path, rows: Sequence[Row]) -> None:
+    """Write error rates beside the weights of a checkpoint, and into its card."""
+    stated = {**read_errors_file(folder), "phenomena": list(rows)}
+    (folder / ERRORS_FILE).write_text(json.dumps(stated) + "\n", encoding="utf-8")
+    lines = [
+        _HEADING,
+        "",
+        "Pairs that training never sees (`python -m benchmarks.quality`): the robustness pairs, "
+        "contrast sets, and sentences of Yelp reviews asked about themselves (sensitivity) and "
+        "about the same with one thing turned (specificity).",
+        "",
+        "| set | phenomenon | pairs | sensitivity | specificity |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {row['set']} | {row['phenomenon']} | {row['pairs']} | {_cell(row['sensitivity'])} "
+            f"| {_cell(row['specificity'])} |"
+            for row in rows
+        ),
+    ]
+    card = folder / "README.md"
+    before, _, after = card.read_text(encoding="utf-8").partition(_HEADING)
+    rest = after[after.index("\n## ") + 1 :] if "\n## " in after else ""
+    parts = [before.rstrip("\n"), "\n".join(lines), rest.rstrip("\n")]
+    card.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
+
+
 def show(title: str, rows: Sequence[Row]) -> None:
     """Print rows as a table."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
@@ -157,6 +212,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Decisions on hard pairs.")
     parser.add_argument("--model", default="embedded", help="registered name or folder")
     parser.add_argument("--output", type=Path, default=RESULTS / "quality.json")
+    parser.add_argument("--state", action="store_true", help="write the rates beside the weights")
     parser.add_argument("--most", type=int, default=500, help="turned sentences of a kind")
     options = parser.parse_args()
     model = Embedded(options.model)
@@ -171,6 +227,8 @@ def main() -> None:
         reviews = [text for record in read_pairs(released) for text in record["reviews"]]
         result["turned"] = turned_rows(reviews, model, most=options.most)
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
+    if options.state:
+        state(resolve(options.model), phenomena(result))
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

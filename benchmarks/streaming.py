@@ -51,6 +51,7 @@ class TrivialScorer(PairScorer):
             cached=False,
             devices=1,
             work_unit=8_192,
+            errors=None,
         )
         super().__init__(traits)
 

@@ -72,6 +72,7 @@ class KnownAnswers(PairScorer):
             cached=False,
             devices=1,
             work_unit=4_096,
+            errors=None,
         )
         super().__init__(traits)
 

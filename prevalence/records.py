@@ -251,6 +251,7 @@ class ScoredSummary:
         soft_prevalence: probabilities in place of decisions, when asked for.
         input_digest: digest of name, reviews and summary, and of the fields that a restriction
             may read; None for an unreadable record.
+        corrected: prevalence corrected for the scorer's error rates, in [0, 1], when asked for.
         ceiling: prevalence that greedy construction reaches on the same reviews with as many
             characters; None where it was not asked for, or the summary has no sentence.
         restriction: what a restricted score is about, or None: places of the ``reviews`` and
@@ -276,6 +277,12 @@ class ScoredSummary:
     extra: Mapping[str, Any] = field(default_factory=dict)
     restriction: Mapping[str, Any] | None = None
     ceiling: float | None = None
+    corrected: float | None = None
+
+    @property
+    def counting(self) -> float:
+        """Share of the sentences that are neither trivial nor redundant; 0 without any."""
+        return sum(s.counts for s in self.sentences) / max(len(self.sentences), 1)
 
     @property
     def ceiling_share(self) -> float | None:
@@ -340,6 +347,8 @@ class ScoredSummary:
         }
         if self.ceiling is not None:
             row |= {"ceiling": self.ceiling, "ceiling_share": self.ceiling_share}
+        if self.corrected is not None:
+            row["corrected"] = self.corrected
         if self.soft_prevalence is not None:
             row["soft_prevalence"] = self.soft_prevalence
         if self.restriction is not None:

@@ -59,6 +59,7 @@ TRAITS = ScorerTraits(
     cached=False,
     devices=1,
     work_unit=4096,
+    errors=None,
 )
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from prevalence.cli.outputs import print_json
+
+if TYPE_CHECKING:
+    from prevalence.models.registry import Checkpoint
 
 __all__ = ["models"]
 
@@ -13,6 +18,38 @@ Examples:
   prevalence models
   prevalence models --json
 """
+
+
+def _print_errors(entry: Checkpoint) -> None:
+    """How often a model that ships is wrong, by phenomenon."""
+    from prevalence.models.error_rates import error_rates_of
+    from prevalence.report.console import make_console, make_table
+
+    stated = entry.stated_errors()
+    rates = error_rates_of(stated, name=entry.name)
+    if rates is not None:
+        click.echo(
+            f"{entry.name} on {rates.source}: it finds {rates.sensitivity:.1%} of what a review "
+            f"supports and turns down {rates.specificity:.1%} of what it does not."
+        )
+    rows = [
+        (
+            row["set"],
+            row["phenomenon"],
+            str(row["pairs"]),
+            _rate(row["sensitivity"]),
+            _rate(row["specificity"]),
+        )
+        for row in stated.get("phenomena", ())
+    ]
+    if rows:
+        headers = ("set", "phenomenon", "pairs", "supported found", "unsupported turned down")
+        make_console().print(make_table(headers, rows, left=headers[:2]))
+        click.echo()
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
 
 
 @click.command(epilog=_EPILOG)
@@ -33,7 +70,11 @@ def models(as_json: bool) -> None:
         for entry in REGISTRY.values():
             longest, hypothesis = entry.stated_limits()
             stated = {"threshold": entry.stated_threshold(), "max_length": longest}
-            rows.append(asdict(entry) | stated | {"max_hypothesis": hypothesis})
+            rows.append(
+                asdict(entry)
+                | stated
+                | {"max_hypothesis": hypothesis, "errors": entry.stated_errors() or None}
+            )
         print_json(rows)
         return
 
@@ -54,5 +95,7 @@ def models(as_json: bool) -> None:
     make_console().print(table)
     click.echo("\nA dash: no threshold calibrated for opinion prevalence; set --threshold.")
     click.echo("Tokens of a pair; with a plus, of a review and of a sentence.\n")
+    for entry in REGISTRY.values():
+        _print_errors(entry)
     for usage, about in dict.fromkeys((family.usage, family.about) for family in FAMILIES.values()):
         click.echo(f"{usage}\n    {about}")

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from prevalence.records import ScoredSummary
     from prevalence.report.systems import SystemTable
     from prevalence.scoring.engine import Engine
+    from prevalence.stats.correction import ErrorRates
 
     Scoring = Engine | DistributedEngine
     Records = Selection | DistributedEngine
@@ -69,6 +70,7 @@ Examples:
   prevalence score examples/summaries.jsonl --explain --systems balanced
   prevalence score examples/summaries.jsonl --test both
   prevalence score examples/summaries.jsonl --ceiling
+  prevalence score examples/summaries.jsonl --corrected
   prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
@@ -269,7 +271,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     if not rows.table.scored:
         records.check()
     if options.screen_format == "table":
-        _print_table(options, rows.table)
+        _print_table(options, rows.table, engine.error_rates)
     if not options.quiet:
         _print_work(options, engine, rows)
     if failure is not None:
@@ -346,14 +348,16 @@ def _writer(
     return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
 
 
-def _print_table(options: _Options, table: SystemTable) -> None:
+def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates | None) -> None:
     from prevalence.report.console import comparison_table, make_console, plain, system_table
     from prevalence.report.systems import RESAMPLES
     from prevalence.signature import with_parts
 
     console = make_console()
     counts = {test: options.resamples or RESAMPLES[test] for test in RESAMPLES}
-    statistics = table.statistics(resamples=counts["bootstrap"], seed=options.seed)
+    statistics = table.statistics(
+        resamples=counts["bootstrap"], seed=options.seed, error_rates=error_rates
+    )
     if statistics:
         console.print(system_table(statistics, width=console.width))
     if options.tests:

@@ -50,6 +50,7 @@ class DistributedEngine:
     Attributes:
         threshold: entailment is decided above this probability.
         calibrated: whether the threshold was calibrated or chosen, and not only assumed.
+        error_rates: those that scores are corrected for, or None.
         cached: whether caches keep the answers of the workers' scorers.
         counts: work of the splits whose rows have been given.
         systems: who wrote the summaries that were seen so far.
@@ -87,6 +88,7 @@ class DistributedEngine:
         self.threshold, self.calibrated, self.cached = (
             found.threshold, found.calibrated, found.cached,
         )  # fmt: skip
+        self.error_rates = found.error_rates
         self._splits = numbered(splits, pool.each(count_lines, ((split,) for split in splits)))
         self._done: Callable[[int], None] | None = None
         self.counts = WorkCounts()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from prevalence.distributed.reading import Reading
     from prevalence.scoring.engine import Engine
+    from prevalence.stats.correction import ErrorRates
 
 __all__ = ["Description", "Failure", "Outline", "SplitScorer", "WorkerFault", "counted",
            "describe", "identities"]  # fmt: skip
@@ -77,6 +78,7 @@ class Description(NamedTuple):
         calibrated: whether it was calibrated or chosen.
         restricted: whether conditions restrict scores, so that digests cover labels too.
         cached: whether workers keep a pair cache.
+        error_rates: those that scores are corrected for, or None.
     """
 
     named: str
@@ -85,6 +87,7 @@ class Description(NamedTuple):
     calibrated: bool
     restricted: bool
     cached: bool
+    error_rates: ErrorRates | None
 
     @classmethod
     def of(cls, engine: Engine) -> Description:
@@ -96,6 +99,7 @@ class Description(NamedTuple):
             calibrated=engine.calibrated,
             restricted=bool(engine.options.restriction),
             cached=engine.cached,
+            error_rates=engine.error_rates,
         )
 
     def signature_of(self, item: Product | BadRecord) -> str:

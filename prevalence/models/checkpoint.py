@@ -14,10 +14,13 @@ from prevalence.errors import BackendError, ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.models.eight_bit import folded_weights
+from prevalence.models.error_rates import error_rates_of, read_errors_file
 from prevalence.models.registry import Checkpoint, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from prevalence.stats.correction import ErrorRates
 
 __all__ = [
     "ATTENTIONS",
@@ -259,6 +262,7 @@ class LoadedCheckpoint:
         threshold: calibrated threshold, or 0.5.
         calibrated: whether the threshold was calibrated.
         digest: BLAKE2b of weights, config and tokenizer, 16 bytes.
+        errors: measured error rates, or None.
     """
 
     name: str
@@ -272,6 +276,7 @@ class LoadedCheckpoint:
     threshold: float
     calibrated: bool
     digest: bytes
+    errors: ErrorRates | None
 
 
 def load_checkpoint(
@@ -332,6 +337,7 @@ def load_checkpoint(
         threshold=_DEFAULT_THRESHOLD if threshold is None else threshold,
         calibrated=threshold is not None,
         digest=folder_digest(folder),
+        errors=error_rates_of(read_errors_file(folder), name=model),
     )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prevalence.models.error_rates import read_errors_file
+
 __all__ = ["EMBEDDED", "REGISTRY", "Checkpoint", "lookup"]
 
 EMBEDDED = "embedded"
@@ -58,6 +60,11 @@ class Checkpoint:
         if config.get("prevalence_attention") != "premise-first":
             return longest, None
         return longest, int(config.get("prevalence_max_hypothesis", self.max_length))
+
+    def stated_errors(self) -> dict[str, Any]:
+        """Measured error rates of a model that ships; empty for others."""
+        folder = Path(self.location)
+        return read_errors_file(folder) if folder.is_absolute() else {}
 
     def _config(self) -> dict[str, Any]:
         """That of a model that ships; nothing is known of others before they are there."""

@@ -7,12 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from operator import add, sub
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    from prevalence.stats.correction import ErrorRates
 
 __all__ = [
     "FLAG_TOO_LONG",
@@ -198,6 +201,7 @@ class ScorerTraits:
         cached: whether answers are kept, so that another run need not ask for them.
         devices: how many share its work.
         work_unit: number of pairs that is worth one call (on a CPU a few seconds of work).
+        errors: how often its decisions were wrong on pairs that people have judged, or None.
     """
 
     digest: bytes
@@ -211,6 +215,7 @@ class ScorerTraits:
     cached: bool
     devices: int
     work_unit: int
+    errors: ErrorRates | None
 
 
 @dataclass(slots=True)

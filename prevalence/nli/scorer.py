@@ -187,6 +187,8 @@ class NLIScorer(PairScorer):
             cached=False,
             devices=1,
             work_unit=self.reader.work_unit if self._device.type == "cpu" else _GPU_UNIT,
+            # Measured as the checkpoint reads by default.
+            errors=self.checkpoint.errors if self._windows is None else None,
         )
 
     def _signature(self, *, named_labels: bool) -> dict[str, str]:

@@ -140,6 +140,8 @@ def explanation(row: ScoredSummary) -> RenderableType:
     if row.error is not None:
         return Group(head, Text.assemble("  ", ("error: ", "red"), plain(row.error)), Text(""))
     head.append(f" · prevalence {_number(row.prevalence, 3)}")
+    if row.corrected is not None:
+        head.append(f" · corrected {_number(row.corrected, 3)}")
     if row.soft_prevalence is not None:
         head.append(f" · soft {_number(row.soft_prevalence, 3)}")
     if row.ceiling_share is not None:
@@ -185,6 +187,9 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
     columns = [
         _Column("prevalence", "prev.", 0, [_number(row.prevalence, 3) for row in rows]),
         _Column("95% interval", "95% interval", 7, [_interval(row.interval) for row in rows]),
+        _Column("corrected", "corr.", 0, [_number(row.corrected, 3) for row in rows]),
+        _Column("its interval", "its interval", 6,
+                [_interval(row.corrected_interval) for row in rows]),
         _Column("soft", "soft", 0, [_number(row.soft_prevalence, 3) for row in rows]),
         _Column("of ceiling", "ceil.", 0, [_optional_share(row.ceiling_share) for row in rows]),
         _Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
@@ -198,7 +203,15 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         _Column("self-contradicting", "self-c.", 2,
                 [_optional_share(row.self_contradicting) for row in rows]),
     ]  # fmt: skip
-    optional = {"soft", "of ceiling", "failed", "contradicted", "self-contradicting"}
+    optional = {
+        "corrected",
+        "its interval",
+        "soft",
+        "of ceiling",
+        "failed",
+        "contradicted",
+        "self-contradicting",
+    }
     return [
         column
         for column in columns

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prevalence.stats.correction import corrected_interval, corrected_share
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from prevalence.records import ScoredSummary
+    from prevalence.stats.correction import ErrorRates
 
 __all__ = ["RESAMPLES", "SystemComparison", "SystemStatistics", "SystemTable"]
 
@@ -49,6 +51,9 @@ class SystemStatistics:
         contradicted: share of the reviews asked about its sentences that contradict them, or
             None for a model without that class.
         self_contradicting: share of its sentences that an earlier one contradicts, likewise.
+        corrected: prevalence corrected for the scorer's error rates, or None.
+        corrected_interval: its 95% interval, over products and over the judgments that the rates
+            come from.
     """
 
     system: str
@@ -65,6 +70,8 @@ class SystemStatistics:
     ceiling_share: float | None = None
     contradicted: float | None = None
     self_contradicting: float | None = None
+    corrected: float | None = None
+    corrected_interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,7 @@ class _System:
     products: array[int] = field(default_factory=lambda: array("l"))
     scores: array[float] = field(default_factory=lambda: array("d"))
     soft: array[float] = field(default_factory=lambda: array("d"))
+    counting: array[float] = field(default_factory=lambda: array("d"))
     shares: array[float] = field(default_factory=lambda: array("d"))
     failed: int = 0
     sentences: int = 0
@@ -144,6 +152,7 @@ class SystemTable:
         product = self._products.setdefault(str(row.id), len(self._products))
         system.products.append(product)
         system.scores.append(row.prevalence)
+        system.counting.append(row.counting)
         if row.soft_prevalence is not None:
             system.soft.append(row.soft_prevalence)
         if row.ceiling_share is not None:
@@ -166,20 +175,56 @@ class SystemTable:
         return sum(len(system.scores) for system in self._systems.values())
 
     def statistics(
-        self, *, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
+        self,
+        *,
+        resamples: int = DEFAULT_RESAMPLES,
+        seed: int = DEFAULT_SEED,
+        error_rates: ErrorRates | None = None,
     ) -> list[SystemStatistics]:
-        """One entry a system, in order of first appearance."""
-        return [self._statistics(name, resamples, seed) for name in self._systems]
+        """One entry a system, in order of first appearance.
+
+        Args:
+            resamples: of the intervals.
+            seed: of the resampling.
+            error_rates: of the scorer, to correct scores for.
+        """
+        found = [self._statistics(name, resamples, seed) for name in self._systems]
+        if error_rates is None:
+            return found
+        return [self._corrected(entry, error_rates, resamples, seed) for entry in found]
 
     def product_scores(self, system: str) -> ProductScores:
         """The system's scores, summed by product, aligned over all systems."""
         entry = self._systems[system]
+        return self._by_product(entry, entry.scores)
+
+    def _by_product(self, entry: _System, values: array[float]) -> ProductScores:
         places = np.frombuffer(entry.products, dtype=np.dtype("l"))
         size = len(self._products)
         return ProductScores(
-            np.bincount(places, weights=np.frombuffer(entry.scores), minlength=size).astype(float),
+            np.bincount(places, weights=np.frombuffer(values), minlength=size).astype(float),
             np.bincount(places, minlength=size).astype(np.float64),
         )
+
+    def _corrected(
+        self, found: SystemStatistics, rates: ErrorRates, resamples: int, seed: int
+    ) -> SystemStatistics:
+        """The same with the mean score corrected, and its interval."""
+        entry = self._systems[found.system]
+        if not entry.scores:
+            return found
+        scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.counting))
+        used = scores.counts > 0
+        return replace(
+            found,
+            corrected=corrected_share(
+                scores.mean, rates.sensitivity, rates.specificity, most=most.mean
+            ),
+            corrected_interval=corrected_interval(
+                scores.sums[used] / scores.counts[used], most.sums[used] / most.counts[used],
+                rates, resamples=resamples, seed=seed,
+            ),
+        )  # fmt: skip
 
     def compare(
         self,

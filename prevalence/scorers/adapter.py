@@ -225,6 +225,7 @@ class AdaptedScorer(PairScorer):
             cached=False,
             devices=1,
             work_unit=_WORK_UNIT,
+            errors=None,
         )
 
     def score(

@@ -377,6 +377,7 @@ class CalibratedScorer(PairScorer):
             calibrated=True,
             probability=self._map is not None or inner.traits.probability,
             doubt=self._mapped_doubt(inner.traits.doubt),
+            errors=None,
         )
         super().__init__(traits, inner)
 

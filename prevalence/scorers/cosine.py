@@ -248,6 +248,7 @@ class CosineScorer(PairScorer):
             cached=False,
             devices=1,
             work_unit=_WORK_UNIT,
+            errors=None,
         )
         super().__init__(traits)
         self._known: weakref.WeakKeyDictionary[TextTable, _Vectors] = weakref.WeakKeyDictionary()

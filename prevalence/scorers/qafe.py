@@ -362,6 +362,7 @@ class QuestionScorer(PairScorer):
             cached=False,
             devices=1,
             work_unit=_WORK_UNIT,
+            errors=None,
         )
         super().__init__(traits)
         self._known: weakref.WeakKeyDictionary[TextTable, dict[int, list[Question]]] = (

@@ -197,6 +197,7 @@ class RougeScorer(PairScorer):
             cached=False,
             devices=1,
             work_unit=_WORK_UNIT,
+            errors=None,
         )
         super().__init__(traits)
         self._profiles: weakref.WeakKeyDictionary[TextTable, dict[int, Any]] = (

@@ -269,6 +269,7 @@ class UnitScorer(PairScorer):
         settings = repr((name, sorted(described.items()))).encode()
         traits = replace(
             first,
+            errors=None,
             digest=hashlib.blake2b(
                 b"".join(inner.digest for inner in each) + settings, digest_size=16
             ).digest(),

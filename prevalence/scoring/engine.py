@@ -8,7 +8,7 @@ that fills it: a product is never cut, since its summaries share its texts and i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,15 +31,20 @@ from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
+from prevalence.stats.correction import corrected_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from prevalence.stats.correction import ErrorRates
 
 __all__ = ["Engine", "ScoringOptions", "WorkCounts"]
 
 _CHUNK_UNITS = 4
 _CHUNK_CHARACTERS = 32_000_000
 _CHUNK_RECORDS = 4_096
+_SAME_THRESHOLD = 1e-6
+"""Two thresholds that differ by less are the same, written with more digits or fewer."""
 
 
 @dataclass(slots=True)
@@ -120,6 +125,7 @@ class Engine:
 
     Attributes:
         counts: work asked for, avoided and done so far.
+        error_rates: those that scores are corrected for, or None.
 
     Raises:
         ConfigurationError: the scorer does not keep its contract, or soft prevalence of scores
@@ -147,6 +153,26 @@ class Engine:
                 "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
                 "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
             )
+        self.error_rates = self._known_rates() if self.options.corrected else None
+
+    def _known_rates(self) -> ErrorRates:
+        """The error rates of the scorer at this threshold.
+
+        Raises:
+            ConfigurationError: they are not known, or those of another threshold.
+        """
+        rates = self.scorer.traits.errors
+        if rates is None:
+            raise ConfigurationError(
+                "a corrected score needs a scorer whose error rates are measured: the embedded "
+                "one, as it reads by default"
+            )
+        if abs(rates.threshold - self.threshold) > _SAME_THRESHOLD:
+            raise ConfigurationError(
+                f"the scorer's error rates hold at its own threshold {rates.threshold:g}, and "
+                f"{self.threshold:g} was asked for: leave --threshold out, or --corrected"
+            )
+        return rates
 
     def signature(self, *, named: bool = True) -> str:
         """The signature of scores of products with (``named``) or without a name."""
@@ -162,6 +188,9 @@ class Engine:
             parts["matrix"] = "full"
         if self.options.ceiling:
             parts["ceiling"] = "greedy"
+        if self.error_rates is not None:
+            rates = self.error_rates
+            parts["corr"] = f"{rates.sensitivity:.4f}/{rates.specificity:.4f}"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
@@ -358,5 +387,14 @@ class Engine:
             soft=self.options.soft,
             restricted=bool(self._restriction),
         )
+        if self.error_rates is not None and row.prevalence is not None:
+            row = replace(row, corrected=_corrected(row, self.error_rates))
         self.counts.add_row(row, named=entry.product.name is not None)
         return row
+
+
+def _corrected(row: ScoredSummary, rates: ErrorRates) -> float:
+    """The score corrected for the errors of the scorer on the sentences that count."""
+    return corrected_share(
+        row.prevalence or 0.0, rates.sensitivity, rates.specificity, most=row.counting
+    )

@@ -426,6 +426,12 @@ class ScoringOptions:
         "reviews at the same length; quadratic in reviews, and cached.",
         group="Scoring",
     )
+    corrected: bool = described(
+        default=False,
+        help="Also correct each score for the scorer's error rates, measured on pairs that people "
+        "have judged (`prevalence models` shows them).",
+        group="Scoring",
+    )
 
     @property
     def restriction(self) -> Restriction:

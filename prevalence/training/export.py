@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
 from prevalence.models.eight_bit import pack_rows
+from prevalence.models.error_rates import ERRORS_FILE
 from prevalence.training.stages import Workshop, file_digest
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class HeldOutResult:
         folds: figures of each fold; empty for a plain validation source.
         scores: P(entailment) of each pair, given by a model that did not see its fold.
         fold_of: fold of each pair, from 0; empty like ``folds``.
+        errors: for each product true positives, false negatives, true negatives and false
+            positives at ``threshold``.
     """
 
     threshold: float
@@ -56,6 +59,7 @@ class HeldOutResult:
     folds: tuple[FoldFigures, ...] = ()
     scores: tuple[float, ...] = ()
     fold_of: tuple[int, ...] = ()
+    errors: tuple[tuple[int, int, int, int], ...] = ()
 
     def mean(self, figure: str) -> tuple[float, float]:
         """Mean and standard deviation (n − 1) over folds of ``auc`` or ``balanced_accuracy``."""
@@ -257,6 +261,7 @@ def write_checkpoint(
     digest = file_digest(folder / "model.safetensors")
     if selection is not None and selection.folds:
         _write_held_out(shop, folder / HELD_OUT, selection)
+        _write_errors(shop, folder / ERRORS_FILE, selection)
     parameters = sum(p.numel() for p in model.parameters())
     card = (
         _head(recipe, parameters=parameters, digest=digest, threshold=threshold),
@@ -280,6 +285,17 @@ def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> Non
         "source_sha256": shop.digests[source][:64],
         "fold": selection.fold_of,
         "entailment": selection.scores,
+    }
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+def _write_errors(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
+    """State how often decisions on held-out pairs were wrong, product by product."""
+    cross = shop.recipe.cross_validation
+    record = {
+        "source": "" if cross is None else f"{cross.source}, {cross.folds} folds by product",
+        "threshold": round(selection.threshold, 4),
+        "products": selection.errors,
     }
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
 

@@ -241,6 +241,18 @@ def _average(outcomes: Sequence[StageResult]) -> StageResult:
     return StageResult("average", weights)
 
 
+def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, int], ...]:
+    """True positives, false negatives, true negatives and false positives of each product."""
+    truth = np.asarray(judged.labels)
+    cells = (decided & truth, ~decided & truth, ~decided & ~truth, decided & ~truth)
+    found = []
+    for group in sorted(set(judged.groups.tolist())):
+        own = judged.groups == group
+        a, b, c, d = (int((cell & own).sum()) for cell in cells)
+        found.append((a, b, c, d))
+    return tuple(found)
+
+
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
     best = calibration.best_threshold(scores, labels, candidates="midpoints")
@@ -262,5 +274,6 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Hel
         pairs=len(labels),
         folds=tuple(folds),
         scores=tuple(round(float(score), 6) for score in scores),
+        errors=_errors(scores > best.value, judged),
         fold_of=tuple(fold_of.tolist()) if members else (),
     )

@@ -50,6 +50,7 @@ class HashScorer(PairScorer):
         super().__init__(ScorerTraits(
             digest=b"h", signature={"nli": "hash"}, threshold=0.5, calibrated=True, three_way=False,
             probability=True, doubt=0.0, rechecks=False, cached=False, devices=1, work_unit=64,
+            errors=None,
         ))
         self.faults = faults
 

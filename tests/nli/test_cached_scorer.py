@@ -42,6 +42,7 @@ class Counting(PairScorer):
             cached=False,
             devices=1,
             work_unit=work_unit,
+            errors=None,
         )
         super().__init__(traits)
         self.asked: list[tuple[str, str]] = []

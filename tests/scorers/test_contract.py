@@ -317,7 +317,7 @@ from prevalence.nli.pairs import PairScorer, ScorerTraits
 
 traits = ScorerTraits(
     digest=b"", signature={}, threshold=0.5, calibrated=True, three_way=True, probability=True,
-    rechecks=False, cached=False, devices=1, work_unit=1,
+    rechecks=False, cached=False, devices=1, work_unit=1, errors=None,
 )
 replace(traits, hits=1)
 

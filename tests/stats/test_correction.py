@@ -1,0 +1,75 @@
+"""Shares corrected for error rates: by hand, and against simulated decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence.errors import ConfigurationError
+from prevalence.stats.correction import ErrorRates, corrected_interval, corrected_share
+
+RATES = ErrorRates(((8, 2, 45, 5), (16, 4, 45, 5)), 0.5)
+
+
+def test_rates_pool_the_products() -> None:
+    assert RATES.sensitivity == 24 / 30
+    assert RATES.specificity == 90 / 100
+
+
+def test_a_share_by_hand() -> None:
+    # (p + q - 1) / (s + q - 1) with s = .8, q = .9: (.5 - .1) / .7
+    assert corrected_share(0.5, 0.8, 0.9) == pytest.approx(4 / 7)
+    # Half of the sentences are masked: false alarms can come from the other half alone.
+    assert corrected_share(0.3, 0.8, 0.9, most=0.5) == pytest.approx(0.25 / 0.7)
+    assert corrected_share(0.9, 0.8, 0.9) == 1.0
+    assert corrected_share(0.04, 0.8, 0.9, most=0.5) == 0.0
+
+
+@given(
+    true=st.floats(0, 1), sensitivity=st.floats(0.5, 1), specificity=st.floats(0.6, 1),
+    most=st.floats(0, 1),
+)  # fmt: skip
+def test_an_expected_share_is_turned_back(
+    true: float, sensitivity: float, specificity: float, most: float
+) -> None:
+    share = true * most
+    observed = share * sensitivity + (most - share) * (1 - specificity)
+    found = corrected_share(observed, sensitivity, specificity, most=most)
+    assert found == pytest.approx(share, abs=1e-9)
+
+
+def test_a_scorer_without_errors_is_left_alone() -> None:
+    perfect = ErrorRates(((5, 0, 5, 0), (3, 0, 9, 0)), 0.5)
+    assert corrected_share(0.37, perfect.sensitivity, perfect.specificity) == pytest.approx(0.37)
+    interval = corrected_interval([0.2, 0.4, 0.6], [1, 1, 1], perfect, resamples=500)
+    assert 0.2 <= interval.low < 0.4 < interval.high <= 0.6
+
+
+def test_intervals_cover_the_truth() -> None:
+    """Of 200 simulated studies about 95% cover the true share."""
+    rng = np.random.default_rng(4)
+    true, sensitivity, specificity = 0.4, 0.8, 0.85
+    covered = 0
+    for _ in range(200):
+        judged = rng.binomial([[12, 28]] * 30, [[sensitivity, specificity]])
+        products = tuple((int(a), 12 - int(a), int(b), 28 - int(b)) for a, b in judged)
+        chance = true * sensitivity + (1 - true) * (1 - specificity)
+        observed = rng.binomial(40, chance, size=60) / 40
+        found = corrected_interval(
+            observed, np.ones(60), ErrorRates(products, 0.5), resamples=300, seed=1
+        )
+        covered += found.low <= true <= found.high
+    assert 0.88 <= covered / 200 <= 1.0
+
+
+def test_what_cannot_be_corrected() -> None:
+    with pytest.raises(ConfigurationError, match="those of chance"):
+        corrected_share(0.5, 0.4, 0.6)
+    with pytest.raises(ConfigurationError, match="chance in every draw"):
+        corrected_interval([0.5], [1.0], ErrorRates(((1, 9, 1, 9),), 0.5))
+    with pytest.raises(ConfigurationError, match="supported and of unsupported"):
+        ErrorRates(((3, 1, 0, 0),), 0.5)
+    with pytest.raises(ConfigurationError, match="none negative"):
+        ErrorRates(((3, -1, 2, 2),), 0.5)
