@@ -7,22 +7,31 @@ in no list is a noun. The lists hold what people say of products, places and ser
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
-__all__ = ["COPULAS", "Token", "is_base", "is_plural", "singular_verb", "tagged"]
+__all__ = [
+    "COPULAS",
+    "Token",
+    "is_base",
+    "is_plural",
+    "lowered",
+    "singular_verb",
+    "tagged",
+    "word_set",
+]
 
 _WORD = re.compile(
     r"\d+(?:[.,:]\d+)*%?|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word or a mark.
 
     Attributes:
         text: as it is written.
+        low: in lower case, with a straight apostrophe and no space beside it.
         start: offset of its first character.
         end: offset after its last character.
         tag: ``det``, ``poss`` (my), ``pron`` (subjects), ``obj`` (them), ``aux`` (is, can, don't),
@@ -32,54 +41,56 @@ class Token:
     """
 
     text: str
+    low: str
     start: int
     end: int
-    tag: str = "noun"
+    tag: str
 
-    @property
-    def low(self) -> str:
-        """The word in lower case, with a straight apostrophe and no space beside it."""
-        return _lowered(self.text)
+    def reworded(self, text: str, tag: str | None = None) -> Token:
+        """Another word in the same place."""
+        return self._replace(text=text, low=lowered(text), tag=tag or self.tag)
 
 
-def _lowered(text: str) -> str:
+def lowered(text: str) -> str:
+    """A word in lower case, with a straight apostrophe and no space beside it."""
     return text.lower().replace("’", "'").replace(" ", "")
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list that is written as a text."""
     return frozenset(text.split())
 
 
-_BE = _words("is are was were am be been being isn't aren't wasn't weren't ain't")
-_HAVE = _words("has have had hasn't haven't hadn't")
-_DO = _words("does do did doesn't don't didn't")
-_MODAL = _words(
+_BE = word_set("is are was were am be been being isn't aren't wasn't weren't ain't")
+_HAVE = word_set("has have had hasn't haven't hadn't")
+_DO = word_set("does do did doesn't don't didn't")
+_MODAL = word_set(
     "can could will would should may might must cannot can't couldn't won't wouldn't shouldn't "
     "mustn't shall needn't"
 )
-_PRONOUNS = _words(
+_PRONOUNS = word_set(
     "i you he she it we they this that these those there everyone everybody someone somebody "
     "nobody anyone anybody everything something nothing anything none it's i'm i've i'll i'd he's "
     "she's that's there's they're they've they'll they'd we're we've we'll we'd you're you've "
     "you'll you'd it'll here's"
 )
-_OBJECTS = _words("me him them us itself themselves myself yourself himself herself ourselves")
-_DETERMINERS = _words("the a an every each any no another both all either such what")
-_QUANTIFIERS = _words("some many most several few half much more less enough others other least")
-_POSSESSIVES = _words("my your his her its our their")
-_PREPOSITIONS = _words(
+_OBJECTS = word_set("me him them us itself themselves myself yourself himself herself ourselves")
+_DETERMINERS = word_set("the a an every each any no another both all either such what")
+_QUANTIFIERS = word_set("some many most several few half much more less enough others other least")
+_POSSESSIVES = word_set("my your his her its our their")
+_PREPOSITIONS = word_set(
     "of in on at by for with without from into onto over under about against between through "
     "during within across after before behind below above beside beyond despite except inside "
     "outside near off per than toward towards upon via like among around along as until till "
     "besides throughout"
 )
-_SUBORDINATORS = _words(
+_SUBORDINATORS = word_set(
     "because if unless when whenever once since until till after before where wherever whether "
     "lest how why whatever"
 )
-_RELATIVES = _words("which who whom whose")
-_CONJUNCTIONS = _words("and or but nor yet so while whereas although though however plus")
-_ADVERBS = _words(
+_RELATIVES = word_set("which who whom whose")
+_CONJUNCTIONS = word_set("and or but nor yet so while whereas although though however plus")
+_ADVERBS = word_set(
     "very really quite rather too so also always often sometimes usually still just only even "
     "again ever already almost nearly pretty super extra well soon now then here there away back "
     "together apart once twice enough more most less least much far "
@@ -87,10 +98,10 @@ _ADVERBS = _words(
     "kinda indoors outdoors everywhere anywhere upstairs downstairs overall especially mostly "
     "generally up down out off on over in thankfully"
 )
-_NEGATIONS = _words("not never neither hardly barely rarely seldom")
-_NUMBERS = _words("one two three four five six seven eight nine ten eleven twelve dozen hundred")
+_NEGATIONS = word_set("not never neither hardly barely rarely seldom")
+_NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
 
-_ADJECTIVES = _words("""
+_ADJECTIVES = word_set("""
 able absent abundant accessible accurate adequate affordable aggressive airy alive amazing ample
 angry annoying anxious appalling appealing appropriate asleep atmospheric attentive attractive
 authentic available average awake aware awesome awful awkward bad badly-made basic beautiful big
@@ -144,7 +155,7 @@ older newer harder easier lighter heavier stronger weaker cleaner warmer brighte
 put dishwasher-safe see-through must-have well-made willing unwilling ill-fitting shredded stuck
 """)
 
-_VERBS = _words("""
+_VERBS = word_set("""
 absorb accept accommodate ache achieve act adapt add adhere adjust admire admit advertise advise
 affect age agree aim allow amaze announce annoy answer anticipate apologize appear apply appreciate
 argue arrange arrive ask assemble assist attach attract avoid bake balance bend benefit blame blast
@@ -168,9 +179,9 @@ hear heat help hesitate hide highlight hint hit hold honor hope host hug hum hur
 impress improve include increase indicate inform insist inspire install intend interact interfere
 interrupt introduce invite involve iron irritate itch jam join jump justify keep kick kill knock
 know lack land last lather laugh launch lay lead leak lean learn leave lend lengthen let lie lift
-light like limit link list listen live load lock look loosen lose love lower mail maintain make manage
-match matter mean measure melt mention mess mind mislead miss mix moisturize mold monitor motivate
-mount move narrate need neglect nod note notice nourish obtain occur offer omit open operate order
+light like limit link list listen live load lock look loosen lose love lower mail maintain make
+manage match matter mean measure melt mention mess mind mislead miss mix moisturize mold monitor
+motivate mount move narrate need neglect nod note notice nourish obtain occur offer omit open operate order
 organize outlast outperform outweigh overcharge overcook overestimate overheat overlook overpower
 overshadow owe own pack pair park part pass pause pay peel perform persist pick pill pinch place
 plan plant play please plug point polish pop possess post pour practice praise prefer prepare
@@ -218,15 +229,18 @@ _IRREGULAR = {
     "wear": "wore worn", "withstand": "withstood", "write": "wrote written",
 }  # fmt: skip
 
-COPULAS = _words("""
+COPULAS = (
+    word_set("""
 feel feels felt seem seems seemed look looks looked appear appears appeared smell smells smelled
 taste tastes tasted sound sounds sounded stay stays stayed remain remains remained become becomes
 became get gets got turn turns turned arrive arrives arrived run runs ran come comes came go goes
 went prove proves proved
-""") | _BE
+""")
+    | _BE
+)
 """Verbs that an adjective may follow as what is said of the subject."""
 
-_NOT_ADJECTIVES = _words(
+_NOT_ADJECTIVES = word_set(
     "arrival meal material deal metal animal hospital festival rental total signal terminal trial "
     "manual music fabric topic traffic plastic table vegetable cable motive detective olive drive "
     "alternative bus focus bonus staff rubbish finish dish fish english trash polish british "
@@ -235,7 +249,7 @@ _NOT_ADJECTIVES = _words(
     "need dial seed feed speed bed weed shed breed thread bread reed red kid hundred"
 )
 _ENDINGS = re.compile(r"(?:ful|less|ous|able|ible|ive|ish|ic|ical|ial|al|proof|-free|-friendly)$")
-_NOUNS_IN_LY = _words("family supply assembly reply jelly belly bully fly july anomaly italy")
+_NOUNS_IN_LY = word_set("family supply assembly reply jelly belly bully fly july anomaly italy")
 _NUMERAL = re.compile(r"\d")
 
 
@@ -259,7 +273,7 @@ def _third(base: str) -> str:
 @lru_cache(maxsize=1)
 def _forms() -> dict[str, str]:
     """Form of a verb → ``third``, ``past`` or ``base``; a form that is several is the first."""
-    found = {form: "base" for form in _VERBS}
+    found = dict.fromkeys(_VERBS, "base")
     for base in _VERBS:
         past = _IRREGULAR[base].split() if base in _IRREGULAR else _past(base)
         found |= {form: "past" for form in past if found.get(form) != "base"}
@@ -287,7 +301,7 @@ def is_base(word: str) -> bool:
     return _forms().get(word) == "base"
 
 
-_PLURALS = _words(
+_PLURALS = word_set(
     "people children men women feet teeth staff they we you these those i police some many most "
     "several few others all both"
 )
@@ -311,12 +325,16 @@ def tagged(text: str) -> list[Token]:
     [('The', 'det'), ('cover', 'noun'), ('washes', 'verb'), ('well', 'adv'), ('.', 'mark')]
     """
     found = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
-    lows = [_lowered(word) for word, _, _ in found]
+    lows = [lowered(word) for word, _, _ in found]
     tags: list[str] = []
-    for place, low in enumerate(lows):
-        after = lows[place + 1] if place + 1 < len(lows) else ""
-        tags.append(_tag(low, lows[place - 1] if place else "", tags, after))
-    return [Token(*piece, tag) for piece, tag in zip(found, tags, strict=True)]
+    before = ""
+    for low, after in zip(lows, [*lows[1:], ""], strict=True):
+        tags.append(_tag(low, before, tags, after))
+        before = low
+    return [
+        Token(word, low, start, end, tag)
+        for (word, start, end), low, tag in zip(found, lows, tags, strict=True)
+    ]
 
 
 _CLOSED: tuple[tuple[frozenset[str], str], ...] = (
@@ -352,9 +370,9 @@ def _tag(low: str, before: str, tags: list[str], after: str) -> str:
 
 def _last(tags: list[str]) -> str:
     """The tag before, adverbs left aside."""
-    for tag in reversed(tags[-3:]):
-        if tag != "adv":
-            return tag
+    for place in range(len(tags) - 1, max(len(tags) - 4, -1), -1):
+        if tags[place] != "adv":
+            return tags[place]
     return "mark"
 
 
@@ -425,7 +443,11 @@ def _open(low: str, form: str | None, last: str, after: str) -> str:
         return "ing"
     if low in _NOT_ADJECTIVES:
         return "noun"
-    if low.endswith("ed") and last == "noun" and _TAG_OF.get(after) in {"det", "poss", "obj"}:
+    if (
+        low.endswith("ed")
+        and last in {"noun", "mark", "conj"}
+        and _TAG_OF.get(after) in {"det", "poss", "obj"}
+    ):
         return "verb"
     if form == "past" or (low.endswith("ed") and len(low) > 4) or _ENDINGS.search(low):
         return "adj"

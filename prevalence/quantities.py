@@ -22,8 +22,8 @@ __all__ = [
     "People",
     "Quantified",
     "Quantity",
-    "agreement",
     "after_frame",
+    "agreement",
     "people_at",
     "quantified",
     "wilson_interval",
@@ -123,7 +123,9 @@ def _pattern() -> re.Pattern[str]:
         rf"|(?:only |just )?(?P<count>{_NUMBER})|{words})"
     )
     link = r"(?: of)?(?: the| these| our| all)? "
-    alone = rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|(?:(?<=body)|(?<=one))(?![\w'’]))"
+    alone = (
+        rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|(?:(?<=body)|(?<=one))(?![\w'’]))"
+    )
     return re.compile(rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2})", re.I)
 
 
@@ -319,9 +321,7 @@ count=None, exists=False))
     for by in islice(_BY.finditer(text), 8):
         people = people_at(text, by.end())
         if people is not None and people.quantity is not None:
-            return Quantified(
-                text[: by.end()] + people.named + text[people.end :], people.quantity
-            )
+            return Quantified(text[: by.end()] + people.named + text[people.end :], people.quantity)
     return None
 
 
