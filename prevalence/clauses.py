@@ -1,0 +1,524 @@
+"""Clauses: the pieces of a sentence, what each of them is, and what it shares with another."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from prevalence.english import COPULAS, Token, is_base, is_plural, singular_verb, word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "BE",
+    "CONTRASTS",
+    "DEGREES",
+    "DISCOURSE",
+    "EFFECTS",
+    "ENDS",
+    "EXPLETIVE",
+    "SHARED_NOUNS",
+    "Core",
+    "Piece",
+    "adjective_start",
+    "commas_of",
+    "find_core",
+    "head_of",
+    "is_ended",
+    "is_finite",
+    "is_modified",
+    "is_predicate",
+    "last_noun",
+    "object_start",
+    "or_distributes",
+    "pieces_of",
+    "plain_of_ing",
+    "shape_of",
+    "shared_before_verb",
+    "shared_verb",
+    "small_clause",
+    "small_predicate",
+    "verb_of_contraction",
+    "with_not",
+    "without_description",
+    "without_discourse",
+    "without_first",
+]
+
+
+class Piece(NamedTuple):
+    """What stands between two joints of a sentence.
+
+    Attributes:
+        joint: the conjunction before it in lower case, or "".
+        comma: whether a mark stands before it.
+        glue: the words of the joint, marks included.
+        words: its words.
+    """
+
+    joint: str
+    comma: bool
+    glue: list[Token]
+    words: list[Token]
+
+
+class Core(NamedTuple):
+    """Where the verbs of a clause stand; its subject ends before them.
+
+    Attributes:
+        first: the first verb that has a tense.
+        main: the last verb of its group: "asked" in "has never been asked".
+    """
+
+    first: int
+    main: int
+
+
+CONTRASTS = frozenset({"although", "though", "while", "whereas", "however"})
+_PAIRS = frozenset({
+    ("wear", "tear"), ("bed", "breakfast"), ("fish", "chips"), ("chips", "salsa"),
+    ("macaroni", "cheese"), ("mac", "cheese"), ("salt", "pepper"), ("pros", "cons"),
+    ("ups", "downs"), ("bits", "pieces"), ("terms", "conditions"), ("again", "again"),
+    ("more", "more"), ("each", "every"), ("first", "foremost"), ("trial", "error"),
+    ("peace", "quiet"), ("back", "forth"), ("in", "out"), ("on", "off"), ("up", "down"),
+    ("mix", "match"), ("plug", "play"), ("peanut", "jelly"), ("butter", "jelly"),
+    ("ham", "cheese"), ("half", "half"), ("hit", "miss"), ("nice", "easy"), ("rock", "roll"),
+})  # fmt: skip
+"""Words that "and" or "or" makes one thing of."""
+DISCOURSE = word_set("""
+overall however also then additionally furthermore moreover similarly nevertheless nonetheless
+besides further
+""")
+ENDS = word_set(". ! ? … ... ..")
+_MARKS = word_set(", ; — – --") | ENDS
+BE = word_set("is are was were am be been isn't aren't wasn't weren't")
+_HAVE = word_set("has have had hasn't haven't hadn't")
+_ABLE = word_set("may might can could cannot can't couldn't")
+DEGREES = word_set("""
+very super so too really quite extremely incredibly absolutely
+""")
+_FREQUENT = word_set("""
+always often usually sometimes generally still also just consistently definitely
+""")
+EFFECTS = word_set("makes make made means helps help allows causes leads is was")
+SHARED_NOUNS = word_set("""
+great good excellent amazing poor bad terrible awesome superb
+""")
+_MUTUAL = word_set("similar different same together alike between both")
+_FINDS = word_set("find finds found consider considers considered")
+_DEPENDENT = frozenset({"according", "despite", "without", "including"})
+EXPLETIVE = word_set("that how what if whether worth time")
+
+
+def pieces_of(words: list[Token]) -> list[Piece]:
+    """The parts of a sentence between its conjunctions and marks, brackets left whole."""
+    found = [Piece("", False, [], [])]
+    depth = 0
+    place = 0
+    while place < len(words):
+        token = words[place]
+        depth = max(depth + (token.text in "([") - (token.text in ")]"), 0)
+        size = 0 if depth else _joint(words, place)
+        if not size:
+            found[-1].words.append(token)
+            place += 1
+            continue
+        joint = words[place : place + size]
+        glue = found.pop().glue if not found[-1].words and len(found) > 1 else []
+        found.append(_joined([*glue, *joint]))
+        place += size
+    return [piece for piece in found if piece.words]
+
+
+def _joined(glue: list[Token]) -> Piece:
+    names = [token.low for token in glue if token.tag != "mark" and token.low != "even"]
+    joint = "and" if names[:1] == ["as"] else (names[-1] if names else "")
+    return Piece(joint, any(token.tag == "mark" for token in glue), glue, [])
+
+
+def _joint(words: list[Token], place: int) -> int:
+    """How many words are a joint here, or 0."""
+    low = words[place].low
+    before = words[place - 1].low if place else ""
+    after = words[place + 1] if place + 1 < len(words) else None
+    if low in _MARKS:
+        return 1
+    if after is None:
+        return 0
+    if low == "as" and [token.low for token in words[place : place + 3]] == ["as", "well", "as"]:
+        return 3 if place and words[place - 1].tag in {"noun", "adj", "mark"} else 0
+    if low == "even" and after.low == "though":
+        return 2
+    if low in {"and", "or"}:
+        half = [token.low for token in words[place + 1 : place + 3]] == ["a", "half"]
+        count = low == "or" and after.tag == "num"
+        return 0 if half or count or (before, after.low) in _PAIRS else 1
+    return int(_contrasts(low, before, after, first=place == 0))
+
+
+def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
+    """Whether a word sets a clause against another."""
+    apart = first or before in _MARKS
+    if low in {"but", "nor", "whereas", "although", "though"}:
+        return before not in {"nothing", "anything", "all"}
+    if low == "while":
+        return apart and after.tag != "ing"
+    if low == "however":
+        return apart and after.tag not in {"adj", "adv"}
+    if low == "so":
+        return apart and not first and after.low not in {"that", "far"}
+    return low == "yet" and (apart or after.tag in {"adj", "adv"})
+
+
+def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
+    """The verbs of a clause, those of a relative clause in its subject left aside."""
+    aside = False
+    place = lead
+    while place < len(words):
+        token = words[place]
+        if token.tag == "sub" and place > lead:
+            return None
+        if token.tag == "rel" and place > lead:
+            if aside:
+                return None
+            aside = True
+        elif is_finite(words, place):
+            end = _group_end(words, place)
+            if not aside:
+                return Core(place, end)
+            aside, place = False, end
+        place += 1
+    return None
+
+
+def is_finite(words: Sequence[Token], place: int) -> bool:
+    """Whether the word there is a verb that has a tense."""
+    token = words[place]
+    if token.tag == "pron" and "'" in token.low and token.low != "let's":
+        return True
+    if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words):
+        # "The distance measured by the app can be wrong": the verb comes later.
+        later = words[place + 1].low in {"by", "as", "in", "on"}
+        return not (later and any(w.tag == "aux" for w in words[place + 1 :]))
+    return token.tag in {"verb", "aux"} and token.low not in {"be", "been", "being"}
+
+
+def _group_end(words: Sequence[Token], first: int) -> int:
+    """The last verb of the group that begins here: "has never been asked"."""
+    main = first
+    if words[first].tag == "verb":
+        return first
+    for place in range(first + 1, len(words)):
+        tag = words[place].tag
+        if tag in {"aux", "verb", "base"} or (tag == "ing" and words[main].low in BE):
+            main = place
+            if tag != "aux":
+                break
+        elif tag not in {"adv", "neg"}:
+            break
+    return main
+
+
+def shape_of(words: Sequence[Token]) -> str:
+    """What a piece is.
+
+    Returns:
+        ``clause``, ``verb``, ``adjective``, ``adverb``, ``noun``, ``prep``, ``ing``, ``rel``,
+        ``that`` or ``sub``.
+    """
+    tag = words[0].tag
+    if _subordinate(words):
+        return "sub"
+    if words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None:
+        return "that"
+    if tag == "rel":
+        return "rel"
+    core = find_core(words)
+    begin = next((at for at, word in enumerate(words) if word.tag not in {"adv", "neg"}), None)
+    if core is not None:
+        has_subject = begin is not None and (begin < core.first or words[begin].tag == "pron")
+        return "clause" if has_subject else "verb"
+    if begin is None:
+        return "adverb"
+    if words[begin].tag == "adj" and is_predicate(words[begin:]):
+        return "adjective"
+    return {"prep": "prep", "ing": "ing", "base": "verb"}.get(words[begin].tag, "noun")
+
+
+def _subordinate(words: Sequence[Token]) -> bool:
+    """Whether a piece depends on another: a condition, a reason, an example."""
+    first, lows = words[0], [word.low for word in words[:2]]
+    if first.tag in {"sub", "conj"} or first.low in _DEPENDENT or lows == ["such", "as"]:
+        return True
+    if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
+        return True
+    return first.tag == "prep" and len(words) > 1 and words[1].tag == "pron"
+
+
+def is_predicate(words: Sequence[Token]) -> bool:
+    """Whether adjectives say something themselves, with no noun after them."""
+    for token in words:
+        if token.tag not in {"adj", "adv"}:
+            return token.tag in {"prep", "to", "sub", "rel", "ing", "mark"} or (
+                words[0].low in {"worth", "like"}
+            )
+    return True
+
+
+def verb_of_contraction(pointer: Token) -> Token:
+    """The verb in "it's" or "they'll"."""
+    rest = pointer.low.split("'")[1]
+    full = {"s": "is", "re": "are", "ll": "will", "ve": "have", "d": "would"}.get(rest, rest)
+    return pointer.reworded(full, "aux")
+
+
+def without_first(words: list[Token], names: set[str]) -> list[Token]:
+    """The words without those names at their beginning."""
+    return words[1:] if len(words) > 1 and words[0].low in names else words
+
+
+def commas_of(piece: Piece) -> list[Token]:
+    """The commas before a piece."""
+    return [token for token in piece.glue if token.text == ","]
+
+
+def without_discourse(words: list[Token]) -> list[Token]:
+    """The words without "however" and the like at their beginning."""
+    return without_first(words, {*DISCOURSE} - {"overall", "also"})
+
+
+def head_of(words: Sequence[Token]) -> Token:
+    """The noun that a phrase is about: the last word before its first preposition."""
+    for at, word in enumerate(words):
+        if at and word.tag in {"prep", "rel", "to", "mark", "ing"}:
+            return words[at - 1]
+    return words[-1]
+
+
+def is_ended(piece: Piece) -> bool:
+    """Whether another sentence ends before the piece."""
+    return any(token.text in ENDS for token in piece.glue)
+
+
+def or_distributes(words: Sequence[Token], core: Core) -> bool:
+    """Whether "or" after this verb holds for each part: after a negation, or "may"."""
+    group = words[max(core.first - 2, 0) : core.main + 3]
+    return any(
+        word.tag == "neg" or word.low.endswith("n't") or word.low in _ABLE or word.low == "cannot"
+        for word in group
+    ) or (words[0].low in {"nobody", "none", "no"})
+
+
+def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Token] | None:
+    """What a verb takes from the claim before it: subject, auxiliaries and negation."""
+    subject = _subject(words, core)
+    group = words[core.first : core.main]
+    first = next((w for w in piece.words if w.tag in {"verb", "base", "aux"}), piece.words[0])
+    if first.tag == "aux":
+        return subject
+    if piece.joint in {"or", "nor"}:
+        return words[: core.main]
+    if is_base(first.low) and first.low not in {"put", "cut", "cost", "hit", "set", "let"}:
+        if any(w.tag == "aux" and w.low not in BE | _HAVE for w in group):
+            return words[: core.main]
+        return subject if _takes_base(words, core, comma=piece.comma) else None
+    participle = not first.low.endswith("s")
+    if participle and any(w.low in _HAVE for w in group):
+        return words[: core.main]
+    if participle and words[core.main].tag == "verb" and any(w.low in BE for w in group):
+        return words[: core.main]
+    if not participle and is_plural(head_of(subject).low) and len(piece.words) == 1:
+        return None
+    if len(piece.words) == 1 and words[-1].tag == "noun" and core.main < len(words) - 1:
+        return None
+    return subject
+
+
+def _takes_base(words: list[Token], core: Core, *, comma: bool) -> bool:
+    """Whether a plain verb may be the next verb of this subject."""
+    subject = _subject(words, core)
+    if not subject or not is_plural(head_of(subject).low):
+        return False
+    return comma or all(word.tag != "to" for word in words[core.main :])
+
+
+def _subject(words: list[Token], core: Core) -> list[Token]:
+    """The words up to the verb, adverbs and negations before it left out."""
+    if "'" in words[core.first].low and words[core.first].tag == "pron":
+        token = words[core.first]
+        return [*words[: core.first], token.reworded(re.split("['’]", token.text)[0].strip())]
+    end = core.first
+    while end > 1 and words[end - 1].tag in {"adv", "neg"}:
+        end -= 1
+    return words[:end]
+
+
+def adjective_start(words: list[Token], core: Core) -> int | None:
+    """Where the adjective stands that another one may take the place of."""
+    main = words[core.main]
+    group = words[core.first : core.main + 1]
+    passive = main.tag == "verb" and any(w.low in BE for w in group[:-1])
+    linked = main.low in COPULAS or (main.tag == "pron" and "'" in main.low)
+    begin = core.main if passive else core.main + 1
+    while passive and words[begin - 1].tag == "adv" and words[begin - 1].low not in _FREQUENT:
+        begin -= 1
+    if linked or passive:
+        while begin < len(words) and (
+            words[begin].low in _FREQUENT
+            or words[begin].low in {"not", "never", "neither", "out"}
+            or words[begin].low == "both"
+        ):
+            begin += 1
+        return begin if begin < len(words) else None
+    end = len(words) - 1
+    if words[end].tag != "adj" or end <= core.main + 1:
+        return None
+    while words[end - 1].tag == "adv":
+        end -= 1
+    return end if words[end - 1].tag in {"noun", "obj"} else None
+
+
+def object_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
+    """Where the noun stands that another one may take the place of: after the verb or after a
+    preposition, whichever the other one is more like.
+    """
+    after = core.main + 1
+    while after < len(words) and words[after].tag in {"adv", "neg"}:
+        after += 1
+    if after >= len(words):
+        return None
+    starts = [after] if words[after].tag != "prep" else []
+    for at in range(after, len(words) - 1):
+        if words[at].low == "between":
+            return None
+        if words[at].tag == "to":
+            starts = [at + 2] if at + 2 < len(words) else []
+        elif words[at].tag == "prep" and words[at].low != "of":
+            starts.append(at + 1)
+    if not starts:
+        return None
+    like = {word.low for word in right if word.tag == "prep" and word.low != "of"}
+    for nth, begin in enumerate(starts[1:], start=1):
+        if words[begin - 1].low in like:
+            return starts[nth - 1]
+    nearest, widest = words[starts[-1]], words[starts[0]]
+    if (
+        right[0].tag == "det"
+        and nearest.tag not in {"det", "poss"}
+        and (widest.tag in {"det", "poss"})
+    ):
+        return starts[0]
+    return starts[-1]
+
+
+def is_modified(words: Sequence[Token]) -> bool:
+    """Whether a noun has a determiner, an adjective or another noun before it."""
+    head = 0
+    for word in words:
+        if word.tag in {"prep", "rel", "to", "mark"}:
+            break
+        head += word.tag != "adv"
+    return head >= 2
+
+
+def shared_verb(
+    subjects: list[list[Token]], words: list[Token], core: Core
+) -> list[list[Token]] | None:
+    """A clause for each of its subjects; None where they act together."""
+    verb, rest = words[core.first], words[core.first + 1 :]
+    if any(word.low in _MUTUAL for word in [*subjects[-1], *rest]) or "&" in {
+        w.text for s in subjects for w in s
+    }:
+        return None
+    low = subjects[0][0].low
+    if low == "neither":
+        return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)
+    if low in {"both", "either"}:
+        subjects = [subjects[0][1:], *subjects[1:]]
+    singular = singular_verb(verb.low)
+    plural = singular != verb.low or verb.tag == "aux" or verb.low.endswith(("ed", "t"))
+    if not plural or not all(subjects) or verb.low in {"is", "has", "was", "does"}:
+        return None
+    return [
+        [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
+        for subject in subjects
+    ]
+
+
+def _negated_each(
+    subjects: list[list[Token]], verb: Token, rest: list[Token]
+) -> list[list[Token]] | None:
+    """From "neither A nor B works": A does not work, B does not work."""
+    no = verb.reworded("not", "neg")
+    if verb.tag == "aux":
+        return [[*subject, verb, no, *rest] for subject in subjects]
+    plain = next((base for base in _plain(verb.low) if is_base(base)), None)
+    if plain is None:
+        return None
+    does = [verb.reworded("does", "aux"), no, verb.reworded(plain, "base")]
+    return [[*subject, *does, *rest] for subject in subjects]
+
+
+def _plain(third: str) -> list[str]:
+    return [third.removesuffix("s"), third.removesuffix("es"), third.removesuffix("ies") + "y"]
+
+
+def plain_of_ing(word: str) -> str | None:
+    """The verb of an -ing form: ``praising`` → ``praise``."""
+    stem = word.removesuffix("ing")
+    return next((base for base in (stem, stem + "e", stem[:-1]) if is_base(base)), None)
+
+
+def with_not(words: list[Token]) -> list[Token]:
+    """The words with "not" in place of "neither"."""
+    return [word.reworded("not") if word.low == "neither" else word for word in words]
+
+
+def without_description(words: list[Token]) -> list[Token] | None:
+    """From "the product is described as durable": the product is durable."""
+    lows = [word.low for word in words]
+    for at in range(len(words) - 3):
+        if lows[at] in BE and lows[at + 1 : at + 3] == ["described", "as"]:
+            return [*words[: at + 1], *words[at + 3 :]]
+    return None
+
+
+def small_clause(words: list[Token]) -> list[Token] | None:
+    """From "found the strap flimsy": the strap is flimsy."""
+    while words and words[0].tag == "adv":
+        words = words[1:]
+    if len(words) < 3 or words[0].low not in _FINDS:
+        return None
+    return small_predicate(words[1:])
+
+
+def small_predicate(words: list[Token]) -> list[Token] | None:
+    """From "the strap flimsy": the strap is flimsy."""
+    begin = next((at for at, word in enumerate(words) if at and word.tag in {"adj", "adv"}
+                  and shape_of(words[at:]) == "adjective"), None)  # fmt: skip
+    if begin is None or any(w.tag not in {"det", "poss", "adj", "noun", "pron", "obj", "num"}
+                            for w in words[:begin]):  # fmt: skip
+        return None
+    noun = words[:begin]
+    if noun[-1].tag not in {"noun", "pron", "obj"} and noun[0].tag not in {"pron", "obj"}:
+        return None
+    plural = noun[0].low == "them" or is_plural(noun[-1].low)
+    first = noun[0].reworded("they") if noun[0].low == "them" else noun[0]
+    return [
+        first,
+        *noun[1:],
+        words[begin].reworded("are" if plural else "is", "aux"),
+        *words[begin:],
+    ]
+
+
+def last_noun(words: list[Token], core: Core | None) -> list[Token]:
+    """The noun at the end of a claim, from its determiner on."""
+    if core is None:
+        return []
+    begin = len(words) - 1
+    while begin > core.main and words[begin].tag in {"noun", "adj"}:
+        begin -= 1
+    found = words[begin:] if words[begin].tag in {"det", "poss"} else []
+    return found if len(found) > 1 and found[-1].tag == "noun" else []

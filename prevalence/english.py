@@ -1,0 +1,454 @@
+"""Word classes of English, by word lists and endings: enough to find clauses in review English.
+
+A tag is a guess from the word and its neighbours, made for cutting sentences of summaries: what is
+in no list is a noun. The lists hold what people say of products, places and services.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = [
+    "COPULAS",
+    "Token",
+    "is_base",
+    "is_plural",
+    "lowered",
+    "singular_verb",
+    "tagged",
+    "word_set",
+]
+
+_WORD = re.compile(
+    r"\d+(?:[.,:]\d+)*%?|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
+)
+
+
+class Token(NamedTuple):
+    """A word or a mark.
+
+    Attributes:
+        text: as it is written.
+        low: in lower case, with a straight apostrophe and no space beside it.
+        start: offset of its first character.
+        end: offset after its last character.
+        tag: ``det``, ``poss`` (my), ``pron`` (subjects), ``obj`` (them), ``aux`` (is, can, don't),
+            ``verb`` (finite), ``base`` (a verb in its plain form), ``ing``, ``adj``, ``adv``,
+            ``neg`` (not, never), ``prep``, ``to``, ``sub`` (because), ``rel`` (which), ``conj``,
+            ``num``, ``mark`` or ``noun``.
+    """
+
+    text: str
+    low: str
+    start: int
+    end: int
+    tag: str
+
+    def reworded(self, text: str, tag: str | None = None) -> Token:
+        """Another word in the same place."""
+        return self._replace(text=text, low=lowered(text), tag=tag or self.tag)
+
+
+def lowered(text: str) -> str:
+    """A word in lower case, with a straight apostrophe and no space beside it."""
+    return text.lower().replace("’", "'").replace(" ", "")
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list that is written as a text."""
+    return frozenset(text.split())
+
+
+_BE = word_set("is are was were am be been being isn't aren't wasn't weren't ain't")
+_HAVE = word_set("has have had hasn't haven't hadn't")
+_DO = word_set("does do did doesn't don't didn't")
+_MODAL = word_set(
+    "can could will would should may might must cannot can't couldn't won't wouldn't shouldn't "
+    "mustn't shall needn't"
+)
+_PRONOUNS = word_set(
+    "i you he she it we they this that these those there everyone everybody someone somebody "
+    "nobody anyone anybody everything something nothing anything none it's i'm i've i'll i'd he's "
+    "she's that's there's they're they've they'll they'd we're we've we'll we'd you're you've "
+    "you'll you'd it'll here's"
+)
+_OBJECTS = word_set("me him them us itself themselves myself yourself himself herself ourselves")
+_DETERMINERS = word_set("the a an every each any no another both all either such what")
+_QUANTIFIERS = word_set("some many most several few half much more less enough others other least")
+_POSSESSIVES = word_set("my your his her its our their")
+_PREPOSITIONS = word_set(
+    "of in on at by for with without from into onto over under about against between through "
+    "during within across after before behind below above beside beyond despite except inside "
+    "outside near off per than toward towards upon via like among around along as until till "
+    "besides throughout"
+)
+_SUBORDINATORS = word_set(
+    "because if unless when whenever once since until till after before where wherever whether "
+    "lest how why whatever"
+)
+_RELATIVES = word_set("which who whom whose")
+_CONJUNCTIONS = word_set("and or but nor yet so while whereas although though however plus")
+_ADVERBS = word_set(
+    "very really quite rather too so also always often sometimes usually still just only even "
+    "again ever already almost nearly pretty super extra well soon now then here there away back "
+    "together apart once twice enough more most less least much far "
+    "straight instead perhaps maybe indeed otherwise therefore thus hence else somewhat "
+    "kinda indoors outdoors everywhere anywhere upstairs downstairs overall especially mostly "
+    "generally up down out off on over in thankfully"
+)
+_NEGATIONS = word_set("not never neither hardly barely rarely seldom")
+_NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
+
+_ADJECTIVES = word_set("""
+able absent abundant accessible accurate adequate affordable aggressive airy alive amazing ample
+angry annoying anxious appalling appealing appropriate asleep atmospheric attentive attractive
+authentic available average awake aware awesome awful awkward bad badly-made basic beautiful big
+bitter black bland blue boring bouncy bright brilliant brisk brittle broad broken brown bulky busy
+calm careful careless casual central certain charming cheap cheerful chewy chic chilly civil clean
+clear clever close clumsy clunky clumpy cluttered coarse cold colorful comfortable comfy common
+compact comparable competent competitive complete complex complicated confident confusing
+consistent convenient convincing cool correct costly courteous cozy cosy cramped cranky crappy
+crazy creamy creative creepy crisp crispy crispier crunchy crude cumbersome curious current cute
+damp dangerous dark dated dead dear decent deep defective delicate delicious delightful dense
+dependable different difficult dim dingy dirty disappointing discreet dishonest distinct dizzy
+dope double drab dry dull durable eager easy easygoing eccentric economical edible effective
+efficient elastic elderly elegant empty enjoyable enormous enthusiastic entire even excellent
+excessive exceptional exciting exclusive exhausting expensive expert extensive extra extraordinary
+fabulous faint fair faithful fake familiar famous fancy fantastic fast fat faulty favorite feeble
+few fiddly filling filthy fine firm first fit flat flattering flawless flexible flimsy floral fluffy
+foggy fond forgettable formal foul fragile fragrant free frequent fresh friendly frightening
+frozen fruity frustrating full fun funny fussy fuzzy garish generic generous gentle genuine giant
+glad glossy good gooey gorgeous gracious grainy grand grateful great greasy green grey gross grubby
+happy hard hardworking harsh healthy hearty heavy helpful high hilarious honest horrible hot huge
+humid humorous hungry hygienic icy ideal identical idle ill illegible immediate important
+impossible impressive inaccurate incredible inexpensive inferior informative innovative
+inspiring intense interesting intimate intuitive inviting irritating itchy jarring juicy keen kind
+knowledgeable lacking lackluster large last late lazy leaky lean legible lengthy light lightweight
+limited little lively lonely long loose loud lousy lovely low loyal lucky lukewarm lumpy luxurious
+mad magical main manageable marvelous massive mean mediocre mellow memorable messy mild minimal
+minor misleading missing modern modest moist moldy mouldy muddy multiple murky mushy narrow nasty
+natural neat necessary nervous neutral new nice noisy normal nutritious obvious odd oily okay ok
+old open ordinary organic original outdated outstanding overcooked overpriced overrated
+overwhelming pale patient peaceful perfect perky permanent personable picky plain playful
+pleasant pleasing plentiful plush polite poor popular portable positive possible powerful practical
+precise predictable premium pricey pretty prickly professional proficient prompt proper proud
+punctual pungent pure pushy quick quiet rancid rare rash raw ready real realistic reasonable
+rectangular red redundant refreshing relaxing reliable repetitive responsive rich ridiculous right
+rigid ripe robust romantic roomy rotten rough round rude runny rustic rusty sad safe salty same
+satisfactory satisfying savory scarce scary scratchy secure sensitive serious severe shaky shallow
+sharp shiny shoddy short shy sick silent silky silly similar simple sincere sleek sleepy slick slim
+slimy slippery sloppy slow small smart smelly smoky smooth snappy snug sociable soft soggy solid
+sore sour spacious sparse special spectacular speedy spicy spongy spotless square squeaky stable
+stale standard steady steep sticky stiff stingy strange streaky stretchy strict striking strong
+stubborn stuffy stunning stupid sturdy stylish subtle sudden suitable sunny superb superior
+supportive sure surprising suspicious sweaty sweet swift tacky tall tart tasteless tasty tedious
+tender tepid terrible terrific thick thin thirsty thorough thoughtful thought-provoking tidy tight
+time-consuming timely tiny tired tiring tolerable top touchy tough toxic traditional trendy tricky
+trivial trustworthy true ugly unbeatable uncomfortable understandable unhelpful uneven unique
+unlucky unreliable unusual upbeat useful useless usual vague valuable varied vast versatile vibrant
+vivid warm wary wasteful waterproof watertight watery weak wearable weird welcoming wet white whole
+wide wild wise witty wobbly wonderful wooden worn worried worse worst worth worthless wrong yellow
+young yummy zesty better best bigger smaller larger longer shorter cheaper faster slower louder
+older newer harder easier lighter heavier stronger weaker cleaner warmer brighter darker nicer
+put dishwasher-safe see-through must-have well-made willing unwilling ill-fitting shredded stuck
+""")
+
+_VERBS = word_set("""
+absorb accept accommodate ache achieve act adapt add adhere adjust admire admit advertise advise
+affect age agree aim allow amaze announce annoy answer anticipate apologize appear apply appreciate
+argue arrange arrive ask assemble assist attach attract avoid bake balance bend benefit blame blast
+bleed blend block blow boast boil boot bother bounce break breathe brew brighten bring brush bubble
+build bulge bump burn burst buy buzz call cancel capture care carry cast catch cause celebrate
+change charge chat cheat check chew chip chirp choke choose clap clash clean clear clip clog close
+collapse collect combine come comment commend communicate compare compete complain complement
+compliment concern confirm confuse connect consider consist contain continue contribute control
+cook cool cope correct cost count cover crack crash create creak criticize crumble cry curl cut
+damage darken deal decide decline decrease defend delay delight deliver demand depend describe
+deserve design desire destroy detach deteriorate develop die differ dig dim dine direct disagree
+disappear disappoint disconnect discover dislike display dissolve disturb dominate double doubt
+drag drain draw drink drip drive drop dry earn eat eliminate embrace emit emphasize encounter
+encourage end endure enforce engage enhance enjoy ensure enter entertain equip erase escape
+evaporate evoke exceed excel exhibit exist expand expect experience expire explain explode express
+extend face fade fail fall fasten favor fear feature feed feel fetch fight fill find finish fit fix
+flake flap flash flatten flatter flicker flip float flow fly focus fold follow forget form frame
+fray freeze frighten frustrate fulfill function gain gather generate get give glide glow glue go
+grant greet grind grip groan grow guarantee guess guide handle hang happen harden hate have heal
+hear heat help hesitate hide highlight hint hit hold honor hope host hug hum hurt ignore imagine
+impress improve include increase indicate inform insist inspire install intend interact interfere
+interrupt introduce invite involve iron irritate itch jam join jump justify keep kick kill knock
+know lack land last lather laugh launch lay lead leak lean learn leave lend lengthen let lie lift
+light like limit link list listen live load lock look loosen lose love lower mail maintain make
+manage match matter mean measure melt mention mess mind mislead miss mix moisturize mold monitor
+motivate mount move narrate need neglect nod note notice nourish obtain occur offer omit open operate order
+organize outlast outperform outweigh overcharge overcook overestimate overheat overlook overpower
+overshadow owe own pack pair park part pass pause pay peel perform persist pick pill pinch place
+plan plant play please plug point polish pop possess post pour practice praise prefer prepare
+present press prevent print proceed process produce promise promote proof protect prove provide
+pull pump punch purchase push put puzzle quit rattle rave reach react read realize receive
+recharge recognize recommend record recover reduce reflect refund refuse regret relax release rely
+remain remark remember remind remove renew rent repair repeat replace reply report represent
+request require rescue resemble reset resist resolve respond rest restore restrict retain return
+reveal reward ride ring rinse rip rise rock roll rotate rub ruin run rush rust sag satisfy save say
+scare schedule score scrape scratch scream screw scrub seal search season seat see seem select sell
+send sense separate serve set settle shake shape share shed shift shine ship shock shoot show
+shower shrink shut shuffle sing sink sit ski skip slam sleep slide slip slow smash smear smell smile
+smoke smooth smudge snag snap soak solve soothe sort sound spark speak spill spin splash split spoil
+spread squeak squeeze stab stabilize stain stall stand stare start starve state stay steal stick
+stiffen stink stir stop store strain stream strengthen stress stretch strike strip struggle stuff
+stumble succeed suck suffer suffice suggest suit supply support suppose surpass surprise surround
+survive suspect swallow swear sweat switch tackle take talk tangle taste teach tear tell tend test
+thank think threaten throw tick tie tighten tilt tip tire tolerate top toss touch tout track trade
+train transfer transform translate transport trap travel treat trigger trim trip trust try turn
+twist underestimate understand unfold update upgrade upset urge use value vanish vary vent vibrate
+view visit voice wait wake walk want warm warn warp wash waste watch waver weaken wear weigh
+welcome wipe wish withstand wobble wonder work worry wrap wreck write yell yield zip
+""")
+
+_IRREGULAR = {
+    "break": "broke broken", "bring": "brought", "build": "built", "buy": "bought",
+    "catch": "caught", "choose": "chose chosen", "come": "came", "cost": "cost", "cut": "cut",
+    "deal": "dealt", "draw": "drew drawn", "drink": "drank drunk", "drive": "drove driven",
+    "eat": "ate eaten", "fall": "fell fallen", "feed": "fed", "feel": "felt", "fight": "fought",
+    "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "freeze": "froze frozen",
+    "get": "got gotten", "give": "gave given", "go": "went gone goes", "grow": "grew grown",
+    "hang": "hung", "hear": "heard", "hide": "hid hidden", "hit": "hit", "hold": "held",
+    "hurt": "hurt", "keep": "kept", "know": "knew known", "lay": "laid", "lead": "led",
+    "leave": "left", "lend": "lent", "let": "let", "lie": "lay lain", "lose": "lost",
+    "make": "made", "mean": "meant", "pay": "paid", "put": "put", "quit": "quit", "read": "read",
+    "ride": "rode ridden", "ring": "rang rung", "rise": "rose risen", "run": "ran",
+    "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set",
+    "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "shown",
+    "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung", "sink": "sank sunk",
+    "sit": "sat", "sleep": "slept", "slide": "slid", "speak": "spoke spoken", "spin": "spun",
+    "split": "split", "spread": "spread", "stand": "stood", "steal": "stole stolen",
+    "stick": "stuck", "stink": "stank", "strike": "struck", "swear": "swore sworn",
+    "take": "took taken", "teach": "taught", "tear": "tore torn", "tell": "told",
+    "think": "thought", "throw": "threw thrown", "understand": "understood", "wake": "woke woken",
+    "wear": "wore worn", "withstand": "withstood", "write": "wrote written",
+}  # fmt: skip
+
+COPULAS = (
+    word_set("""
+feel feels felt seem seems seemed look looks looked appear appears appeared smell smells smelled
+taste tastes tasted sound sounds sounded stay stays stayed remain remains remained become becomes
+became get gets got turn turns turned arrive arrives arrived run runs ran come comes came go goes
+went prove proves proved
+""")
+    | _BE
+)
+"""Verbs that an adjective may follow as what is said of the subject."""
+
+_NOT_ADJECTIVES = word_set(
+    "arrival meal material deal metal animal hospital festival rental total signal terminal trial "
+    "manual music fabric topic traffic plastic table vegetable cable motive detective olive drive "
+    "alternative bus focus bonus staff rubbish finish dish fish english trash polish british "
+    "alcohol removal approval appeal proposal journal original professional clinic logic picnic "
+    "perspective five live give locals individual potential goal medal coal renewal principal "
+    "need dial seed feed speed bed weed shed breed thread bread reed red kid hundred"
+)
+_ENDINGS = re.compile(r"(?:ful|less|ous|able|ible|ive|ish|ic|ical|ial|al|proof|-free|-friendly)$")
+_NOUNS_IN_LY = word_set("family supply assembly reply jelly belly bully fly july anomaly italy")
+_NUMERAL = re.compile(r"\d")
+
+
+def _past(base: str) -> list[str]:
+    if base.endswith("e"):
+        return [base + "d"]
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return [base[:-1] + "ied"]
+    doubled = re.search(r"[^aeiou][aeiou][bdgklmnprt]$", base) is not None
+    return [base + "ed", base + base[-1] + "ed"] if doubled else [base + "ed"]
+
+
+def _third(base: str) -> str:
+    if re.search(r"(?:s|x|z|ch|sh|o)$", base):
+        return base + "es"
+    if base.endswith("y") and base[-2] not in "aeiou":
+        return base[:-1] + "ies"
+    return base + "s"
+
+
+@lru_cache(maxsize=1)
+def _forms() -> dict[str, str]:
+    """Form of a verb → ``third``, ``past`` or ``base``; a form that is several is the first."""
+    found = dict.fromkeys(_VERBS, "base")
+    for base in _VERBS:
+        past = _IRREGULAR[base].split() if base in _IRREGULAR else _past(base)
+        found |= {form: "past" for form in past if found.get(form) != "base"}
+        found[_third(base)] = "third"
+    return found
+
+
+def singular_verb(word: str) -> str:
+    """The form of a verb after one thing: ``are`` → ``is``, ``work`` → ``works``.
+
+    >>> singular_verb("are"), singular_verb("have"), singular_verb("need"), singular_verb("broke")
+    ('is', 'has', 'needs', 'broke')
+    """
+    known = {"are": "is", "were": "was", "have": "has", "do": "does", "aren't": "isn't",
+             "weren't": "wasn't", "haven't": "hasn't", "don't": "doesn't"}  # fmt: skip
+    return known.get(word, _third(word) if _forms().get(word) == "base" else word)
+
+
+def is_base(word: str) -> bool:
+    """Whether the word can be the plain form of a verb.
+
+    >>> is_base("smell"), is_base("smells"), is_base("zipper")
+    (True, False, False)
+    """
+    return _forms().get(word) == "base"
+
+
+_PLURALS = word_set(
+    "people children men women feet teeth staff they we you these those i police some many most "
+    "several few others all both"
+)
+
+
+def is_plural(word: str) -> bool:
+    """Whether a noun or pronoun takes ``are`` (or is I): by its ending, or by a list.
+
+    >>> is_plural("drawers"), is_plural("glass"), is_plural("children")
+    (True, False, True)
+    """
+    if word in _PLURALS:
+        return True
+    return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+
+
+def tagged(text: str) -> list[Token]:
+    """Words and marks of a text with their tags, in time linear in its length.
+
+    >>> [(t.text, t.tag) for t in tagged("The cover washes well.")]
+    [('The', 'det'), ('cover', 'noun'), ('washes', 'verb'), ('well', 'adv'), ('.', 'mark')]
+    """
+    found = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
+    lows = [lowered(word) for word, _, _ in found]
+    tags: list[str] = []
+    before = ""
+    for low, after in zip(lows, [*lows[1:], ""], strict=True):
+        tags.append(_tag(low, before, tags, after))
+        before = low
+    return [
+        Token(word, low, start, end, tag)
+        for (word, start, end), low, tag in zip(found, lows, tags, strict=True)
+    ]
+
+
+_CLOSED: tuple[tuple[frozenset[str], str], ...] = (
+    (_BE | _HAVE | _DO | _MODAL, "aux"),
+    (_NEGATIONS, "neg"),
+    (_RELATIVES, "rel"),
+    (_CONJUNCTIONS, "conj"),
+    (frozenset({"to"}), "to"),
+    (_POSSESSIVES, "poss"),
+    (_OBJECTS, "obj"),
+    (_DETERMINERS | _QUANTIFIERS, "det"),
+    (_PRONOUNS, "pron"),
+    (_NUMBERS, "num"),
+)
+_TAG_OF = {word: tag for words, tag in reversed(_CLOSED) for word in words}
+
+
+def _tag(low: str, before: str, tags: list[str], after: str) -> str:
+    if not (low[0].isalnum() or low[0] == "_"):
+        return "mark"
+    if _NUMERAL.match(low):
+        return "num"
+    last = _last(tags)
+    if low in _TAG_OF:
+        return _closed(low, last, after)
+    if low in _SUBORDINATORS:
+        return _subordinator(low, after)
+    form = _forms().get(low)
+    if form is not None and _can_be_verb(low, form, before, tags, after):
+        return "base" if form == "base" and (last in {"to", "aux", "neg"}) else "verb"
+    return _open(low, form, last, after)
+
+
+def _last(tags: list[str]) -> str:
+    """The tag before, adverbs left aside."""
+    for place in range(len(tags) - 1, max(len(tags) - 4, -1), -1):
+        if tags[place] != "adv":
+            return tags[place]
+    return "mark"
+
+
+def _closed(low: str, last: str, after: str) -> str:
+    tag = _TAG_OF[low]
+    if low in {"this", "that", "these", "those"}:
+        return _pointer(low, last, after)
+    if low == "her" and after in {"", ".", ",", "and"}:
+        return "obj"
+    if low == "so" and last in {"aux", "verb"}:
+        return "adv"
+    return tag
+
+
+def _pointer(low: str, last: str, after: str) -> str:
+    """``that`` before a noun, in place of one, or before a clause."""
+    clause = _TAG_OF.get(after) in {"det", "poss", "pron"}
+    if low == "that" and (clause or last in {"noun", "verb", "adj", "obj"}):
+        return "rel"
+    form = _forms().get(after)
+    follows = _TAG_OF.get(after) in {"aux", "neg"} or form in {"third", "past"}
+    return "pron" if follows or not after[:1].isalpha() else "det"
+
+
+def _subordinator(low: str, after: str) -> str:
+    if low in {"after", "before", "until", "till", "since"}:
+        subject = _TAG_OF.get(after) == "pron"
+        return "sub" if subject or low in {"since"} else "prep"
+    return "sub"
+
+
+_NOMINAL = {"det", "poss", "prep", "num"}
+
+
+def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) -> bool:
+    """Whether a form of a verb is one here, by what stands around it."""
+    last = _last(tags)
+    if low in _ADJECTIVES and form == "base":
+        object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
+        return last == "to" or before in _MODAL | _DO or (object_next and last != "noun")
+    if last in {"to", "aux", "neg", "obj"}:
+        return form != "third" or before.endswith("self")
+    if last == "prep" and form == "past" and not low.endswith("ed"):
+        return True
+    standing = before in {"some", "many", "most", "several", "few", "others", "all", "both"}
+    if last == "det" and standing:
+        return form != "third"
+    if before.endswith("ing") and tags[-2:-1] == ["det"]:
+        last = "noun"  # "the filling shifts", "the coating wears off"
+    if last in _NOMINAL or (last == "adj" and form != "past"):
+        return False
+    if _TAG_OF.get(after) == "aux" and form != "past":
+        return False
+    if last in {"mark", "conj", "rel", "pron", "sub"}:
+        return True
+    return last == "noun" and (form == "past" or is_plural(before) == (form == "base"))
+
+
+def _open(low: str, form: str | None, last: str, after: str) -> str:
+    """The tag of a word that is no verb here."""
+    if low in _PREPOSITIONS and not (low in _ADVERBS and (not after[:1].isalnum())):
+        return "prep"
+    if low in _ADJECTIVES:
+        return "adj"
+    if low in _ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in _NOUNS_IN_LY):
+        return "adv"
+    if low.endswith("ing") and len(low) > 5:
+        return "ing"
+    if low in _NOT_ADJECTIVES:
+        return "noun"
+    if (
+        low.endswith("ed")
+        and last in {"noun", "mark", "conj"}
+        and _TAG_OF.get(after) in {"det", "poss", "obj"}
+    ):
+        return "verb"
+    if form == "past" or (low.endswith("ed") and len(low) > 4) or _ENDINGS.search(low):
+        return "adj"
+    return "noun"

@@ -1,0 +1,386 @@
+"""Quantities of people in a statement: "most users", "12 of 20 reviewers", "nobody", "some say".
+
+"Most users love the fit" says two things: what is loved, and by how many. A review can support the
+first alone. So the quantity is taken out, the rest is scored, and the share of reviews that support
+the rest is compared with the quantity. Quantities of things ("most of the battery", "half an hour",
+"two zippers") are left where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+from prevalence.english import tagged
+from prevalence.errors import InputError
+
+__all__ = [
+    "RANGES",
+    "Agreement",
+    "People",
+    "Quantified",
+    "Quantity",
+    "after_frame",
+    "agreement",
+    "people_at",
+    "quantified",
+    "wilson_interval",
+]
+
+RANGES: dict[str, tuple[float, float]] = {
+    "all": (0.9, 1.0),
+    "almost all": (0.75, 1.0),
+    "three quarters": (0.65, 0.85),
+    "two thirds": (0.55, 0.8),
+    "most": (0.5, 1.0),
+    "over half": (0.5, 1.0),
+    "half": (0.4, 0.6),
+    "many": (0.2, 1.0),
+    "a third": (0.25, 0.45),
+    "a quarter": (0.15, 0.35),
+    "several": (0.05, 0.6),
+    "a minority": (0.0, 0.5),
+    "some": (0.0, 0.6),
+    "a few": (0.0, 0.35),
+    "few": (0.0, 0.25),
+    "nobody": (0.0, 0.05),
+}
+"""Shares of the reviewers that a word may stand for, both ends included: conventions of ours, wide
+on purpose, so that only what no careful reader would say is called a disagreement."""
+
+_EXIST = frozenset({"several", "some", "a few", "a minority"})
+"""Words that say that there is somebody, which no support at all refutes."""
+
+_ROUGHLY = r"(?:about |around |roughly |nearly |almost |approximately )?"
+_WORDS = (
+    ("almost all", r"(?:almost|nearly|virtually|practically) (?:all|every|everyone|everybody)"
+                   r"|(?:the|an?) (?:vast|overwhelming|great) majority"),
+    ("few", r"(?:hardly|barely|scarcely) (?:any|anyone|anybody)|almost (?:nobody|no one|none|no)"
+            r"|very few|only a few|few"),
+    ("nobody", r"nobody|no one|none|no"),
+    ("all", r"all|everyone|everybody|every|each"),
+    ("over half", r"(?:well )?(?:over|more than|at least) half"),
+    ("two thirds", rf"{_ROUGHLY}two[- ]thirds"),
+    ("three quarters", rf"{_ROUGHLY}three[- ]quarters"),
+    ("a third", rf"{_ROUGHLY}(?:a|one)[- ]third"),
+    ("a quarter", rf"{_ROUGHLY}(?:a|one)[- ]quarter"),
+    ("a minority", r"(?:less|fewer) than half|an? (?:small |significant )?minority"),
+    ("half", rf"{_ROUGHLY}half"),
+    ("most", r"most|(?:the|a) (?:clear |large |small )?majority"),
+    ("many", r"(?:very |so )?many|a lot|lots|plenty|numerous|countless"
+             r"|a (?:large|great|significant|considerable|good) (?:number|share|part|proportion)"),
+    ("several", r"several|various|multiple|a (?:fair |certain )?number|quite a few"),
+    ("a few", r"(?:just )?a few|a couple|a handful|a small (?:number|share|proportion)"),
+    ("some", r"some|certain"),
+)  # fmt: skip
+"""What stands for each range; the first that fits is taken."""
+
+_SPELT = {
+    word: number
+    for number, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+         "twelve"), start=1,
+    )
+}  # fmt: skip
+_NUMBER = rf"(?:\d{{1,6}}|{'|'.join(_SPELT)})"
+_PERSON = (
+    r"(?:(?:other|satisfied|happy|unhappy|past|previous|recent|verified|long-term|first-time) )?"
+    r"(?:user|customer|reviewer|review|buyer|owner|person|guest|visitor|diner|patron|reader|player|"
+    r"parent|shopper|purchaser|consumer|client|respondent|wearer|listener|viewer|travell?er|"
+    r"individual|patient|student|driver|gamer|runner|critic|fan|recipient)"
+)
+_PEOPLE = rf"(?P<people>{_PERSON}s|people|folks|families|(?P<one>{_PERSON}))\b"
+
+_REPORT = (
+    r"(?:say|said|says|note[sd]?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]?|claim(?:s|ed)?|"
+    r"comment(?:s|ed)?|remark(?:s|ed)?|add(?:s|ed)?|observe[sd]?|warn(?:s|ed)?|confirm(?:s|ed)?|"
+    r"point(?:s|ed)? out|emphasi[sz]e[sd]?|stress(?:es|ed)?|complain(?:s|ed)?|suggest(?:s|ed)?|"
+    r"indicate[sd]?|think|thinks|thought|feel|feels|felt|believe[sd]?|agree[sd]?|find|finds|found|"
+    r"noticed?|discovered|highlight(?:s|ed)?|write|wrote|argued?)"
+)
+_OTHERS_DO = (
+    r"(?:love[sd]?|like[sd]?|enjoy(?:s|ed)?|appreciate[sd]?|recommend(?:s|ed)?|prefer(?:s|red)?|"
+    r"praise[sd]?|praising|dislike[sd]?|hate[sd]?|consider(?:s|ed)?|describe[sd]?|want(?:s|ed)?|"
+    r"wish(?:es|ed)?|criticize[sd]?|criticise[sd]?|admire[sd]?|rave[sd]?|experience[sd]?|regret|"
+    r"return(?:s|ed)? (?:it|them|the)|bought|struggle[sd]?|express(?:es|ed)?|commend(?:s|ed)?|"
+    r"(?:are|were|would|have) (?:\w+ )?(?:happy|unhappy|satisfied|disappointed|impressed|pleased|"
+    r"delighted|recommend|complained|reported|praised|noted|surprised|frustrated|annoyed))"
+)
+_ADVERB = r"(?:(?:also|even|often|frequently|consistently|however|really|further|still|both) )?"
+
+
+_PEOPLE2 = _PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
+
+
+def _pattern() -> re.Pattern[str]:
+    """A quantity with people, or one before a verb that only people can do; or people alone."""
+    words = "|".join(rf"(?P<w{place}>{words})" for place, (_, words) in enumerate(_WORDS))
+    quantity = (
+        rf"(?P<quantity>(?P<part>{_NUMBER}) (?:out of|of|in)(?: the)? (?P<whole>{_NUMBER})"
+        rf"|(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
+        rf"|(?:only |just )?(?P<count>{_NUMBER})|{words})"
+    )
+    link = r"(?: of)?(?: the| these| our| all)? "
+    alone = (
+        rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|(?:(?<=body)|(?<=one))(?![\w'’]))"
+    )
+    return re.compile(rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2})", re.I)
+
+
+_AT = _pattern()
+_FRAME = re.compile(rf" {_ADVERB}(?P<verb>{_REPORT})(?P<that>,? that)?\b", re.IGNORECASE)
+_SOURCE = re.compile(
+    r"(?:according to|in the (?:opinion|view|experience) of) (?=\w)", re.IGNORECASE
+)
+_BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
+_FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
+_SEEN = 80
+"""Words of a statement that are looked at to find out whether it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """How many people a statement says that it holds for.
+
+    Attributes:
+        text: the words that say so.
+        low: least share that they stand for; equal to ``high`` for a number.
+        high: greatest share.
+        count: people, where the words say no share ("two users"); ``low`` and ``high`` are then
+            those of any number of reviews, 0 and 1.
+        exists: whether the words say that there is somebody.
+    """
+
+    text: str
+    low: float
+    high: float
+    count: int | None = None
+    exists: bool = False
+
+    def shares(self, n_reviews: int) -> tuple[float, float]:
+        """The range of the share among so many reviews."""
+        if self.count is None:
+            return self.low, self.high
+        share = min(self.count / n_reviews, 1.0)
+        return share, share
+
+
+class People(NamedTuple):
+    """People that a text speaks of.
+
+    Attributes:
+        end: offset after the words.
+        quantity: how many of them, or None where the text does not say.
+        named: the words without the quantity: ``users``, ``a customer``.
+    """
+
+    end: int
+    quantity: Quantity | None
+    named: str
+
+
+class Quantified(NamedTuple):
+    """A statement and its quantity.
+
+    Attributes:
+        statement: what is said, without the quantity.
+        quantity: by how many.
+    """
+
+    statement: str
+    quantity: Quantity
+
+
+class Agreement(NamedTuple):
+    """A quantity beside the reviews that support the statement.
+
+    Attributes:
+        text: the words.
+        low: least share that they stand for.
+        high: greatest share.
+        agrees: whether the interval of the share of supporting reviews meets that range; None
+            where the reviews were not asked.
+        interval: of that share, or None likewise.
+    """
+
+    text: str
+    low: float
+    high: float
+    agrees: bool | None
+    interval: tuple[float, float] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as a JSON object."""
+        interval = None if self.interval is None else list(self.interval)
+        return {**self._asdict(), "interval": interval}
+
+
+def people_at(text: str, start: int = 0) -> People | None:
+    """The people that a text speaks of at an offset, with or without a quantity.
+
+    >>> people_at("Half of the users love it.")
+    People(end=17, quantity=Quantity(text='Half', low=0.4, high=0.6, count=None, exists=False), \
+named='users')
+    >>> people_at("Half an hour is enough.") is None
+    True
+    """
+    match = _AT.match(text, start)
+    if match is None:
+        return None
+    if match["quantity"] is None:
+        return People(match.end(), None, match["only"].lower())
+    quantity = _quantity(match)
+    if quantity is None:
+        return None
+    singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
+    named = (match["people"] or ("reviewer" if singular else "reviewers")).lower()
+    return People(match.end(), quantity, f"a {named}" if match["one"] or singular else named)
+
+
+def _quantity(match: re.Match[str]) -> Quantity | None:
+    text = match["quantity"]
+    if match["part"]:
+        part, whole = _number(match["part"]), _number(match["whole"])
+        return None if not whole or part > whole else Quantity(text, part / whole, part / whole)
+    if match["percent"]:
+        share = float(match["percent"]) / 100
+        return None if share > 1 else Quantity(text, share, share)
+    if match["count"]:
+        if match["people"] is None:
+            return None
+        count = _number(match["count"])
+        return Quantity(text, 0.0, 1.0, count, exists=count > 0)
+    name = next(name for place, (name, _) in enumerate(_WORDS) if match[f"w{place}"])
+    return Quantity(text, *RANGES[name], exists=name in _EXIST)
+
+
+def _number(text: str) -> int:
+    return _SPELT.get(text.lower()) or int(text)
+
+
+def after_frame(text: str) -> tuple[int, Quantity | None] | None:
+    """Where the statement begins in a text that says who makes it; None where it does not.
+
+    >>> after_frame("Some reviewers say that it leaks.")[0]
+    27
+    >>> after_frame("Some reviewers love it.") is None
+    True
+    """
+    front = _FRONT.match(text)
+    begin = 0 if front is None else front.end()
+    source = _SOURCE.match(text, begin)
+    people = people_at(text, begin if source is None else source.end())
+    if people is None:
+        return None
+    if source is not None:
+        comma = re.match(r", *", text[people.end :])
+        return None if comma is None else (people.end + comma.end(), people.quantity)
+    frame = _FRAME.match(text, people.end)
+    if frame is None:
+        return None
+    rest = text[frame.end() :]
+    place = frame.end() + len(rest) - len(rest.lstrip())
+    sure = frame["that"] is not None
+    return (place, people.quantity) if sure or _is_clause(rest) else None
+
+
+def _is_clause(text: str) -> bool:
+    """Whether a text begins with a subject and its verb, and not with an object."""
+    subject = False
+    for token in islice(tagged(text[: 10 * _SEEN]), _SEEN):
+        if token.tag in {"aux", "verb"}:
+            return subject
+        if token.tag in {"conj", "sub", "rel", "to", "mark"}:
+            return False
+        subject = subject or token.tag not in {"adv", "neg"}
+    return False
+
+
+def quantified(text: str) -> Quantified | None:
+    """A statement without its quantity, and the quantity; None where there is none of people.
+
+    >>> quantified("Most users say that the zipper sticks.")
+    Quantified(statement='The zipper sticks.', quantity=Quantity(text='Most', low=0.5, high=1.0, \
+count=None, exists=False))
+    >>> quantified("One customer returned it.").statement
+    'A customer returned it.'
+    >>> quantified("Most of the battery is left.") is None
+    True
+    """
+    frame = after_frame(text)
+    if frame is not None:
+        place, quantity = frame
+        return None if quantity is None else Quantified(_begun(text[place:]), quantity)
+    front = _FRONT.match(text)
+    begin = 0 if front is None else front.end()
+    people = people_at(text, begin)
+    if people is not None and people.quantity is not None:
+        return Quantified(_begun(people.named + text[people.end :]), people.quantity)
+    for by in islice(_BY.finditer(text), 8):
+        people = people_at(text, by.end())
+        if people is not None and people.quantity is not None:
+            return Quantified(text[: by.end()] + people.named + text[people.end :], people.quantity)
+    return None
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share.
+
+    Args:
+        k: cases that have a property, 0 to n.
+        n: cases, at least 1.
+        confidence: in (0, 1).
+
+    Raises:
+        InputError: a number out of range.
+
+    Source: Wilson 1927; Newcombe 1998, method 3.
+
+    >>> [round(end, 3) for end in wilson_interval(4, 8)]
+    [0.215, 0.785]
+    """
+    if n < 1 or not 0 <= k <= n or not 0 < confidence < 1:
+        raise InputError(f"no interval of {k} among {n} at a confidence of {confidence:g}")
+    from statistics import NormalDist
+
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, square = k / n, z * z
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = z / (1 + square / n) * (share * (1 - share) / n + square / (4 * n * n)) ** 0.5
+    # Rounding must not push an end past a share that it touches.
+    low = 0.0 if k == 0 else max(middle - half, 0.0)
+    high = 1.0 if k == n else min(middle + half, 1.0)
+    return low, high
+
+
+def agreement(
+    quantity: Quantity, support: int | None, n_reviews: int, *, confidence: float = 0.95
+) -> Agreement:
+    """Whether the reviews that support a statement are as many as its quantity says.
+
+    Args:
+        quantity: of the statement.
+        support: reviews that support it without its quantity; None where they were not asked.
+        n_reviews: reviews, at least 1.
+        confidence: of the interval.
+
+    Returns:
+        The comparison. A quantity that says that there is somebody disagrees with no support.
+
+    >>> agreement(quantified("Most users love it.").quantity, 1, 20).agrees
+    False
+    """
+    low, high = quantity.shares(n_reviews)
+    if support is None:
+        return Agreement(quantity.text, low, high, None, None)
+    interval = wilson_interval(support, n_reviews, confidence)
+    meets = interval[0] <= high and low <= interval[1]
+    return Agreement(
+        quantity.text, low, high, meets and not (quantity.exists and support == 0), interval
+    )
