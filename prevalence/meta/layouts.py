@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
@@ -14,6 +15,7 @@ from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
 from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
 from prevalence.readers.jsonfiles import json_lines
+from prevalence.readers.streams import EmptyInputError
 from prevalence.readers.summeval_op import DIMENSIONS, snake
 
 if TYPE_CHECKING:
@@ -107,16 +109,19 @@ def full_name(short: str, names: Iterable[str]) -> str:
 def read_replies(path: Path) -> dict[str, str]:
     """Read one file of replies by item id; a repeated id keeps its last reply.
 
+    Releases hold files without a reply, where a judge was never asked: they give none.
+
     Raises:
         InputError: a line is not ``{"id": ..., "resp": ...}``.
     """
     replies: dict[str, str] = {}
-    for position, record in json_lines(path):
-        try:
-            item, reply = _reply(record)
-        except FieldError as fault:
-            raise InputError(f"{position.source}: {fault.problem}; {fault.fix}") from None
-        replies[item] = reply
+    with suppress(EmptyInputError):
+        for position, record in json_lines(path):
+            try:
+                item, reply = _reply(record)
+            except FieldError as fault:
+                raise InputError(f"{position.source}: {fault.problem}; {fault.fix}") from None
+            replies[item] = reply
     return replies
 
 

@@ -112,7 +112,10 @@ def read_tables(
     for label, path, in_folder in files:
         _add_file(collector, label, path, in_folder=in_folder, systems=systems)
     for file in replies:
-        for entry in read_generations(file, collector.dimensions, keep_unread=keep_unread):
+        entries = list(read_generations(file, collector.dimensions, keep_unread=keep_unread))
+        if not entries:
+            collector.skipped.append(f"{display(file.path)}: holds no replies")
+        for entry in entries:
             collector.builder.add(entry, source=display(file.path))
     return TableReading(collector.builder.build(), tuple(collector.skipped), collector.left_out)
 

@@ -306,3 +306,24 @@ def test_the_released_replies_are_read_as_their_authors_did(shared_data):
                         assert reply_reader(method)(answer["resp"]) == answer["score"]
                         compared += 1
     assert compared == 9600
+
+
+@pytest.mark.parametrize("nothing", ["", "\n \n"])
+def test_an_empty_released_file_is_a_named_gap(write, tmp_path, nothing):
+    place = "judge/eval_{}_generations/coh_RTS.txt"
+    write(place.format("A"), {"id": "d", "resp": "Score: 4"})
+    empty = write(place.format("B"))
+    empty.write_text(nothing)
+    (tmp_path / "none.jsonl").write_text(nothing)
+    reading = read_tables(tmp_path)
+    assert reading.table.metric("judge.rts.coh").tolist() == [[4.0]]
+    assert [said.rpartition("/")[2].partition(":")[0] for said in reading.skipped] == [
+        "none.jsonl", "coh_RTS.txt",
+    ]  # fmt: skip
+    assert f"{empty}: holds no replies" in reading.skipped
+
+
+def test_a_folder_of_empty_files_holds_nothing(write, tmp_path):
+    write("judge/eval_A_generations/coh_RTS.txt")
+    with pytest.raises(InputError, match="no scores and no ratings"):
+        read_table(tmp_path)
