@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from prevalence.errors import InputError
 from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies
+from prevalence.readers.fields import escaped
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.writers import lock
 
@@ -37,12 +38,16 @@ class Replay:
     Args:
         recorded: replies by subject; a subject without method stands for every method.
         name: what the signature calls it.
+        empty: files of the recording that hold no replies.
     """
 
     work_unit = 1024
 
-    def __init__(self, recorded: Mapping[Subject, Sequence[str]], *, name: str) -> None:
+    def __init__(
+        self, recorded: Mapping[Subject, Sequence[str]], *, name: str, empty: Sequence[Path] = ()
+    ) -> None:
         self._recorded = recorded
+        self._empty = empty
         self.signature: Mapping[str, str] = {"replay": name}
 
     def complete(
@@ -58,6 +63,13 @@ class Replay:
                     if response.error is None:
                         keep(request, response)
         return answered
+
+    def describe(self) -> str:
+        """Which files of the recording hold no replies; "" where all hold some."""
+        if not self._empty:
+            return ""
+        named = ", ".join(f"{path.parent.name}/{path.name}" for path in self._empty)
+        return f"files of the recording without a reply: {len(self._empty)} ({escaped(named)})"
 
     def _response(self, request: Request, index: int) -> Response:
         subject = request.subject
@@ -111,9 +123,11 @@ def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG00
     """Open a recording; see :func:`read_recording`."""
     path = Path(target)
     recorded = read_recording(path)
+    files = find_generations(path) if path.is_dir() else []
+    empty = [file.path for file in files if not read_replies(file.path)]
     data = json.dumps(sorted((tuple(key), list(value)) for key, value in recorded.items()))
     digest = hashlib.blake2b(data.encode(), digest_size=8).hexdigest()
-    return Replay(recorded, name=f"{path.name}@{digest}")
+    return Replay(recorded, name=f"{path.name}@{digest}", empty=empty)
 
 
 def read_recording(path: Path) -> dict[Subject, tuple[str, ...]]:

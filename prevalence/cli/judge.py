@@ -352,8 +352,8 @@ class _Rows(Tally["ScoreRow | PairRow"]):
             note("all samples of a prompt are one and the same reply; some servers draw "
                  "none unless the model's own settings say so")  # fmt: skip
         describe = getattr(backend, "describe", None)
-        if describe is not None:
-            note(describe())
+        if describe is not None and (said := describe()):
+            note(said)
 
 
 def _outcome(row: PairRow) -> str:

@@ -34,6 +34,8 @@ __all__ = [
     "write_report",
 ]
 
+_NAMED = 5
+"""Metrics with gaps that a note names."""
 _FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv", ".txt": "table"}
 
@@ -239,7 +241,28 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         "systems": list(table.systems),
         "raters": len(table.raters),
     }
-    return Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
+    study = Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
+    gaps = _gaps(study)
+    if gaps and not parameters["quiet"]:
+        rule = "counted as 0" if convention.missing == "zero" else "left out"
+        named = ", ".join(f"{metric} {count:,}" for metric, count in [*gaps.items()][:_NAMED])
+        more = f" and {len(gaps) - _NAMED} more metrics" if len(gaps) > _NAMED else ""
+        note(f"rated summaries without a value, {rule}: {named}{more}")
+    return replace(study, settings=settings | {"without_value": gaps}) if gaps else study
+
+
+def _gaps(study: Study) -> dict[str, int]:
+    """How many rated summaries lack a metric's value, where some do."""
+    from prevalence.meta.correlate import metric_gaps
+
+    if not study.table.metrics or not study.table.human:
+        return {}
+    gaps: dict[str, int] = {}
+    for pair in study.pairs:
+        count = int(metric_gaps(study.table, pair).sum())
+        if count:
+            gaps[pair.metric] = max(count, gaps.get(pair.metric, 0))
+    return gaps
 
 
 def note_left_out(count: int, where: str) -> None:

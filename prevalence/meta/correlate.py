@@ -28,10 +28,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from prevalence.meta.table import RatingTable
-    from prevalence.stats.arrays import Floats
+    from prevalence.stats.arrays import Bools, Floats
     from prevalence.stats.coefficients import Kind
 
-__all__ = ["Bootstrap", "Correlation", "Pairing", "correlate", "pairings", "score_grids"]
+__all__ = [
+    "Bootstrap",
+    "Correlation",
+    "Pairing",
+    "correlate",
+    "metric_gaps",
+    "pairings",
+    "score_grids",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +80,9 @@ class Correlation:
         value: the coefficient or the mean of coefficients; NaN where undefined.
         p: two-sided p-value; NaN at levels that are means, and where undefined.
         n: points of the coefficient, or coefficients in the mean.
-        undefined: coefficients of the mean that are undefined.
+        undefined: coefficients that constant values leave undefined.
+        absent: items (summary level) or systems (candidate level) without two values.
+        missing: rated summaries without a metric value.
         low: lower end of the bootstrap interval; NaN without one.
         high: upper end.
         resamples: resamples in which the value is defined.
@@ -89,6 +99,8 @@ class Correlation:
     p: float
     n: int
     undefined: int
+    absent: int
+    missing: int
     low: float
     high: float
     resamples: int
@@ -165,7 +177,7 @@ def score_grids(table: RatingTable, pair: Pairing, *, missing: Missing) -> tuple
         InputError: a rated summary has no metric value under ``fail``.
     """
     metric, human = table.metric(pair.metric), table.mean_human(pair.dimension)
-    gaps = np.isnan(metric) & ~np.isnan(human)
+    gaps = metric_gaps(table, pair)
     if missing == "fail" and gaps.any():
         item, system = np.argwhere(gaps)[0]
         raise InputError(
@@ -174,6 +186,12 @@ def score_grids(table: RatingTable, pair: Pairing, *, missing: Missing) -> tuple
             "choose drop or zero"
         )
     return (np.where(gaps, 0.0, metric) if missing == "zero" else metric), human
+
+
+def metric_gaps(table: RatingTable, pair: Pairing) -> Bools:
+    """The summaries that people rated and the metric did not, bool [items, systems]."""
+    unrated = np.isnan(table.mean_human(pair.dimension))
+    return np.asarray(np.isnan(table.metric(pair.metric)) & ~unrated)
 
 
 def _drawn(table: RatingTable, bootstrap: Bootstrap | None) -> Resamples | None:
@@ -212,7 +230,9 @@ class _Run(NamedTuple):
             value=found.value,
             p=found.p,
             n=found.n,
-            undefined=int(np.isnan(found.parts).sum()),
+            undefined=int(np.isnan(found.parts).sum()) - found.absent,
+            absent=found.absent,
+            missing=int(metric_gaps(self.table, pair).sum()),
             low=low,
             high=high,
             resamples=defined,

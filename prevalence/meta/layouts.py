@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
@@ -14,6 +15,7 @@ from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
 from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
 from prevalence.readers.jsonfiles import json_lines
+from prevalence.readers.streams import EmptyInputError
 from prevalence.readers.summeval_op import DIMENSIONS, snake
 
 if TYPE_CHECKING:
@@ -107,16 +109,19 @@ def full_name(short: str, names: Iterable[str]) -> str:
 def read_replies(path: Path) -> dict[str, str]:
     """Read one file of replies by item id; a repeated id keeps its last reply.
 
+    Releases hold files without a reply, where a judge was never asked: they give none.
+
     Raises:
         InputError: a line is not ``{"id": ..., "resp": ...}``.
     """
     replies: dict[str, str] = {}
-    for position, record in json_lines(path):
-        try:
-            item, reply = _reply(record)
-        except FieldError as fault:
-            raise InputError(f"{position.source}: {fault.problem}; {fault.fix}") from None
-        replies[item] = reply
+    with suppress(EmptyInputError):
+        for position, record in json_lines(path):
+            try:
+                item, reply = _reply(record)
+            except FieldError as fault:
+                raise InputError(f"{position.source}: {fault.problem}; {fault.fix}") from None
+            replies[item] = reply
     return replies
 
 
@@ -217,7 +222,12 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Summary
     if system is None:
         raise FieldError("system", "is missing", "name the system that wrote the summary")
     human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
-    return [SummaryRatings(item, system, values, samples, human)]
+    text = _text(record.get("decoded", record.get("summary")))
+    return [SummaryRatings(item, system, values, samples, human, text)]
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _groups(record: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -269,7 +279,8 @@ def _nested(summaries: Mapping[str, Any], item: str) -> Iterator[SummaryRatings]
         metrics = _numbers(value.get("metrics"), f"{where}.metrics")
         samples = _samples(value.get("samples"))
         if metrics or human or samples:
-            yield SummaryRatings(item, system, _sampled(samples) | metrics, samples, human)
+            values = _sampled(samples) | metrics
+            yield SummaryRatings(item, system, values, samples, human, _text(value.get("summary")))
 
 
 def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Iterator[SummaryRatings]:
@@ -287,7 +298,7 @@ def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Itera
         return
     for place, system in enumerate(_system_names(record, count)):
         human = _ratings({name: values[place] for name, values in rated.items()}, f"[{place}]")
-        yield SummaryRatings(item, system, {}, {}, human)
+        yield SummaryRatings(item, system, {}, {}, human, _text(summaries[place]))
 
 
 def _system_names(record: Mapping[str, Any], count: int) -> Sequence[str]:
@@ -299,8 +310,12 @@ def _system_names(record: Mapping[str, Any], count: int) -> Sequence[str]:
 
 
 def _is_case(record: Mapping[str, Any]) -> bool:
+    """Whether it is OpinSummEval's: scores alone could as well be of metrics by their systems."""
     objects = [value for key, value in record.items() if key not in ID_KEYS]
-    return bool(objects) and all(isinstance(value, dict) for value in objects)
+    if not objects or not all(isinstance(value, dict) for value in objects):
+        return False
+    rated = any(_ANNOTATOR.match(key) for value in objects for key in value)
+    return rated or len(objects) < len(record)
 
 
 def _case(record: Mapping[str, Any], item: str) -> Iterator[SummaryRatings]:

@@ -58,6 +58,8 @@ class LevelCorrelation(NamedTuple):
         value: the coefficient or the mean of coefficients; NaN where undefined.
         p: two-sided p-value; NaN where the value is a mean of coefficients, which has none.
         n: points of the coefficient, or coefficients in the mean.
+        absent: items (summary) or systems (candidate) without two values to correlate, which are
+            never in the mean.
         parts: float64 [items] (summary) or [systems] (candidate), the coefficients that are
             averaged, NaN where undefined; empty at the other levels.
         parts_p: their p-values at candidate level; empty elsewhere.
@@ -66,6 +68,7 @@ class LevelCorrelation(NamedTuple):
     value: float
     p: float
     n: int
+    absent: int
     parts: Floats
     parts_p: Floats
 
@@ -88,7 +91,7 @@ def correlate_level(
         metric: float64 [items, systems].
         human: float64 [items, systems].
         undefined: what a coefficient of constant values becomes: left out of the mean (``drop``),
-            0 (``zero``), or an error (``fail``).
+            0 (``zero``), or an error (``fail``). One of fewer than two points is left out.
 
     Raises:
         ConfigurationError: an unknown level, coefficient or rule.
@@ -97,15 +100,18 @@ def correlate_level(
     x, y = _rows(level, metric, human)
     if level in ("system", "pooled"):
         found = coefficient(kind, x[0], y[0])
-        value = settle(np.array(found.value), undefined, what=f"{level} level")
-        return LevelCorrelation(float(value), found.p, found.n, np.empty(0), np.empty(0))
+        points = np.array(found.n)
+        value = settle(np.array(found.value), undefined, points=points, what=f"{level} level")
+        return LevelCorrelation(float(value), found.p, found.n, 0, np.empty(0), np.empty(0))
     if level == "candidate":
         parts, p, _ = coefficients(kind, x, y)
     else:
         parts, p = _values(kind, x, y), np.empty(0)
-    settled = settle(parts, undefined, what=f"{level} level")
-    counted = int((~np.isnan(settled)).sum())
-    return LevelCorrelation(float(mean_coefficient(settled)), float("nan"), counted, parts, p)
+    points = _points(x, y)
+    settled = settle(parts, undefined, points=points, what=f"{level} level")
+    counted, absent = int((~np.isnan(settled)).sum()), int((points < 2).sum())
+    mean = float(mean_coefficient(settled))
+    return LevelCorrelation(mean, float("nan"), counted, absent, parts, p)
 
 
 def correlate_many(
@@ -125,7 +131,7 @@ def correlate_many(
     """
     rows = [_rows(level, metric, human) for metric in metrics]
     x, y = (np.concatenate(side) for side in zip(*rows, strict=True))
-    parts = settle(_values(kind, x, y), undefined, what=f"{level} level")
+    parts = settle(_values(kind, x, y), undefined, points=_points(x, y), what=f"{level} level")
     return mean_coefficient(parts.reshape(len(metrics), -1))
 
 
@@ -140,7 +146,15 @@ def _rows(level: Level, metric: Floats, human: Floats) -> tuple[Floats, Floats]:
 
 
 def _values(kind: Kind, x: Floats, y: Floats) -> Floats:
-    return row_correlations(kind, x, y, (~(np.isnan(x) | np.isnan(y))).astype(np.int64))
+    return row_correlations(kind, x, y, _present(x, y))
+
+
+def _present(x: Floats, y: Floats) -> Ints:
+    return (~(np.isnan(x) | np.isnan(y))).astype(np.int64)
+
+
+def _points(x: Floats, y: Floats) -> Ints:
+    return np.asarray(_present(x, y).sum(axis=1))
 
 
 def system_means(metric: Floats, human: Floats) -> tuple[Floats, Floats]:
@@ -206,52 +220,51 @@ def correlate_resampled(
         float64 [B]; NaN where a resample leaves nothing to correlate.
     """
     metric, human = _paired(level, metric, human)
-    values = _RESAMPLED[level](kind, metric, human, drawn, undefined == "zero")
-    return np.where(np.isnan(values), 0.0, values) if undefined == "zero" else values
+    return _RESAMPLED[level](kind, metric, human, drawn, "zero" if undefined == "zero" else "drop")
 
 
-def _system(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, _: bool) -> Floats:
+def _system(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, rule: Undefined) -> Floats:
     x, y = _drawn_means(metric, human, drawn.items)
-    present = ~(np.isnan(x) | np.isnan(y))
-    return row_correlations(kind, x, y, drawn.systems * present)
+    weights = drawn.systems * _present(x, y)
+    return settle(row_correlations(kind, x, y, weights), rule, points=weights.sum(axis=1))
 
 
-def _summary(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, zero: bool) -> Floats:
-    return _mean_of_parts(kind, metric, human, drawn, zero)
-
-
-def _candidate(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, zero: bool) -> Floats:
+def _candidate(
+    kind: Kind, metric: Floats, human: Floats, drawn: Resamples, rule: Undefined
+) -> Floats:
     swapped = Resamples(drawn.systems, drawn.items)
-    return _mean_of_parts(kind, metric.T, human.T, swapped, zero)
+    return _summary(kind, metric.T, human.T, swapped, rule)
 
 
-def _mean_of_parts(
-    kind: Kind, metric: Floats, human: Floats, drawn: Resamples, zero: bool
+def _summary(
+    kind: Kind, metric: Floats, human: Floats, drawn: Resamples, rule: Undefined
 ) -> Floats:
     """Mean over drawn rows of the coefficients across drawn columns, named items and systems."""
     columns = drawn.systems
     if (columns == 1).all():
         columns = columns[:1]
     parts = resampled_correlations(kind, metric, human, columns)
-    defined = np.ones(parts.shape, bool) if zero else ~np.isnan(parts)
+    parts = settle(parts, rule, points=columns @ _present(metric, human).T)
+    defined = ~np.isnan(parts)
     total = (drawn.items * np.nan_to_num(parts)).sum(axis=1)
     count = (drawn.items * defined).sum(axis=1)
     mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return mean
 
 
-def _pooled(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, _: bool) -> Floats:
+def _pooled(kind: Kind, metric: Floats, human: Floats, drawn: Resamples, rule: Undefined) -> Floats:
     step = max(1, _BLOCK // max(metric.size, 1))
     blocks = []
     for start in range(0, len(drawn.items), step):
         items, systems = (side[start : start + step] for side in drawn)
         weights = (items[:, :, None] * systems[:, None, :]).reshape(len(items), -1)
         rows = (metric.reshape(1, -1), human.reshape(1, -1))
-        blocks.append(resampled_correlations(kind, *rows, weights)[:, 0])
+        values = resampled_correlations(kind, *rows, weights)[:, 0]
+        blocks.append(settle(values, rule, points=weights @ _present(*rows)[0]))
     return np.concatenate(blocks)
 
 
-_RESAMPLED: dict[str, Callable[[Kind, Floats, Floats, Resamples, bool], Floats]] = {
+_RESAMPLED: dict[str, Callable[[Kind, Floats, Floats, Resamples, Undefined], Floats]] = {
     "system": _system,
     "summary": _summary,
     "pooled": _pooled,

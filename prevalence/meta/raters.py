@@ -52,10 +52,14 @@ class RaterCorrelations:
     Attributes:
         pairwise: float64 [raters, raters], symmetric, 1 or NaN on the diagonal.
         with_mean: float64 [raters], each rater against the mean rating.
+        undefined: coefficients of two raters that constant ratings leave undefined.
+        absent: those of items without two summaries that both rated.
     """
 
     pairwise: Floats
     with_mean: Floats
+    undefined: int
+    absent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +131,18 @@ def rater_correlations(
     level: Level = "pooled" if pooled else "summary"
     correlated = partial(correlate_level, level, kind, undefined=undefined)
     pairwise = np.full((len(raters),) * 2, np.nan)
+    undefined_parts = absent = 0
     for a in raters:
         for b in range(a, len(raters)):
-            pairwise[a, b] = pairwise[b, a] = correlated(cube[..., a], cube[..., b]).value
+            found = correlated(cube[..., a], cube[..., b])
+            pairwise[a, b] = pairwise[b, a] = found.value
+            if a != b:
+                undefined_parts += int(np.isnan(found.parts).sum()) - found.absent
+                absent += found.absent
     others = [mean_rating(np.delete(cube, a, axis=2) if leave_out else cube) for a in raters]
     with_mean = [correlated(cube[..., a], others[a]).value for a in raters]
-    return RaterCorrelations(pairwise, np.array(with_mean, dtype=np.float64))
+    means = np.array(with_mean, dtype=np.float64)
+    return RaterCorrelations(pairwise, means, undefined_parts, absent)
 
 
 def pairwise_rmse(ratings: ArrayLike, *, pooled: bool = False) -> Floats:

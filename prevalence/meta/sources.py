@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+from prevalence.meta.forms import ItemForms, TwoFormsError
 from prevalence.meta.layouts import (
     Context,
     Generations,
@@ -61,6 +62,7 @@ class _Collector:
     dimensions: dict[str, None] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     left_out: int = 0
+    forms: ItemForms = field(default_factory=ItemForms)
 
     def add(self, entry: SummaryRatings, source: str) -> None:
         self.dimensions |= dict.fromkeys(entry.human)
@@ -112,7 +114,10 @@ def read_tables(
     for label, path, in_folder in files:
         _add_file(collector, label, path, in_folder=in_folder, systems=systems)
     for file in replies:
-        for entry in read_generations(file, collector.dimensions, keep_unread=keep_unread):
+        entries = list(read_generations(file, collector.dimensions, keep_unread=keep_unread))
+        if not entries:
+            collector.skipped.append(f"{display(file.path)}: holds no replies")
+        for entry in entries:
             collector.builder.add(entry, source=display(file.path))
     return TableReading(collector.builder.build(), tuple(collector.skipped), collector.left_out)
 
@@ -167,13 +172,17 @@ def _add_file(
             context = Context(position.fallback_id, str(number), system, collector.raters)
             found = _entries(record, context, position)
             collector.left_out += not found
-            for entry in found:
-                item = str(number) if collector.by_position else entry.item
-                entries.append((_relabelled(entry._replace(item=item), label), position.source))
+            if collector.by_position:
+                found = [entry._replace(item=str(number)) for entry in found]
+            found = collector.forms.named(
+                record, found, file=position.path, unnamed=position.fallback_id
+            )
+            entries += [(_relabelled(entry, label), position.source) for entry in found]
     except InputError as error:
-        if not in_folder or entries or isinstance(error, _BadRecordError):
+        if not in_folder or entries or isinstance(error, _BadRecordError | TwoFormsError):
             raise
         collector.skipped.append(str(error))
+    collector.forms.end_file()
     for entry, source in entries:
         collector.add(entry, source)
 

@@ -44,6 +44,7 @@ class SummaryRatings(NamedTuple):
         metrics: value by metric; None is missing.
         samples: sampled values by metric.
         human: by dimension, value by rater.
+        text: the summary, where the source holds it.
     """
 
     item: str
@@ -51,6 +52,7 @@ class SummaryRatings(NamedTuple):
     metrics: Mapping[str, float | None]
     samples: Mapping[str, Sequence[float | None]]
     human: Mapping[str, Mapping[str, float | None]]
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ class TableBuilder:
         self._items: dict[str, int] = {}
         self._systems: dict[str, int] = {}
         self._raters: dict[str, int] = {}
+        self._texts: dict[tuple[int, int], tuple[str, str]] = {}
         self._cells: dict[str, dict[str, dict[tuple[int, ...], float]]] = {
             "metrics": {},
             "human": {},
@@ -190,17 +193,18 @@ class TableBuilder:
         }
 
     def add(self, entry: SummaryRatings, *, source: str) -> None:
-        """Merge one entry; a value that is there already must be the same.
+        """Merge one entry; a text or a value that is there already must be the same.
 
         Args:
             entry: what the source says.
             source: file and line, for messages.
 
         Raises:
-            InputError: another source gave a different value.
+            InputError: another source gave a different text or value.
         """
         item = self._items.setdefault(entry.item, len(self._items))
         system = self._systems.setdefault(entry.system, len(self._systems))
+        self._check_text(entry, (item, system), source)
         for kind, name, places in self._values(entry):
             cells = self._cells[kind].setdefault(name, {})
             for place, value in places:
@@ -210,6 +214,16 @@ class TableBuilder:
                         f"{value}, but {cells[item, system, *place]} was read before; give one of "
                         "the two sources, or name a file's metrics apart by LABEL=FILE"
                     )
+
+    def _check_text(self, entry: SummaryRatings, place: tuple[int, int], source: str) -> None:
+        if entry.text is None:
+            return
+        text, before = self._texts.setdefault(place, (entry.text, source))
+        if text.split() != entry.text.split():
+            raise InputError(
+                f"{source}: the summary of {entry.item!r} by {entry.system!r} is another one than "
+                f"in {before}; name the file whose summaries are meant"
+            )
 
     def _values(self, entry: SummaryRatings) -> Iterator[tuple[str, str, _Places]]:
         """Kind, name and values of all that an entry holds, placed behind item and system."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["FOREIGN", "MAX_LINE_BYTES", "STDIN", "Line", "Source", "check_readable", "display",
-           "open_source"]  # fmt: skip
+__all__ = ["FOREIGN", "MAX_LINE_BYTES", "STDIN", "EmptyInputError", "Line", "Source",
+           "check_readable", "display", "open_source"]  # fmt: skip
 
 STDIN = "-"
 MAX_LINE_BYTES = 1 << 28
@@ -39,6 +39,10 @@ FOREIGN = {
     b"(\xb5/\xfd": ("a zstd archive", "unpack it, or compress it with gzip"),
 }
 """What a file that is no text begins with, what it is, and what to do with it."""
+
+
+class EmptyInputError(InputError):
+    """The input holds no byte."""
 
 
 class Line(NamedTuple):
@@ -220,7 +224,8 @@ def open_source(
         The source.
 
     Raises:
-        InputError: the input does not exist, is empty, or is no text at all.
+        EmptyInputError: the input is empty.
+        InputError: it does not exist, or is no text at all.
     """
     check_readable(path)
     with ExitStack() as stack:
@@ -252,7 +257,7 @@ def _first_bytes(raw: _Counting, path: str | Path) -> bytes:
     except OSError as error:
         raise InputError(f"{display(path)}: cannot be read ({escaped(str(error))})") from None
     if not first:
-        raise InputError(f"{display(path)}: is empty; there is nothing to score")
+        raise EmptyInputError(f"{display(path)}: is empty; there is nothing to score")
     for magic, (kind, advice) in FOREIGN.items():
         if first.startswith(magic):
             raise InputError(f"{display(path)}: is {kind}; {advice}")

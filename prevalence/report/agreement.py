@@ -19,6 +19,7 @@ from prevalence.meta.raters import (
     rater_spread,
     ratings_per_score,
 )
+from prevalence.report.correlations import undefined_notes
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study, records_of
 from prevalence.stats.agreement import (
     SCALES,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     Coefficients = Mapping[str, Callable[[Floats], float]]
 
 __all__ = ["AgreementOptions", "agreement_report"]
+
+_LOST = ("undefined", "absent")
 
 
 class AgreementOptions(NamedTuple):
@@ -103,8 +106,12 @@ class _Sheets(NamedTuple):
         over = "over all summaries"
         if self.options.batch is not None:
             over = f"mean over cells of {self.options.batch} items and one system"
-        note = f"AC1 of {self.options.categories or 'the observed'} categories"
-        return Sheet(f"Agreement, {over}", ("dimension", *known), tuple(rows), (note,))
+        notes = [f"AC1 of {self.options.categories or 'the observed'} categories"]
+        gaps = {name: _missing(ratings) for name, ratings in self.table.human.items()}
+        if any(gaps.values()):
+            counts = ", ".join(f"{name} {count:,}" for name, count in gaps.items() if count)
+            notes.append(f"ratings that are missing, of summaries that others rated: {counts}")
+        return Sheet(f"Agreement, {over}", ("dimension", *known), tuple(rows), tuple(notes))
 
     def _agreement(self, ratings: Floats, coefficient: Callable[[Floats], float]) -> float:
         if self.options.batch is None:
@@ -152,7 +159,12 @@ class _Sheets(NamedTuple):
             self._average("average with mean", with_mean),
         ]
         title = f"{kind.capitalize()} between raters, mean over items"
-        notes = ("the mean includes the rater", *self._average_note())
+        undefined, absent = (sum(getattr(e, n) for e in found.values()) for n in _LOST)
+        notes = (
+            "the mean includes the rater",
+            *self._average_note(),
+            *undefined_notes(undefined, absent, self.printer.convention),
+        )
         return Sheet(title, ("raters", *found), tuple(rows), notes)
 
     def _rater_pairs(self) -> list[tuple[int, int]]:
@@ -254,6 +266,11 @@ class _Sheets(NamedTuple):
             )
         columns = ("judge · dimension", "mean offset", f"share at {maximum:g}", "constant for")
         return Sheet("Judges beside people", columns, tuple(rows))
+
+
+def _missing(ratings: Floats) -> int:
+    absent = np.isnan(ratings)
+    return int((absent & ~absent.all(axis=2, keepdims=True)).sum())
 
 
 def _coefficients(options: AgreementOptions) -> Coefficients:

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Correlation
 
-__all__ = ["MetricTest", "comparison_sheet", "correlation_report", "means_report"]
+__all__ = [
+    "MetricTest",
+    "comparison_sheet",
+    "correlation_report",
+    "means_report",
+    "undefined_notes",
+]
 
 
 def means_report(
@@ -128,6 +134,15 @@ def correlation_report(
     records: list[dict[str, object]] = [{"type": "correlation", **asdict(cell)} for cell in cells]
     records += [{"type": "comparison", **asdict(entry)} for entry in comparisons]
     return Report("correlate", settings, tuple(sheets), tuple(records))
+
+
+def undefined_notes(undefined: int, absent: int, convention: Convention) -> list[str]:
+    """What became of coefficients of constant values, and of those without two values."""
+    rule = "counted as 0" if convention.undefined == "zero" else "left out of means"
+    notes = [f"{undefined} coefficients of constant values {rule}"] if undefined else []
+    if absent:
+        notes.append(f"{absent} coefficients left out of means for lack of two values")
+    return notes
 
 
 def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) -> Sheet:
@@ -264,15 +279,8 @@ class _Layout(NamedTuple):
             notes.append(f"in brackets: bootstrap interval, of at least {fewest} resamples")
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")
-        left_out = sum(cell.undefined for cell in cells)
-        if left_out:
-            rule = (
-                "counted as 0"
-                if self.printer.convention.undefined == "zero"
-                else "left out of means"
-            )
-            notes.append(f"{left_out} coefficients of constant or missing values {rule}")
-        return notes
+        undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))
+        return [*notes, *undefined_notes(undefined, absent, self.printer.convention)]
 
 
 def _columns(cells: Iterable[Correlation]) -> list[_Column]:

@@ -34,7 +34,7 @@ __all__ = [
 
 Undefined = Literal["drop", "zero", "fail"]
 UNDEFINED: tuple[Undefined, ...] = get_args(Undefined)
-"""What a coefficient of constant or missing values becomes: left out, 0, or an error."""
+"""What a coefficient of constant values becomes: left out, 0, or an error."""
 
 _EXACT_UP_TO = 33
 """Most points for which SciPy's kendalltau takes the exact distribution by itself."""
@@ -119,12 +119,20 @@ def coefficients(kind: Kind, x: Floats, y: Floats) -> Coefficients:
     return Coefficients(value.reshape(shape), p.reshape(shape), n.reshape(shape))
 
 
-def settle(values: Floats, undefined: Undefined, *, what: str = "a coefficient") -> Floats:
+def settle(
+    values: Floats,
+    undefined: Undefined,
+    *,
+    points: Ints | None = None,
+    what: str = "a coefficient",
+) -> Floats:
     """Apply the rule for undefined coefficients.
 
     Args:
         values: float64 of any shape.
         undefined: ``drop`` keeps NaN (means leave it out), ``zero`` makes it 0, ``fail`` raises.
+        points: int64 of that shape, the points behind each value; below two nothing was
+            correlated, which is missing data and stays NaN under ``zero``. None: there were two.
         what: the thing that is undefined, for the message.
 
     Raises:
@@ -139,7 +147,9 @@ def settle(values: Floats, undefined: Undefined, *, what: str = "a coefficient")
             f"{what}: {int(missing.sum())} of {values.size} coefficients are undefined (constant "
             "or missing values); leave such rows out, or choose drop or zero"
         )
-    return np.where(missing, 0.0, values) if undefined == "zero" else values
+    if undefined != "zero":
+        return values
+    return np.where(missing if points is None else missing & (points >= 2), 0.0, values)
 
 
 def mean_coefficient(values: Floats) -> Floats:

@@ -268,3 +268,22 @@ def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
     assert "1 rows of the inputs report an error" in found.stderr
     metrics = {one["metric"]: one for one in json.loads(found.stdout)["metrics"]}
     assert metrics["m.d"]["offset"] == 1.0
+
+
+def test_an_empty_file_of_a_recording_is_named_and_its_rows_say_so(judge, tmp_path):
+    products = tmp_path / "products.jsonl"
+    summaries = {"A": "Good.", "B": "Bad."}
+    products.write_text(json.dumps({"id": "d", "reviews": ["Good."], "summaries": summaries}))
+    for system, text in (("A", json.dumps({"id": "d", "resp": "Score: 4"})), ("B", "")):
+        folder = tmp_path / "gpt" / f"eval_{system}_generations"
+        folder.mkdir(parents=True)
+        (folder / "flu_rts.txt").write_text(text)
+    found = judge("judge", products, "-m", "rts", "-d", "summeval/fluency", "--backend",
+                  f"replay:{tmp_path / 'gpt'}", "-o", tmp_path / "rows.jsonl")  # fmt: skip
+    assert found.exit_code == 1, found.output
+    assert "files of the recording without a reply: 1 (eval_B_generations/flu_rts.txt)" in (
+        found.stderr
+    )
+    first, second = rows(tmp_path / "rows.jsonl")
+    assert (first["metrics"]["rts.fluency"], first["error"]) == (4.0, None)
+    assert "the recording has 0 replies for" in second["error"]

@@ -270,3 +270,27 @@ def test_figures_of_tiny_and_degenerate_tables(run: Run, write: Write, name: str
     result = run("meta", "figures", write(*rows), "-o", "drawn", *words)
     assert result.exit_code == 0, result.stderr
     assert len(result.stdout.split()) == 6
+
+
+@pytest.mark.parametrize("command", ["correlate", "stability", "preferences", "agreement"])
+def test_what_is_missing_is_counted_by_every_command(run: Run, write: Write, command: str) -> None:
+    rows = [
+        {"id": item, "system": s, "human": {"tone": [n, n if item == "a" else None]},
+         "metrics": {"m": n if item == "a" else None}}
+        for item in "ab" for n, s in enumerate("xyz")
+    ]  # fmt: skip
+    words = ("meta", command, write(*rows), "--convention", "summeval-op")
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    assert "rated summaries without a value, left out: m 3" in result.stderr
+    assert json.loads(run(*words, "--format", "json").stdout)["settings"]["without_value"] == {
+        "m": 3
+    }
+    assert run(*words, "-q").stderr == ""
+    if command == "correlate":
+        assert re.search(r"^m +1\.00¹ +1\.00¹$", result.stdout, re.MULTILINE)
+        assert "2 coefficients left out of means for lack of two values" in result.stdout
+    if command == "agreement":
+        assert "ratings that are missing, of summaries that others rated: tone 3" in result.stdout
+        assert "2 coefficients left out of means" not in result.stdout
+        assert "1 coefficients left out of means for lack of two values" in result.stdout

@@ -11,6 +11,7 @@ import pytest
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.conventions import CONVENTIONS, Convention
 from prevalence.meta.correlate import Bootstrap, correlate, pairings
+from prevalence.meta.levels import Resamples, correlate_resampled
 from prevalence.meta.sources import read_table
 from prevalence.meta.table import RatingTable
 
@@ -159,3 +160,41 @@ def test_llm_summeval_to_the_digit(shared_data):
             assert ours.p == pytest.approx(cell["p"], rel=1e-2)
             compared += 1
     assert compared == 24
+
+
+@pytest.mark.parametrize("level", ["summary", "candidate", "system", "pooled"])
+def test_missing_scores_are_no_zeros_under_any_convention(level):
+    # Metric and people agree wherever there is a metric; half the items, then, have none.
+    human = np.add.outer(np.arange(4.0), np.arange(3.0))
+    full = RatingTable(
+        items=tuple("1234"), systems=tuple("abc"), raters=("1",), metrics={"m": human},
+        human={"f": human[:, :, None]}, samples={},
+    )  # fmt: skip
+    half = human.copy()
+    half[2:] = np.nan
+    convention = Convention(levels=(level,), undefined="zero")
+    bootstrap = Bootstrap(over="items", resamples=20)
+    for grid, missing in ((human, 0), (half, 6)):
+        (cell,) = correlate(replace(full, metrics={"m": grid}), convention, bootstrap=bootstrap)
+        assert (cell.value, cell.missing, cell.undefined) == (pytest.approx(1.0), missing, 0)
+        assert cell.absent == (2 if missing and level == "summary" else 0)
+    # An item of equal scores is undefined, and counts 0 where an absent one does not.
+    half[0] = 5.0
+    (cell,) = correlate(
+        replace(full, metrics={"m": half}), Convention(levels=("summary",), undefined="zero")
+    )
+    assert (cell.value, cell.n, cell.absent, cell.undefined) == (0.5, 2, 2, 1)
+
+
+def test_intervals_leave_missing_items_out_too():
+    human = np.add.outer(np.arange(4.0), np.arange(3.0))
+    half = human.copy()
+    half[2:] = np.nan
+    drawn = Resamples(
+        np.array([[1, 1, 1, 1], [0, 0, 2, 2], [1, 0, 3, 0]]), np.ones((3, 3), np.int64)
+    )
+    values = correlate_resampled("summary", "kendall", half, human, drawn, undefined="zero")
+    np.testing.assert_array_equal(values, [1.0, np.nan, 1.0])
+    half[0] = 1.0
+    values = correlate_resampled("summary", "kendall", half, human, drawn, undefined="zero")
+    np.testing.assert_array_equal(values, [0.5, np.nan, 0.0])

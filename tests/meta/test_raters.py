@@ -167,3 +167,13 @@ def test_malformed_ratings_are_refused():
         judge_profile([[1.0]], [[1.0, 2.0]], maximum=5)
     with pytest.raises(ConfigurationError, match="maximum is 5 but a score is 6"):
         judge_profile([[6.0]], [[1.0]], maximum=5)
+
+
+def test_an_item_that_one_rater_left_out_is_no_zero():
+    # On the first item both raters agree; the second was rated by the first rater alone.
+    cube = np.array([[[1, 1], [2, 2], [3, 3]], [[1, NAN], [2, NAN], [3, NAN]]])
+    found = rater_correlations(cube, kind="kendall", undefined="zero")
+    assert (found.pairwise[0, 1], found.undefined, found.absent) == (1.0, 0, 1)
+    cube[1] = 2.0
+    found = rater_correlations(cube, kind="kendall", undefined="zero")
+    assert (found.pairwise[0, 1], found.undefined, found.absent) == (0.5, 1, 0)

@@ -306,3 +306,105 @@ def test_the_released_replies_are_read_as_their_authors_did(shared_data):
                         assert reply_reader(method)(answer["resp"]) == answer["score"]
                         compared += 1
     assert compared == 9600
+
+
+@pytest.mark.parametrize("nothing", ["", "\n \n"])
+def test_an_empty_released_file_is_a_named_gap(write, tmp_path, nothing):
+    place = "judge/eval_{}_generations/coh_RTS.txt"
+    write(place.format("A"), {"id": "d", "resp": "Score: 4"})
+    empty = write(place.format("B"))
+    empty.write_text(nothing)
+    (tmp_path / "none.jsonl").write_text(nothing)
+    reading = read_tables(tmp_path)
+    assert reading.table.metric("judge.rts.coh").tolist() == [[4.0]]
+    assert [said.rpartition("/")[2].partition(":")[0] for said in reading.skipped] == [
+        "none.jsonl", "coh_RTS.txt",
+    ]  # fmt: skip
+    assert f"{empty}: holds no replies" in reading.skipped
+
+
+def test_a_folder_of_empty_files_holds_nothing(write, tmp_path):
+    write("judge/eval_A_generations/coh_RTS.txt")
+    with pytest.raises(InputError, match="no scores and no ratings"):
+        read_table(tmp_path)
+
+
+def two_forms(tmp_path, *, names=None, second="Dim lamp.", rating=3, reviews=("Good.", "Dim.")):
+    """SummEval-OP's two files of two products, in a folder of their own."""
+    folder = tmp_path / "released"
+    folder.mkdir()
+    mean, detailed = [], []
+    for number in range(2):
+        told = [f"{text} {number}" for text in reviews]
+        summaries = {"gpt": (f"A lamp. {number}", 4), "t5": (f"{second} {number}", 3)}
+        mean.append({
+            "reviews": {f"rev{place}": text for place, text in enumerate(told, start=1)},
+            "summaries": {name: {"summary": text, "dimensions": {"Fluency": rated}}
+                          for name, (text, rated) in summaries.items()},
+        })  # fmt: skip
+        texts = [f"A lamp. {number}", f"Dim lamp.  {number}"]
+        one = {"reviews": told, "summaries": texts, "fl": [[4], [rating]]}
+        detailed.append(one | ({"models": names} if names else {}))
+    (folder / "mean.json").write_text(json.dumps(mean))
+    (folder / "detailed.json").write_text(json.dumps(detailed))
+    return folder
+
+
+def test_two_forms_of_the_same_summaries_are_not_added_up(tmp_path):
+    folder = two_forms(tmp_path)
+    for chosen in ({}, {"by_position": True}):
+        with pytest.raises(
+            InputError, match=r"mean.json: holds the summaries of .*detailed.json under other "
+            r"names \('gpt' is '1' there\); name one"
+        ):  # fmt: skip
+            read_table(folder, **chosen)
+    assert read_table(folder / "mean.json").systems == ("gpt", "t5")
+
+
+def test_two_forms_with_the_same_names_and_ratings_count_once(tmp_path):
+    table = read_table(two_forms(tmp_path, names=["gpt", "t5"]))
+    assert table.items == ("detailed.json[0]", "detailed.json[1]")
+    assert (table.systems, table.raters) == (("gpt", "t5"), ("1",))
+    assert table.mean_human("fluency").tolist() == [[4, 3], [4, 3]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"rating": 2}, r"human 'fluency' of 'detailed.json\[0\]' by 't5' is 3.0, but 2.0 was"),
+        (
+            {"second": "Another."},
+            r"by 't5' is another one than in .*detailed.json.*; name the file",
+        ),
+    ],
+)
+def test_two_forms_that_differ_are_an_error(tmp_path, changed, said):
+    with pytest.raises(InputError, match=said):
+        read_table(two_forms(tmp_path, names=["gpt", "t5"], **changed))
+
+
+def test_a_record_without_an_id_takes_that_of_the_same_reviews(write):
+    reviews = ["Good lamp.", "Dim."]
+    named = write(
+        "a.jsonl", {"id": "L1", "reviews": reviews, "summaries": {"x": {"human": {"f": 2}}}}
+    )
+    unnamed = write("b.jsonl", {"reviews": reviews, "summaries": {"y": {"human": {"f": 3}}}})
+    assert read_table([named, unnamed]).items == ("L1",)
+    with pytest.raises(InputError, match=r"a.jsonl: 'L1' has no id in .*b.jsonl; name one"):
+        read_table([unnamed, named])
+
+
+def test_equal_records_of_one_file_stay_apart(write):
+    record = {"reviews": ["Good lamp.", "Dim."], "summaries": {"x": {"human": {"f": 2}}}}
+    first, second = write("a.jsonl", record, record), write("b.jsonl", record, record)
+    assert read_table([first, second]).items == ("a.jsonl:1", "a.jsonl:2")
+
+
+def test_scores_of_metrics_by_system_are_no_cases(write, tmp_path):
+    write("scores.jsonl", {"tiny": {"R1": 0.5, "annot1": {"tone": 4}}})
+    other = write("autometric_scores/rouge.jsonl", {"R1": {"tiny": 0.5}, "R2": {"tiny": 0.25}})
+    reading = read_tables(tmp_path)
+    assert (reading.table.systems, list(reading.table.metrics)) == (("tiny",), ["R1"])
+    assert "rouge.jsonl:1: holds no scores and no ratings" in reading.skipped[0]
+    with pytest.raises(InputError, match="holds no scores and no ratings"):
+        read_table(other)
