@@ -29,7 +29,7 @@ from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["read_authors", "read_product_names", "read_reviews"]
+__all__ = ["author_of", "read_authors", "read_product_names", "read_reviews"]
 
 
 def read_product_names(path: str | Path) -> dict[str, str]:
@@ -200,7 +200,7 @@ def read_authors(
 
 
 def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
-    system = _stem(summaries)
+    system = author_of(summaries)
     matched = 0
     with open_source(summaries) as source:
         lines = source.lines()
@@ -218,7 +218,8 @@ def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
         yield from _unmatched(spare, "the summary has no product", counts, system)
 
 
-def _stem(path: str | Path) -> str:
+def author_of(path: str | Path) -> str:
+    """The system that a file with one summary a line is by: the stem of its name."""
     if str(path) == STDIN:
         return "stdin"
     name = PurePath(display(path).removesuffix(".gz"))
