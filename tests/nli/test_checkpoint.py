@@ -304,7 +304,7 @@ def test_a_tokenizer_is_never_made_up(
     for path in folder.iterdir():
         if path.suffix in (".json", ".txt", ".model") and path.name != "config.json":
             path.unlink()
-    with pytest.raises(ModelError, match="no tokenizer files in it .*; copy them from"):
+    with pytest.raises(ModelError, match=r"no tokenizer files in it .*; copy them from"):
         load_checkpoint(str(folder))
     (folder / "tokenizer_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ModelError, match="no tokenizer files in it"):
