@@ -93,7 +93,10 @@ def decisions(probabilities: ArrayLike, threshold: float) -> Bools:
         values = values.astype(np.float64)
     if not np.all((values >= 0) & (values <= 1)):
         raise InputError("probabilities must lie in [0, 1] and not be NaN")
-    return np.asarray(values > values.dtype.type(threshold), dtype=np.bool_)
+    # No threshold below 1 may be rounded to 1, which nothing is above.
+    one = values.dtype.type(1)
+    cut = min(values.dtype.type(threshold), np.nextafter(one, values.dtype.type(0)))
+    return np.asarray(values > cut, dtype=np.bool_)
 
 
 def near(probabilities: ArrayLike, threshold: float, doubt: float) -> Bools:

@@ -65,7 +65,8 @@ class Selection:
         left: records handed out.
 
     Raises:
-        InputError: a file is missing; better now than after the files before it are read.
+        InputError: a file is missing, or two files of lines name one system; better now than after
+            the files before it are read.
     """
 
     inputs: Sequence[str]
@@ -91,8 +92,23 @@ class Selection:
         for path in (*self.inputs, self.reviews):
             if path is not None:
                 check_readable(path)
+        if self.reviews is not None:
+            self._check_authors()
         if self.names is not None:
             self._names = read_product_names(self.names)
+
+    def _check_authors(self) -> None:
+        from prevalence.readers.side_files import author_of
+
+        files: dict[str, str] = {}
+        for path in self.inputs:
+            system = author_of(path)
+            if system in files:
+                raise InputError(
+                    f"{files[system]} and {path} are both by the system {system!r}, which is the "
+                    "file's name; rename one"
+                )
+            files[system] = path
 
     def items(self, reader: Callable[[], Callable[[int], None]] | None = None) -> Iterator[Record]:
         """Read the inputs.

@@ -42,6 +42,13 @@ def test_decisions_are_strict_in_the_precision_of_the_probabilities():
     assert metric.decisions([[1.0]], 0.999).tolist() == [[True]]
 
 
+def test_a_threshold_below_one_leaves_certainty_above_it():
+    for kind in (np.float32, np.float64):
+        below = np.nextafter(kind(1), kind(0))
+        assert metric.decisions([below, kind(1)], 0.99999999999999994).tolist() == [False, True]
+        assert metric.decisions(np.asarray([1.0], kind), 0.99999999).tolist() == [True]
+
+
 @pytest.mark.parametrize("value", [float("nan"), -0.01, 1.01, float("inf")])
 def test_decisions_refuse_what_is_no_probability(value):
     with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):

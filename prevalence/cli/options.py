@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -57,6 +58,9 @@ _LAST_RELEASE = "0.3"
 """The release that knows old spellings no more."""
 
 
+_WORD = 1 << 63
+
+
 class _GroupedOption(click.Option):
     def __init__(
         self, *names: Any, group: str, formerly: str | None = None, **attributes: Any
@@ -64,6 +68,16 @@ class _GroupedOption(click.Option):
         super().__init__(*names, **attributes)
         self.group = group
         self.formerly = formerly
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value in its type; no number is NaN, infinite or beyond 64 bits."""
+        cast = super().type_cast_value(ctx, value)
+        for number in cast if isinstance(cast, tuple) else (cast,):
+            if isinstance(number, float) and not math.isfinite(number):
+                raise click.BadParameter(f"{number} is not a finite number.", ctx, self)
+            if isinstance(number, int) and not -_WORD <= number < _WORD:
+                raise click.BadParameter(f"{number:.3g} is beyond 64 bits.", ctx, self)
+        return cast
 
 
 class GroupedCommand(click.Command):

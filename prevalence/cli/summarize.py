@@ -350,7 +350,7 @@ def _extract(options: _Options, selection: Selection) -> None:
         options.choice,
         engine=_engine(vars(options)) if options.choice.needs_model else None,
         splitter=options.splitter,
-        encoder=options.model or EMBEDDED,
+        encoder=EMBEDDED if options.model is None else options.model,
         device=options.device,
     )
     _summarize(_Extracting(options, summarizer), selection, counted="pairs")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import DTYPES
-from prevalence.scorers.options import described, documented
+from prevalence.scorers.options import check_numbers, described, documented
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,16 +138,11 @@ class BackendOptions:
     )
 
     def __post_init__(self) -> None:
-        rules = (
-            (self.concurrency >= 1, "concurrency must be at least 1"),
-            (self.samples_per_call >= 1, "samples a call must be at least 1"),
-            (self.retries >= 0, "retries must not be negative"),
-            (self.timeout > 0, "the time-out must be positive"),
-            (self.max_tokens_field in LIMIT_FIELDS, f"the limit is {' or '.join(LIMIT_FIELDS)}"),
-        )
-        for holds, rule in rules:
-            if not holds:
-                raise ConfigurationError(f"{rule}; this is {self}")
+        check_numbers(self)
+        if self.max_tokens_field not in LIMIT_FIELDS:
+            raise ConfigurationError(
+                f"max_tokens_field must be {' or '.join(LIMIT_FIELDS)}, not {self.max_tokens_field}"
+            )
 
 
 def open_backend(spec: str, options: BackendOptions | None = None) -> Backend:

@@ -19,9 +19,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
+from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.protocol import Response
 from prevalence.llm.spending import Ledger, Prices, most_tokens
+from prevalence.llm.transport import MalformedError, chat_client, within
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Completion",
-    "MalformedError",
     "Pace",
     "Server",
     "answer_log_probabilities",
@@ -94,7 +94,7 @@ class Pace:
 
     def sleep(self, seconds: float) -> None:
         """Wait in one worker alone."""
-        self._stopped.wait(seconds)
+        self._stopped.wait(min(seconds, threading.TIMEOUT_MAX))
 
     def hold(self, seconds: float) -> None:
         """Let nobody ask for so long."""
@@ -157,10 +157,6 @@ def _until(date: str, now: float) -> float:
 _MOST_TOKENS = 10**9
 """A count beyond it is none."""
 _NO_LOGPROBS = "the server gives no log-probabilities; choose another form or another backend"
-
-
-class MalformedError(ValueError):
-    """A reply is not what the protocol says; asking again may help."""
 
 
 class Completion(NamedTuple):
@@ -284,6 +280,7 @@ _TOP = 20
 """Most tokens of which the protocol tells the log-probability."""
 
 _AGAIN = {408, 409, 425, 429}
+_MOVED = range(300, 400)
 _HOPELESS = {401, 402, 403, 404, 405}
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
@@ -317,7 +314,8 @@ class Server:
         self._options = options
         self._url = _address(options.base_url)
         self._key = _key(options.api_key_env, self._url)
-        self._client = _client(self._url, self._key, options)
+        own = _is_openai(urlsplit(self._url).hostname or "")
+        self._client = chat_client(self._url, key=self._key, own=own, timeout=options.timeout)
         self._pace = pace
         self._reached = False
         prices = Prices(prompt=options.price_in, completion=options.price_out)
@@ -394,8 +392,9 @@ class Server:
         if pace.stopped:
             self.ledger.cancel(reserved)
             raise _RefusedError(_STOPPED, again=False)
+        ask = partial(self._client.chat.completions.with_raw_response.create, **self._body(call))
         try:
-            raw = self._client.chat.completions.with_raw_response.create(**self._body(call))
+            raw = within(self._options.timeout, ask, stopped=lambda: pace.stopped)
             completion = read_completion(raw.http_response.text, call.indices, request.answers)
         except MalformedError as error:
             self._reached = True
@@ -439,7 +438,11 @@ class Server:
         """What a failed call means, or None for what is no affair of the server's."""
         import openai
 
-        if isinstance(error, openai.APITimeoutError):
+        if isinstance(error.__cause__, MalformedError):
+            return _RefusedError(str(error.__cause__), again=True)
+        if isinstance(error, TimeoutError) and pace.stopped:
+            return _RefusedError(_STOPPED, again=False)
+        if isinstance(error, TimeoutError | openai.APITimeoutError):
             return _RefusedError(f"no reply within {self._options.timeout:g} s", again=True)
         if isinstance(error, openai.APIConnectionError):
             what = self._clean(str(error.__cause__ or error))
@@ -452,6 +455,15 @@ class Server:
         return None
 
     def _status(self, status: int, error: Any, pace: Pace) -> _RefusedError:
+        if status in _MOVED:
+            place = self._clean(error.response.headers.get("location", "nowhere"))
+            return _RefusedError(
+                f"{self._url}: redirects to {place}, where no prompt is sent; if you trust that "
+                "server, give its address as --base-url",
+                again=False,
+                fatal=True,
+                free=True,
+            )
         if status in _HOPELESS or error.code == "insufficient_quota":
             # What a server says about a key may repeat a part of it.
             said = "" if status == 401 else f": {self._clean(error.message)}"
@@ -561,8 +573,13 @@ def open_backend(target: str, options: BackendOptions) -> Server:
 
 def _address(url: str | None) -> str:
     """The server's address without credentials, query and fragment."""
-    parts = urlsplit(url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    usual = os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
+    try:
+        parts = urlsplit(usual if url is None else url)
+        port = parts.port
+    except ValueError as error:
+        raise ConfigurationError(f"--base-url is no address: {error}") from None
+    if port == 0 or parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError(
             "--base-url must look like http://127.0.0.1:8000/v1 or https://host/v1"
         )
@@ -571,6 +588,10 @@ def _address(url: str | None) -> str:
             "--base-url must hold no credentials and no query; the key comes from the environment"
         )
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+
+
+def _is_openai(host: str) -> bool:
+    return f".{host}".endswith(".api.openai.com")
 
 
 def _key(variable: str | None, url: str) -> str:
@@ -583,7 +604,7 @@ def _key(variable: str | None, url: str) -> str:
             f"{url} would send prompts and key unencrypted: give an https address, or forward a "
             "port of this machine to the server"
         )
-    if variable is None and not f".{host}".endswith(".api.openai.com"):
+    if variable is None and not _is_openai(host):
         if local:
             return ""
         raise ConfigurationError(
@@ -595,15 +616,3 @@ def _key(variable: str | None, url: str) -> str:
     if not key and not local:
         raise ConfigurationError(f"{url} needs a key: set the environment variable {name}")
     return key
-
-
-def _client(url: str, key: str, options: BackendOptions) -> Any:
-    try:
-        import openai
-    except ImportError as error:
-        raise MissingDependencyError(
-            "a server is asked through the openai client: pip install 'prevalence[judges]'"
-        ) from error
-    return openai.OpenAI(
-        base_url=url, api_key=key or "none", timeout=options.timeout, max_retries=0
-    )

@@ -483,9 +483,19 @@ def read_tokenizer(folder: Path, model: str, *, fast: bool = True) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
     except Exception as error:
         raise ModelError(f"{model}: no usable tokenizer: {first_line(error)}") from error
+    _refuse_made_up(tokenizer.vocab_files_names, folder, model)
     if fast and not tokenizer.is_fast:
         raise ModelError(f"{model}: it has no fast tokenizer (tokenizer.json)")
     return tokenizer
+
+
+def _refuse_made_up(names: Mapping[str, str], folder: Path, model: str) -> None:
+    """Without its files, transformers makes a tokenizer of special tokens: all texts are alike."""
+    if names and not any((folder / name).is_file() for name in names.values()):
+        raise ModelError(
+            f"{model}: no tokenizer files in it ({', '.join(sorted(set(names.values())))}); copy "
+            "them from where the model comes from"
+        )
 
 
 def load_network(

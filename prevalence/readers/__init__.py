@@ -1,6 +1,7 @@
 """Read products, product names and reviews from every source format.
 
-Start with :func:`read_products`; it streams, so that a file may be larger than the memory.
+Start with :func:`read_products`; it streams, so that a file may be larger than the memory. JSON
+documents and tables with one review a row are read as a whole.
 """
 
 from prevalence.readers.jsonfiles import parse_record

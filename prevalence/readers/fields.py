@@ -24,6 +24,7 @@ __all__ = [
     "RawReview",
     "RawSummary",
     "ReadOptions",
+    "Repeated",
     "describe",
     "escaped",
     "finish",
@@ -169,6 +170,10 @@ def leftover(record: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]
     return {key: value for key, value in record.items() if key not in known}
 
 
+class Repeated:
+    """Stands for the values of a key that an object in JSON holds more than once."""
+
+
 def scrub(value: Any) -> Any:
     """Copy a value into one that every JSON writer can hold.
 
@@ -179,8 +184,8 @@ def scrub(value: Any) -> Any:
         The same value with each lone surrogate replaced by U+FFFD, and tuples as lists.
 
     Raises:
-        FieldError: a number is not finite, the nesting is deeper than ``MAX_DEPTH``, or JSON
-            has no such type.
+        FieldError: a number is not finite, a key stood twice, the nesting is deeper than
+            ``MAX_DEPTH``, or JSON has no such type.
     """
     return _scrubbed(value, "", 0)
 
@@ -195,6 +200,8 @@ def _scrubbed(value: Any, place: str, depth: int) -> Any:
     where = place.removeprefix(".")
     if isinstance(value, int):
         raise FieldError(where, "has too many digits", "write it as a string")
+    if isinstance(value, Repeated):
+        raise FieldError(where, "stands twice in one object", "keep one of the two")
     if not isinstance(value, float):
         raise FieldError(where, f"is a {type(value).__name__}", "give a JSON value")
     if not math.isfinite(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from prevalence.readers.fields import (
     Item,
     Position,
     ReadOptions,
+    Repeated,
     describe,
     finish,
     leftover,
@@ -76,8 +78,26 @@ def _integer_or_nan(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MAX_DIGITS else math.nan
 
 
-_LINE_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
-_DOCUMENT_DECODER = json.JSONDecoder(parse_int=_integer_or_nan)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which the walk over each record finds the keys that stood twice."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        value |= {key: Repeated() for key, count in counts.items() if count > 1}
+    return value
+
+
+def _line_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = _object(pairs)
+    if len(value) < len(pairs):
+        scrub(value)
+    return value
+
+
+_LINE_DECODER = json.JSONDecoder(
+    parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_line_object
+)
+_DOCUMENT_DECODER = json.JSONDecoder(parse_int=_integer_or_nan, object_pairs_hook=_object)
 
 
 def decode_line(text: str) -> Any:
@@ -90,7 +110,8 @@ def decode_line(text: str) -> Any:
         The value, with lone surrogates replaced.
 
     Raises:
-        FieldError: the line is not JSON, or holds a number or a nesting that no writer could hold.
+        FieldError: the line is not JSON, names a key twice in one object, or holds a number or a
+            nesting that no writer could hold.
     """
     try:
         value = _LINE_DECODER.decode(text)

@@ -29,7 +29,7 @@ from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["read_authors", "read_product_names", "read_reviews"]
+__all__ = ["author_of", "read_authors", "read_product_names", "read_reviews"]
 
 
 def read_product_names(path: str | Path) -> dict[str, str]:
@@ -140,23 +140,24 @@ def _listed_texts(text: str) -> tuple[Review, ...]:
 def _chosen(items: Iterator[Item], product: str | None, path: str) -> tuple[Review, ...]:
     """The reviews of the product asked for, or of the only one."""
     first: Product | None = None
-    first_bad: BadRecord | None = None
     # Of the others only the ids are kept: the file may be larger than the memory.
     ids: dict[str, None] = {}
     for item in items:
-        if isinstance(item, BadRecord):
-            if product in (None, item.id):
-                first_bad = first_bad or item
+        if product not in (None, item.id):
+            ids |= {} if item.id is None else {item.id: None}
             continue
-        if item.id == product:
-            return item.reviews
-        first = first or item
+        if isinstance(item, BadRecord):
+            raise InputError(item.error)
         ids[item.id] = None
-    if first_bad is not None:
-        raise InputError(first_bad.error)
-    if first is not None and product is None and len(ids) == 1:
-        return first.reviews
-    raise InputError(_choices(list(ids), product, path))
+        if first is not None and first.id == item.id:
+            raise InputError(
+                f"{first.source} and {item.source} are both of the product {escaped(item.id)!r}; "
+                "put its reviews into one record"
+            )
+        first = first or item
+    if first is None or (len(ids) > 1 and product is None):
+        raise InputError(_choices(list(ids), product, path))
+    return first.reviews
 
 
 def _choices(found: list[str], product: str | None, path: str) -> str:
@@ -200,7 +201,7 @@ def read_authors(
 
 
 def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
-    system = _stem(summaries)
+    system = author_of(summaries)
     matched = 0
     with open_source(summaries) as source:
         lines = source.lines()
@@ -218,7 +219,8 @@ def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
         yield from _unmatched(spare, "the summary has no product", counts, system)
 
 
-def _stem(path: str | Path) -> str:
+def author_of(path: str | Path) -> str:
+    """The system that a file with one summary a line is by: the stem of its name."""
     if str(path) == STDIN:
         return "stdin"
     name = PurePath(display(path).removesuffix(".gz"))

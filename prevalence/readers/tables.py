@@ -474,7 +474,7 @@ def _row_summaries(row: Row, columns: Columns) -> list[RawSummary]:
 
 @dataclass(slots=True)
 class _Group:
-    """Consecutive rows of one product."""
+    """The rows of one product."""
 
     id: str
     line: int
@@ -528,6 +528,8 @@ def _long_review(row: Row, columns: Columns, index: int) -> RawReview:
 def _long_items(
     rows: Iterator[Row], columns: Columns, path: str, options: ReadOptions
 ) -> Iterator[Item]:
+    """Every row is read first: those of a product may stand anywhere in the table."""
+    groups: dict[str, _Group] = {}
     group: _Group | None = None
     for row in rows:
         identity = _identity(row, columns, group)
@@ -535,12 +537,9 @@ def _long_items(
             position = Position(path, f":{row.line}")
             yield (row.fault or _nameless()).at(position)
             continue
-        if group is None or group.id != identity:
-            if group is not None:
-                yield from group.items(path, options)
-            group = _Group(identity, row.line)
+        group = groups.setdefault(identity, _Group(identity, row.line))
         group.add(row, columns)
-    if group is not None:
+    for group in groups.values():
         yield from group.items(path, options)
 
 

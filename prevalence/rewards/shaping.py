@@ -49,9 +49,11 @@ class Shaping:
             raise ConfigurationError(
                 "a ceiling is of decisions, so soft prevalence has none: choose one of the two"
             )
-        if self.sentences is not None and self.sentences < 1:
+        if self.sentences is not None and not (
+            isinstance(self.sentences, int) and self.sentences >= 1
+        ):
             raise ConfigurationError(
-                f"the sentences to reach must be positive, not {self.sentences}"
+                f"the sentences to reach must be a whole number from 1 on, not {self.sentences!r}"
             )
         if not 0.0 <= self.coverage <= 1.0:
             raise ConfigurationError(

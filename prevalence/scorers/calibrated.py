@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
-from prevalence.metric import check_threshold
+from prevalence.metric import check_threshold, decisions
 from prevalence.nli.pairs import PairScorer, PairScores, Progress
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.signature import package_version
@@ -411,7 +411,7 @@ class CalibratedScorer(PairScorer):
         mapped = np.clip(score_map(raw.astype(np.float64)), 0.0, 1.0).astype(np.float32)
         cut = np.float32(self.traits.threshold)
         above = np.nextafter(cut, np.float32(1))
-        decided = raw > np.float32(self._cut)
+        decided = decisions(raw, self._cut)
         return np.where(decided, np.maximum(mapped, above), np.minimum(mapped, cut))
 
     def _mapped_threshold(self) -> float:

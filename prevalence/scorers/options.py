@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, Literal, TypeVar
 
 from prevalence.errors import ConfigurationError
 
-__all__ = ["Description", "described", "described_fields", "documented", "nearest",
-           "shared_out", "takes"]  # fmt: skip
+__all__ = ["Description", "check_numbers", "described", "described_fields", "documented",
+           "nearest", "shared_out", "takes"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound=type)
@@ -68,6 +69,37 @@ def described_fields(kind: type) -> Iterator[tuple[Field[Any], Description]]:
     for each in fields(kind):
         if _KEY in each.metadata:
             yield each, each.metadata[_KEY]
+
+
+def check_numbers(options: Any) -> None:
+    """Refuse a number in a described field that is not finite or lies outside the field's bounds.
+
+    Args:
+        options: a dataclass with described fields; what is None or no number is not looked at.
+
+    Raises:
+        ConfigurationError: the message names the field, the value and the bounds.
+
+    >>> @dataclass
+    ... class Bread:
+    ...     slices: int = described(1, "How many.", least=1)
+    >>> check_numbers(Bread(0))
+    Traceback (most recent call last):
+    prevalence.errors.ConfigurationError: slices must be at least 1, not 0
+    """
+    for each, said in described_fields(type(options)):
+        value = getattr(options, each.name)
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            continue
+        rules = (
+            (math.isfinite(value), "a finite number"),
+            (said.least is None or value >= said.least, f"at least {said.least}"),
+            (said.above is None or value > said.above, f"above {said.above}"),
+            (said.below is None or value < said.below, f"below {said.below}"),
+        )
+        for holds, rule in rules:
+            if not holds:
+                raise ConfigurationError(f"{each.name} must be {rule}, not {value}")
 
 
 def nearest(name: str, known: Collection[str]) -> str:

@@ -17,7 +17,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.models.devices import DTYPES
 from prevalence.models.registry import EMBEDDED, lookup
 from prevalence.scorers.grammar import Name, Setting, usage
-from prevalence.scorers.options import described, documented, shared_out, takes
+from prevalence.scorers.options import check_numbers, described, documented, shared_out, takes
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
@@ -43,6 +43,9 @@ class ScorerOptions:
     :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it. In Python,
     ``cache`` None is no cache. Where a scorer compares parts of texts, the cache keeps the answers
     about the parts, which other settings then share.
+
+    Raises:
+        ConfigurationError: a number out of range.
     """
 
     model: str | None = described(
@@ -120,6 +123,9 @@ class ScorerOptions:
         off=("--no-cache", "Neither read nor write the pair cache."),
     )
 
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
     def open(self) -> PairScorer:
         """Open the scorer.
 
@@ -129,14 +135,14 @@ class ScorerOptions:
                 its file cannot be used, it warns and scoring goes on without it.
         """
         if self.calibration is None:
-            return _open(self.model or EMBEDDED, self)
+            return _open(_given(self.model, EMBEDDED), self)
         return _open_calibrated(self.calibration, self)
 
     @property
     def loads_model(self) -> bool:
         """Whether the scorer loads a model, for which alone a device matters."""
         if self.model is not None or self.calibration is None:
-            return loads_model(self.model or EMBEDDED)
+            return loads_model(_given(self.model, EMBEDDED))
         from prevalence.scorers.calibrated import read_calibration
 
         return loads_model(read_calibration(self.calibration).scorer)
@@ -228,6 +234,11 @@ def _open(model: str, options: ScorerOptions) -> PairScorer:
     return family.open(Name.read(model).options(family.settings), options, model)
 
 
+def _given(model: str | None, default: str) -> str:
+    """The model asked for, whose name may be as wrong as an empty one."""
+    return default if model is None else model
+
+
 def _refuse_misspelt(model: str, name: str) -> None:
     """Stop a name that begins like a family's before a hub is asked for it."""
     if "/" in model or lookup(model) is not None or Path(model).exists():
@@ -248,7 +259,7 @@ def _open_calibrated(path: Path | str, options: ScorerOptions) -> PairScorer:
             "--threshold and --calibration exclude each other: the file holds one"
         )
     found = read_calibration(path)
-    return CalibratedScorer(_open(options.model or found.scorer, options), found)
+    return CalibratedScorer(_open(_given(options.model, found.scorer), options), found)
 
 
 def _decided(model: str, options: ScorerOptions) -> PairScorer:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import well_formed
-from prevalence.scorers.options import described, documented
+from prevalence.scorers.options import check_numbers, described, documented
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 if TYPE_CHECKING:
@@ -444,10 +444,7 @@ class ScoringOptions:
 
         if self.threshold is not None:
             check_threshold(self.threshold)
-        if self.max_sentences < 1:
-            raise ConfigurationError(
-                f"the sentence limit must be positive, not {self.max_sentences}"
-            )
+        check_numbers(self)
         trivial_template(self.trivial)
         statements = self.restriction.statements
         if self.ceiling and statements is not None and statements.fields != {"text"}:

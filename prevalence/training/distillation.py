@@ -115,8 +115,10 @@ def teach(
         keeps its label, or is left out if it has none.
 
     Raises:
-        ConfigurationError: a teacher's scores are no probabilities.
+        ConfigurationError: a teacher's scores are no probabilities, or the share is none.
     """
+    if not 0.0 <= keep <= 1.0:
+        raise ConfigurationError(f"the share of given labels must lie in [0, 1], not {keep}")
     if not all(teacher.traits.probability for teacher in teachers):
         raise ConfigurationError(
             "a teacher gives probabilities, and this scorer gives (1 + s)/2 of a measure s in "
@@ -206,7 +208,7 @@ def write_documents(path: Path, documents: Sequence[Document]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(path) as file:
             for document in documents:
-                file.write(json.dumps(_record(document)) + "\n")
+                file.write(json.dumps(_record(document), allow_nan=False) + "\n")
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error})") from error
 

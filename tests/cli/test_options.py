@@ -48,6 +48,46 @@ def declared(kind: type) -> dict[str, click.Option]:
     return options_of(field_options(kind)(click.command("x")(lambda **_: None)))
 
 
+@pytest.mark.parametrize("words", [["score"], ["summarize"], ["summarize", "--method", "centroid"]])
+def test_an_empty_name_is_no_model(
+    words: list[str], run: Run, write: Write, tmp_path: Path
+) -> None:
+    path = write({"id": "p", "reviews": ["Warm boots."], "summary": "Warm boots."})
+    result = run(*words, path, "--model", "", "--output", tmp_path / "out.jsonl")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: the model has no name; give a checkpoint folder")
+
+
+NUMBERS = [
+    (name, each)
+    for name, command in COMMANDS.items()
+    for each in options_of(command).values()
+    if isinstance(each.type, click.types.IntParamType | click.types.FloatParamType)
+]
+
+
+@pytest.mark.parametrize(("name", "each"), NUMBERS, ids=lambda x: getattr(x, "name", str(x)))
+def test_no_option_takes_a_number_that_is_none(name: str, each: click.Option, run: Run) -> None:
+    is_float = isinstance(each.type, click.types.FloatParamType)
+    for value in ("nan", "inf", "-inf") if is_float else (f"{1 << 63}", f"-{1 << 64}"):
+        result = run(*name.split(), f"{each.opts[-1]}={value}")
+        assert result.exit_code == 2
+        assert len(result.stderr.splitlines()) == 1
+        assert f"Invalid value for '{each.opts[0]}'" in result.stderr
+
+
+def test_options_of_python_take_finite_numbers_within_their_bounds() -> None:
+    for kind in (BackendOptions, ScoringOptions, ScorerOptions):
+        for each, said in described_fields(kind):
+            if isinstance(said.least or said.above, float) or "float" in str(each.type):
+                with pytest.raises(ConfigurationError, match=r"finite|threshold must lie"):
+                    kind(**{each.name: float("nan")})
+    with pytest.raises(ConfigurationError, match="retries must be at least 0, not -1"):
+        BackendOptions(retries=-1)
+    with pytest.raises(ConfigurationError, match=r"timeout must be above 0.0, not 0"):
+        BackendOptions(timeout=0)
+
+
 @pytest.mark.parametrize("kind", [ScorerOptions, ScoringOptions, BackendOptions])
 def test_help_texts_and_defaults_are_those_of_the_fields(kind: type) -> None:
     made = declared(kind)

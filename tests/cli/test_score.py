@@ -228,6 +228,20 @@ def test_reviews_file_takes_one_summary_a_line(
     ]
 
 
+def test_files_of_lines_have_a_system_each(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    reviews = write(boots)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "test.txt").write_text("Warm boots.\n")
+    files = [tmp_path / folder / "test.txt" for folder in ("a", "b")]
+    result = score(*files, "--reviews", reviews)
+    assert (result.exit_code, result.stdout) == (2, "")
+    said = f"{files[0]} and {files[1]} are both by the system 'test', which is the file's name"
+    assert result.stderr == f"error: {said}; rename one\n"
+
+
 def test_splitter_lines_and_max_sentences(score: Run, write: Write, boots: dict[str, Any]) -> None:
     path = write({**boots, "summaries": {"s": "Warm boots. They leak.\nWarm"}})
     by_line = rows_of(score(path, "--splitter", "lines", "--format", "jsonl").stdout)[0]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import time
@@ -21,6 +22,9 @@ class ChatServer:
         self.faults = {}
         self.bodies = []
         self.keys = []
+        self.told = []
+        self.written = 0
+        self.over = threading.Event()
         self.delivered = Counter()
         self.open = self.most_open = 0
         self.seconds = 0.0
@@ -54,6 +58,7 @@ class ChatServer:
             number = len(self.bodies)
             self.bodies.append(body)
             self.keys.append(handler.headers["Authorization"])
+            self.told.append(dict(handler.headers))
             self.open += 1
             self.most_open = max(self.open, self.most_open)
             fault = self.faults(body) if callable(self.faults) else self.faults.get(number)
@@ -76,6 +81,11 @@ class ChatServer:
             return
         elif fault == "slow":
             time.sleep(0.8)
+        elif fault in ("silent", "drip", "drip headers", "endless", "endless error", "gzip"):
+            handler.close_connection = True
+            with suppress(OSError):
+                self.torment(handler, fault)
+            return
         elif fault == "cut":
             data, handler.close_connection = data[: len(data) // 2], True
         else:
@@ -88,6 +98,26 @@ class ChatServer:
         with suppress(OSError):
             handler.wfile.write(data)
             handler.wfile.flush()
+
+    def torment(self, handler, fault):
+        """Say nothing, or a byte now and then, or more than anyone wants, until closed."""
+        head = b"HTTP/1.1 500 No\r\n" if fault == "endless error" else b"HTTP/1.1 200 OK\r\n"
+        if fault == "gzip":
+            data = gzip.compress(
+                json.dumps(self.completion({"messages": [{"content": "a"}]})[0]).encode()
+            )
+            head += b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(data)
+            handler.wfile.write(head + data)
+            return
+        if fault != "silent":
+            handler.wfile.write(head if fault == "drip headers" else head + b"\r\n")
+        pause = 0 if fault.startswith("endless") else 0.05
+        while not self.over.wait(pause):
+            part = {"silent": b"", "drip headers": b"X: y\r\n", "drip": b" "}.get(
+                fault, b" " * 65536
+            )
+            handler.wfile.write(part)
+            self.written += len(part)
 
     def completion(self, body):
         """A reply, and the (prompt, seed) pairs that it delivers."""
@@ -120,6 +150,7 @@ class ChatServer:
         return 200, {"Content-Type": "application/json"}, spoilt.get(fault, data)
 
     def close(self):
+        self.over.set()
         self.http.shutdown()
         self.http.server_close()
         self.thread.join()

@@ -9,7 +9,6 @@ from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.backends import BackendOptions, open_backend
 from prevalence.llm.protocol import Message, Request, Sampling
 from prevalence.llm.server import (
-    MalformedError,
     Pace,
     Server,
     parse_duration,
@@ -23,6 +22,7 @@ from prevalence.llm.spending import (
     most_tokens,
 )
 from prevalence.llm.store import ReplyStore, StoredBackend
+from prevalence.llm.transport import MOST_BYTES, MalformedError
 
 pytest.importorskip("openai")
 
@@ -395,7 +395,19 @@ def test_the_key_of_openai_goes_to_no_one_else(chat_server, monkeypatch):
     server.close()
 
 
-@pytest.mark.parametrize("url", ["ftp://x/v1", "127.0.0.1:80", "https://u:p@x/v1", "https://x?a=b"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        " ",
+        "ftp://x/v1",
+        "127.0.0.1:80",
+        "https://u:p@x/v1",
+        "https://x?a=b",
+        "http://[x/v1",
+        "https://x:99999/v1",
+    ],
+)
 def test_bad_addresses(url):
     with pytest.raises(ConfigurationError, match="--base-url"):
         open_backend("openai:gpt", BackendOptions(base_url=url))
@@ -422,6 +434,79 @@ def test_a_header_that_says_nothing_is_left_holds_every_worker():
     pace.heed({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m2s"})
     pace.wait()
     assert waited == [60]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_server_is_told_nothing_but_the_prompt(chat_server, connect, monkeypatch, own):
+    said = {
+        "OPENAI_ORG_ID": "org-1",
+        "OPENAI_PROJECT_ID": "proj-1",
+        "OPENAI_CUSTOM_HEADERS": "X-Account: acc-1",
+        "OPENAI_ADMIN_KEY": "adm-1",
+    }
+    for name, value in said.items():
+        monkeypatch.setenv(name, value)
+    if own:
+        monkeypatch.setattr("prevalence.llm.server._is_openai", lambda _: True)
+    (((response,),)) = connect().complete([request("a")])
+    assert response.error is None
+    told = {name.lower(): value for name, value in chat_server.told[0].items()}
+    assert told["authorization"] == f"Bearer {KEY}"
+    assert ("org-1" in told.values()) == ("proj-1" in told.values()) == own
+    assert "adm-1" not in str(told)
+    if not own:
+        assert set(told) <= {
+            "accept", "accept-encoding", "authorization", "connection", "content-length",
+            "content-type", "host", "user-agent",
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_no_redirect_is_followed(chat_server, connect, status):
+    other = "http://127.0.0.1:9/v1\x1b[31m/chat"
+    chat_server.faults = lambda _: (status, {"Location": other}, {"message": "moved"})
+    with pytest.raises(BackendError, match=r"redirects to http://127.0.0.1:9/v1.*--base-url"):
+        connect().complete([request("a")])
+    assert len(chat_server.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [("endless", "longer than 8 MiB"), ("endless error", "longer than 8 MiB"),
+     ("gzip", "compressed, which was not asked for")],
+)  # fmt: skip
+def test_a_reply_fills_no_memory(chat_server, connect, fault, said):
+    chat_server.faults = lambda body: fault if "a" in body["messages"][-1]["content"] else None
+    (bad,), (good,) = connect(retries=1).complete([request("a"), request("b")])
+    assert said in bad.error
+    assert good.error is None
+    assert len(chat_server.bodies) == 3
+    assert chat_server.written < 4 * (MOST_BYTES + (1 << 20))
+
+
+@pytest.mark.parametrize("fault", ["drip", "drip headers", "silent"])
+def test_a_call_ends_in_time_whatever_drips(chat_server, connect, fault):
+    chat_server.faults = lambda _: fault
+    ((response,),) = connect(retries=1, timeout=0.4).complete([request("a")])
+    assert response.error == "no reply within 0.4 s"
+    assert len(chat_server.bodies) == 2
+
+
+def test_a_stopped_run_does_not_wait_for_a_call_that_hangs(chat_server, connect, monkeypatch):
+    monkeypatch.setattr("prevalence.llm.transport.GRACE", 0.2)
+    chat_server.faults = {1: "silent"}
+    pace, kept = brisk(), []
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prevalence.llm.server.wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        connect(pace=pace, concurrency=2).complete(
+            [request("a"), request("b")], keep=lambda *found: kept.append(found)
+        )
+    assert pace.stopped
+    assert len(kept) == 1
 
 
 def test_a_server_that_asks_to_wait_is_not_asked_before(chat_server, connect):

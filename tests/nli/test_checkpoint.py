@@ -293,3 +293,19 @@ def test_a_config_may_withhold_the_contradiction_class(
 ) -> None:
     folder = altered("bert", "config.json", prevalence_contradiction=stated)
     assert load_checkpoint(str(folder)).labels.contradiction == column
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2"])
+def test_a_tokenizer_is_never_made_up(
+    kind: str, checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "bare"
+    shutil.copytree(checkpoint(kind), folder)
+    for path in folder.iterdir():
+        if path.suffix in (".json", ".txt", ".model") and path.name != "config.json":
+            path.unlink()
+    with pytest.raises(ModelError, match=r"no tokenizer files in it .*; copy them from"):
+        load_checkpoint(str(folder))
+    (folder / "tokenizer_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ModelError, match="no tokenizer files in it"):
+        load_checkpoint(str(folder))

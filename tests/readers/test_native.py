@@ -232,8 +232,17 @@ def test_nul_characters_are_kept(tmp_path):
     assert item.summaries[0].text == "\0"
 
 
-def test_the_last_of_two_equal_keys_wins(tmp_path):
-    assert only(tmp_path, b'{"id": "a", "id": "b", "reviews": ["x"], "summary": "y"}').id == "b"
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
+def test_a_key_stands_once_in_an_object(tmp_path, name):
+    path = tmp_path / name
+    record = '{"id": "a", "reviews": ["x"], "summaries": {"s": "one", "t": "three", "s": "two"}}'
+    good = '{"id": "b", "reviews": ["x"], "summary": "y"}'
+    lines = name == "in.jsonl"
+    path.write_text(f"{record}\n{good}\n" if lines else f"[{record},\n{good}]")
+    spoilt, kept = read_products(path)
+    assert spoilt.id == "a"
+    assert "s: stands twice in one object; keep one of the two" in spoilt.error
+    assert kept.id == "b"
 
 
 def test_control_characters_do_not_break_the_one_line_message(tmp_path):

@@ -82,7 +82,8 @@ def test_the_share_of_the_ceiling(reward_of, fake_scorer):
     ("options", "message"),
     [
         ({"soft": True, "ceiling": True}, "choose one"),
-        ({"sentences": 0}, "positive"),
+        ({"sentences": 0}, "whole number"),
+        ({"sentences": float("nan")}, "whole number"),
         ({"coverage": 1.5}, r"\[0, 1\]"),
         ({"coverage": float("nan")}, r"\[0, 1\]"),
         ({"contradiction": -1.0}, "negative"),

@@ -238,3 +238,9 @@ def test_the_command_writes_a_source(
     assert refused.exit_code == 2
     assert "exists; choose another file or give --overwrite" in refused.output
     assert CliRunner().invoke(command, [*words, "--overwrite"]).exit_code == 0
+
+
+@pytest.mark.parametrize("keep", [float("nan"), -0.1, 1.1])
+def test_the_share_kept_is_one(keep: float, fake_scorer: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"must lie in \[0, 1\]"):
+        teach([Document("r", ("a",), (YES,), "g")], [fake_scorer()], keep=keep)
