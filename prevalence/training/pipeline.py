@@ -194,9 +194,7 @@ def _cross_validate(
     scores = np.zeros(len(judged.pairs))
     outcomes: list[StageResult] = []
     for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
-        outcome = shop.run_stage(
-            stage, parent, without=held, label=f" fold {number}"
-        )
+        outcome = shop.run_stage(stage, parent, without=held, label=f" fold {number}")
         shop.load(outcome)
         scores[inside] = shop.entailment(
             [p for p, i in zip(judged.pairs, inside, strict=True) if i]

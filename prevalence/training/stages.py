@@ -286,8 +286,7 @@ class Workshop:
     ) -> RunPlan:
         seed = int(_hash(self.recipe.run.seed, stage.name, label)[:8], 16)
         parts = [
-            MixPart(self._kept(item.source, without), item.view, item.samples)
-            for item in stage.mix
+            MixPart(self._kept(item.source, without), item.view, item.samples) for item in stage.mix
         ]
         whole = self.recipe.model.architecture == PREMISE_FIRST
         epochs = [
