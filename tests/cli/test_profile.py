@@ -117,10 +117,13 @@ def test_a_cut_run_goes_on_and_other_settings_are_refused(
         output.write_bytes(whole[:size])
         assert score(path, *words).exit_code == 0
         assert output.read_bytes() == whole
-    for changed in (("--output", output), (*words, "--coverage-statements", "5"),
-                    (*words, "--sap-alpha", "1")):  # fmt: skip
-        assert "scores of other settings" in score(path, *changed).stderr
-        assert output.read_bytes() == whole
+    for more in (("--coverage-statements", "5"), ("--sap-alpha", "1")):
+        assert "scores of other settings" in score(path, *words, *more).stderr
+    # Without a profile a row does not depend on ratings, so its input has another digest.
+    assert "not what this input has" in score(path, "--output", output).stderr
+    write(boots)
+    assert "scores of other settings" in score(path, *words).stderr
+    assert output.read_bytes() == whole
 
 
 @pytest.mark.parametrize(
