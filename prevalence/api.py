@@ -17,6 +17,7 @@ from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer
 from prevalence.scoring.engine import Engine, WorkCounts
 from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.others import OtherProducts
 from prevalence.summarize.extract import Extract, SummaryOptions
 from prevalence.summarize.summarizer import Summarizer
 
@@ -222,7 +223,12 @@ class OpinionPrevalence:
         return self._engine.counts
 
     def score(
-        self, reviews: Sequence[str | Review], summary: str, *, name: str | None = None
+        self,
+        reviews: Sequence[str | Review],
+        summary: str,
+        *,
+        name: str | None = None,
+        profile: bool | None = None,
     ) -> ScoredSummary:
         """Score one summary of one product.
 
@@ -230,6 +236,8 @@ class OpinionPrevalence:
             reviews: m ≥ 1 reviews.
             summary: the summary.
             name: product name that fits "I bought a {name}."; None for no trivial mask.
+            profile: whether to give what stands beside prevalence, such as coverage; None as the
+                options of this object say.
 
         Returns:
             The scored summary, with every sentence's support and masks. Where a condition leaves
@@ -245,7 +253,7 @@ class OpinionPrevalence:
             reviews=checked_reviews(reviews),
             summaries=(Summary("summary", checked_text(summary, "the summary")),),
         )
-        row = next(self.score_many([product]))
+        row = next(self.score_many([product], profile=profile))
         if row.error is not None:
             raise InputError(row.error)
         return row
@@ -254,20 +262,30 @@ class OpinionPrevalence:
         self,
         records: Iterable[Product | Mapping[str, Any]],
         *,
+        profile: bool | None = None,
         progress: Progress | None = None,
     ) -> Iterator[ScoredSummary]:
-        """Score many products, lazily and in order.
+        """Score many products, lazily and in order; genericness needs to read all of them first.
 
         Args:
             records: products, or mappings in the input-record form (``id``, ``name``,
                 ``reviews``, ``summaries`` or ``summary``).
+            profile: as :meth:`score` takes it.
             progress: called with the number of pairs just scored.
 
         Yields:
             One scored summary for each summary; one with ``error`` set, and no score, for a
             record that cannot be scored. Scores do not depend on how records are batched.
         """
-        yield from self._engine.run(checked_products(records), progress=progress)
+        items: Iterable[Product | BadRecord] = checked_products(records)
+        options = self._engine.options
+        if profile is not None and profile != options.profile:
+            options = replace(options, profile=profile, groups=None, others=None)
+        others = None
+        if options.others is not None:
+            items = list(items)
+            others = OtherProducts.of(items, most=options.others)
+        yield from self._engine.beside(options, others).run(items, progress=progress)
 
     def support(
         self,

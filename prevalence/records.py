@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
+    "CLAIMS",
     "LONE_SURROGATE",
+    "PROFILE_FIGURES",
     "SCHEMA",
     "BadRecord",
+    "LeftOut",
     "Product",
+    "Profile",
     "Review",
     "ScoredSentence",
     "ScoredSummary",
@@ -29,6 +33,9 @@ __all__ = [
     "input_digest",
     "well_formed",
 ]
+
+CLAIMS = "claims"
+"""Key of a record, or of a summary in it, that holds the statements that summaries make."""
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a pair: what broken escapes and wrong bytes leave behind."""
@@ -239,6 +246,121 @@ class ScoredSentence:
         )
 
 
+PROFILE_FIGURES = (
+    "coverage", "soft_coverage", "attested", "contested", "polarity_distance", "equal_coverage",
+    "genericness", "sap", "review_genericness", "review_sap",
+)  # fmt: skip
+"""Figures of a profile that are one number a summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A statement of the reviews that a summary does not imply.
+
+    Attributes:
+        text: the statement.
+        review, start, end: where it first stands: 0-based index of a review, and offsets in it.
+        support: reviews that imply it, among those asked.
+        asked: how many were asked.
+        supporting_reviews: 0-based indices of those that imply it.
+    """
+
+    text: str
+    review: int
+    start: int
+    end: int
+    support: int
+    asked: int
+    supporting_reviews: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The statement as a JSON object."""
+        return {
+            "text": self.text,
+            "review": self.review,
+            "start": self.start,
+            "end": self.end,
+            "support": self.support,
+            "asked": self.asked,
+            "supporting_reviews": list(self.supporting_reviews),
+        }
+
+    @classmethod
+    def from_json(cls, item: Mapping[str, Any]) -> LeftOut:
+        """Rebuild it from :meth:`to_json`'s object."""
+        return cls(**{**item, "supporting_reviews": tuple(item["supporting_reviews"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What stands beside the prevalence of a summary; see docs/profile.md.
+
+    Attributes:
+        coverage: share of the weight of the reviews' statements that the summary implies, in
+            [0, 1]; a statement weighs as many reviews as imply it.
+        soft_coverage: likewise, with probabilities in place of decisions.
+        coverage_interval: 95% interval of coverage where a sample of the reviews was asked.
+        attested: share of the units that count which at least one review implies.
+        contested: share of the units that count which more reviews contradict than imply.
+        polarity: mean rating of the reviews that imply a unit, averaged over attested units.
+        polarity_target: mean rating of the reviews.
+        polarity_distance: distance of the two, in the ratings' own unit.
+        review_coverage: mean over reviews of how probably a review implies an attested unit.
+        equal_coverage: mean over groups of reviews of the distance between a group's mean and
+            ``review_coverage``; 0 is fair.
+        genericness: share of the system's summaries of other products that imply a unit, averaged
+            over units, masked ones counting 0.
+        sap: prevalence less genericness times its weight.
+        review_genericness, review_sap: likewise with reviews of other products.
+        statements: distinct statements of the reviews that coverage weighs.
+        of_statements: distinct sentences or claims of the reviews, before any was left aside.
+        left_out: statements that the summary does not imply, those with most support first.
+        groups: mean ``review_coverage`` and number of reviews by group, as it was asked for.
+        missing: why a figure that was asked for is None, by figure.
+    """
+
+    coverage: float | None = None
+    soft_coverage: float | None = None
+    coverage_interval: tuple[float, float] | None = None
+    attested: float | None = None
+    contested: float | None = None
+    polarity: float | None = None
+    polarity_target: float | None = None
+    polarity_distance: float | None = None
+    review_coverage: float | None = None
+    equal_coverage: float | None = None
+    genericness: float | None = None
+    sap: float | None = None
+    review_genericness: float | None = None
+    review_sap: float | None = None
+    statements: int = 0
+    of_statements: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The profile as a JSON object, null where there is no figure."""
+        row = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return row | {
+            "coverage_interval": _listed(self.coverage_interval),
+            "left_out": [one.to_json() for one in self.left_out],
+            "groups": {name: dict(group) for name, group in self.groups.items()},
+            "missing": dict(self.missing),
+        }
+
+    @classmethod
+    def from_json(cls, item: Mapping[str, Any]) -> Profile:
+        """Rebuild a profile from :meth:`to_json`'s object."""
+        return cls(
+            **{
+                **item,
+                "coverage_interval": _unlisted(item["coverage_interval"]),
+                "left_out": tuple(map(LeftOut.from_json, item["left_out"])),
+            }
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredSummary:
     """One scored summary, or the reason why it has no score.
@@ -254,6 +376,7 @@ class ScoredSummary:
         corrected: prevalence corrected for the scorer's error rates, in [0, 1], when asked for.
         ceiling: prevalence that greedy construction reaches on the same reviews with as many
             characters; None where it was not asked for, or the summary has no sentence.
+        profile: what stands beside prevalence; None where it was not asked for.
         restriction: what a restricted score is about, or None: places of the ``reviews`` and
             ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
         n_reviews: m.
@@ -278,6 +401,7 @@ class ScoredSummary:
     restriction: Mapping[str, Any] | None = None
     ceiling: float | None = None
     corrected: float | None = None
+    profile: Profile | None = None
 
     @property
     def counting(self) -> float:
@@ -351,6 +475,8 @@ class ScoredSummary:
             row["corrected"] = self.corrected
         if self.soft_prevalence is not None:
             row["soft_prevalence"] = self.soft_prevalence
+        if self.profile is not None:
+            row["profile"] = self.profile.to_json()
         if self.restriction is not None:
             row["restriction"] = dict(self.restriction)
         if self.warning is not None:
@@ -376,16 +502,17 @@ class ScoredSummary:
             return cls(
                 **{name: row[name] for name in _ROW_FIELDS if name in row},
                 sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
+                profile=None if row.get("profile") is None else Profile.from_json(row["profile"]),
                 extra={key: value for key, value in row.items() if key not in _ROW_KEYS},
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"not a scored summary: {error}") from error
 
 
-_ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra"}
+_ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra", "profile"}
 _ROW_KEYS = _ROW_FIELDS | {
-    "schema", "n_sentences", "sentences", "ceiling_share", "self_contradictions", "contradictions",
-    "prefix_curve",
+    "schema", "n_sentences", "sentences", "profile", "ceiling_share", "self_contradictions",
+    "contradictions", "prefix_curve",
 }  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
 
@@ -405,6 +532,8 @@ def input_digest(product: Product, summary: Summary, *, fields: bool = False) ->
     content: list[Any] = [product.name, [review.text for review in product.reviews], summary.text]
     if fields:
         content += [[[r.id, dict(r.extra)] for r in product.reviews], dict(summary.extra)]
+        if CLAIMS in product.extra:
+            content.append(product.extra[CLAIMS])
     data = json.dumps(content, ensure_ascii=True, default=str).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 

@@ -28,7 +28,8 @@ TRIVIAL_TEMPLATES = {
 
 _ORDER = (
     "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "pack",
-    "recheck", "score", "matrix", "limit", "statements", "reviews", "ceiling",
+    "recheck", "unit", "score", "matrix", "limit", "statements", "reviews", "ceiling", "coverage",
+    "groups", "others", "alpha",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prevalence.errors import InputError, foreign_output
-from prevalence.records import ScoredSummary
+from prevalence.records import PROFILE_FIGURES, ScoredSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -106,11 +106,17 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """One line a summary, cells that a spreadsheet would run as a formula made harmless."""
+    """One line a summary, cells that a spreadsheet would run as a formula made harmless.
 
-    def __init__(self, file: IO[str]) -> None:
+    Args:
+        file: open for writing.
+        profile: whether to add the figures of profiles.
+    """
+
+    def __init__(self, file: IO[str], *, profile: bool = False) -> None:
         self._file = file
-        self._write_line(CSV_COLUMNS)
+        self._more = PROFILE_FIGURES if profile else ()
+        self._write_line([*CSV_COLUMNS, *self._more])
 
     def write(self, row: ScoredSummary) -> None:
         """Write one line."""
@@ -132,7 +138,8 @@ class CsvWriter:
             "contradictions": row.contradictions,
             "self_contradictions": row.self_contradictions,
         }
-        self._write_line([neutral_cell(cells[name]) for name in CSV_COLUMNS])
+        own = [neutral_cell(cells[name]) for name in CSV_COLUMNS]
+        self._write_line([*own, *(getattr(row.profile, name, None) for name in self._more)])
 
     def close(self) -> None:
         """Nothing ends the document."""

@@ -25,7 +25,7 @@ LAYERS = (
     {"kernels", "errors", "sentences", "stats"},
     {"records", "nli", "models", "metric", "signature"},
     {"readers", "writers"},
-    {"labelled", "llm", "scorers", "runs"},
+    {"claims", "labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},
     {
         "api",

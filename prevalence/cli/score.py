@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from prevalence.records import ScoredSummary
     from prevalence.report.systems import SystemTable
     from prevalence.scoring.engine import Engine
+    from prevalence.scoring.others import OtherProducts
     from prevalence.stats.correction import ErrorRates
 
     Scoring = Engine | DistributedEngine
@@ -60,6 +61,7 @@ __all__ = ["score"]
 _WRITERS: dict[str, Callable[[IO[str]], RowWriter[ScoredSummary]]] = {
     "jsonl": JsonLinesWriter,
     "csv": CsvWriter,
+    "csv with profile": partial(CsvWriter, profile=True),
     "json": JsonWriter,
 }
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".json": "json", "": "jsonl"}
@@ -71,6 +73,7 @@ Examples:
   prevalence score examples/summaries.jsonl --test both
   prevalence score examples/summaries.jsonl --ceiling
   prevalence score examples/summaries.jsonl --corrected
+  prevalence score examples/summaries.jsonl --profile --explain
   prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
@@ -212,7 +215,18 @@ def _run(options: _Options) -> SystemTable:
         known = worker_parameters(options, parameters)
         with open_cluster(options, partial(_open_engine, scoring, known)) as engine:
             return _score(options, engine, engine)
-    selection = Selection(
+    selection = _selection(options)
+    others = None
+    if scoring.others is not None:
+        from prevalence.scoring.others import OtherProducts
+
+        selection.check_repeatable("--others reads it a second time")
+        others = OtherProducts.of(_selection(options).items(), most=scoring.others)
+    return _score(options, selection, _open_engine(scoring, parameters, others))
+
+
+def _selection(options: _Options) -> Selection:
+    return Selection(
         options.inputs,
         source_format=options.input_format,
         reviews=options.reviews,
@@ -221,15 +235,16 @@ def _run(options: _Options) -> SystemTable:
         limit=options.limit,
         limit_left=True,
     )
-    return _score(options, selection, _open_engine(scoring, parameters))
 
 
-def _open_engine(scoring: ScoringOptions, parameters: dict[str, Any]) -> Engine:
+def _open_engine(
+    scoring: ScoringOptions, parameters: dict[str, Any], others: OtherProducts | None = None
+) -> Engine:
     """The engine; a model takes a while to load, so this comes after all that can be checked."""
     from prevalence.scorers.registry import open_scorer
     from prevalence.scoring.engine import Engine
 
-    return Engine(open_scorer(**scorer_settings(parameters)), scoring)
+    return Engine(open_scorer(**scorer_settings(parameters)), scoring, others=others)
 
 
 def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
@@ -336,7 +351,7 @@ def _writer(
     options: _Options, lines: LineFile | None, stack: ExitStack
 ) -> RowWriter[ScoredSummary] | None:
     if options.output is None:
-        kind = _WRITERS.get(options.screen_format)
+        kind = _WRITERS.get(_kind(options, options.screen_format))
         return None if kind is None else kind(screen())
     if lines is not None:
         stack.enter_context(lines).begin()
@@ -345,7 +360,15 @@ def _writer(
         from prevalence.distributed import PartsWriter
 
         return stack.enter_context(PartsWriter(options.output, continues=options.continues))
-    return _WRITERS[str(options.file_format)](stack.enter_context(atomic_file(options.output)))
+    return _WRITERS[_kind(options, str(options.file_format))](
+        stack.enter_context(atomic_file(options.output))
+    )
+
+
+def _kind(options: _Options, file_format: str) -> str:
+    return (
+        f"{file_format} with profile" if options.profile and file_format == "csv" else file_format
+    )
 
 
 def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates | None) -> None:
@@ -397,6 +420,8 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             f"ceilings asked {counts.ceiling_asked:,} of the {counts.ceiling_most:,} pairs of a "
             "review and a sentence of the reviews"
         )
+    if counts.profile_asked:
+        note(f"profiles asked {counts.profile_asked:,} pairs more")
     if counts.nothing_left:
         note(
             f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
@@ -452,6 +477,7 @@ def _check(options: _Options) -> None:
         _check_output(options, options.output)
     if options.engine == "ray":
         check_cluster(options)
+        refuse_given({"others"}, "does not go with --engine ray: it compares all records")
     else:
         refuse_given({"address", "workers", "gpus_per_worker"}, "goes with --engine ray")
 

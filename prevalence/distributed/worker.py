@@ -25,6 +25,7 @@ from prevalence.records import BadRecord, Product, ScoredSummary, input_digest
 from prevalence.runs import Mark, summary_marks, systems_of
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
+from prevalence.scoring.units import CUTTERS, cutter_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -73,19 +74,20 @@ class Description(NamedTuple):
     """What the driver has to know of the workers' engine, which it never opens itself.
 
     Attributes:
-        named, unnamed: signatures of products with and without a name.
+        signatures: of products with a name or without, by what cuts their claims.
+        unit: what summaries are counted in.
         threshold: of decisions.
         calibrated: whether it was calibrated or chosen.
-        restricted: whether conditions restrict scores, so that digests cover labels too.
+        fields: whether rows depend on labels and other keys too, so that digests cover them.
         cached: whether workers keep a pair cache.
         error_rates: those that scores are corrected for, or None.
     """
 
-    named: str
-    unnamed: str
+    signatures: dict[tuple[bool, str | None], str]
+    unit: str
     threshold: float
     calibrated: bool
-    restricted: bool
+    fields: bool
     cached: bool
     error_rates: ErrorRates | None
 
@@ -93,19 +95,29 @@ class Description(NamedTuple):
     def of(cls, engine: Engine) -> Description:
         """Describe an engine."""
         return cls(
-            named=engine.signature(),
-            unnamed=engine.signature(named=False),
+            signatures={
+                (named, cutter): engine.signature(named=named, cutter=cutter)
+                for named in (True, False)
+                for cutter in CUTTERS[engine.options.unit]
+            },
+            unit=engine.options.unit,
             threshold=engine.threshold,
             calibrated=engine.calibrated,
-            restricted=bool(engine.options.restriction),
+            fields=engine.options.reads_fields,
             cached=engine.cached,
             error_rates=engine.error_rates,
         )
 
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
-        named = isinstance(item, BadRecord) or item.name is not None
-        return self.named if named else self.unnamed
+        if isinstance(item, BadRecord):
+            return self.usual
+        return self.signatures[item.name is not None, cutter_of(self.unit, item)]
+
+    @property
+    def usual(self) -> str:
+        """The signature of a named product whose record gives no claims."""
+        return self.signatures[True, CUTTERS[self.unit][0]]
 
 
 def describe(open_engine: Callable[[], Engine]) -> Description | Failure:
@@ -150,7 +162,7 @@ def identities(
     Returns:
         An outline of each item; or why the split cannot be read.
     """
-    digest = partial(input_digest, fields=known.restricted)
+    digest = partial(input_digest, fields=known.fields)
     found: list[Outline] = []
     try:
         for number, item in enumerate(reading.items(split)):
@@ -178,10 +190,10 @@ class SplitScorer:
     ) -> None:
         self._engine = open_engine()
         self._reading = reading
-        found = Description.of(self._engine).named
-        if found != expected.named:
+        found = Description.of(self._engine).usual
+        if found != expected.usual:
             raise ModelError(
-                f"a worker scores as {found}, the others as {expected.named}: install the same "
+                f"a worker scores as {found}, the others as {expected.usual}: install the same "
                 "packages and models on every node"
             )
 
@@ -299,6 +311,7 @@ class SplitScorer:
             signature=self._engine.signature_of(product),
             soft=False,
             restricted=bool(self._engine.options.restriction),
+            fields=self._engine.options.reads_fields,
         )
         self._engine.counts.add_row(row, named=product.name is not None)
         return row

@@ -17,6 +17,7 @@ from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.readers.streams import EmptyInputError
 from prevalence.readers.summeval_op import DIMENSIONS, snake
+from prevalence.records import PROFILE_FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -212,6 +213,7 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Summary
     """A score row, a prevalence row, or a row of LLM_summeval's annotations."""
     metrics = _numbers(record.get("metrics"), "metrics") | _judged(record.get("eval"))
     metrics |= {key: _number(record[key], key) for key in _SCORES if key in record}
+    metrics |= _profiled(record.get("profile"))
     samples = _samples(record.get("samples"))
     values = _sampled(samples) | metrics
     # A row tells of an error as soon as one metric of several failed; the others stand.
@@ -228,6 +230,16 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Summary
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _profiled(value: object) -> dict[str, float | None]:
+    """The figures of a prevalence row's profile, without those that it does not have."""
+    profile = _objects(value, "profile")
+    return {
+        f"prevalence.{name}": _number(profile[name], f"profile.{name}")
+        for name in PROFILE_FIGURES
+        if profile.get(name) is not None
+    }
 
 
 def _groups(record: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -13,10 +13,10 @@ from rich.text import Text
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from prevalence.api import StatementSupport
-    from prevalence.records import Review, ScoredSentence, ScoredSummary
+    from prevalence.records import Profile, Review, ScoredSentence, ScoredSummary
     from prevalence.report.systems import SystemComparison, SystemStatistics
     from prevalence.stats.resampling import Interval
 
@@ -158,10 +158,39 @@ def explanation(row: ScoredSummary) -> RenderableType:
         evidence = _evidence_line(sentence)
         if evidence:
             table.add_row("", "", Text(evidence, "dim"))
+    parts: list[RenderableType] = [head, table]
     if len(row.prefix_curve) > 1:
         curve = ", ".join(_number(value, 3) for value in row.prefix_curve)
-        return Group(head, table, Text(f"best supported first: {curve}", "dim"), Text(""))
-    return Group(head, table, Text(""))
+        parts.append(Text(f"best supported first: {curve}", "dim"))
+    if row.profile is not None:
+        parts += _profile_view(row.profile)
+    return Group(*parts, Text(""))
+
+
+def _profile_view(profile: Profile) -> Iterator[RenderableType]:
+    """The figures of a profile, and what the summary leaves out."""
+    figures = [
+        f"{header} {_number(getattr(profile, name), digits)}"
+        for name, (header, _, digits) in _PROFILE.items()
+        if getattr(profile, name, None) is not None
+    ]
+    if profile.coverage_interval is not None:
+        low, high = profile.coverage_interval
+        figures.insert(1, f"(95%: {low:.3f}–{high:.3f})")
+    yield Text(" · ".join(figures))
+    for reason in dict.fromkeys(profile.missing.values()):
+        names = [_PROFILE[name][0] for name, why in profile.missing.items() if why == reason]
+        yield plain(f"no {', '.join(names)}: {reason}", "dim")
+    if not profile.left_out:
+        return
+    yield Text(f"left out, of {profile.statements:,} statements of the reviews:")
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in profile.left_out:
+        table.add_row(f"  {one.support}/{one.asked} support", plain(one.text))
+        table.add_row("", Text(f"reviews {_listed(one.supporting_reviews)}", "dim"))
+    yield table
 
 
 def support_view(
@@ -216,6 +245,31 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         column
         for column in columns
         if column.header not in optional or not {*column.cells} <= {"–", "0"}
+    ] + _profile_columns(rows)
+
+
+_PROFILE = {
+    "coverage": ("coverage", "cov.", 3),
+    "soft_coverage": ("soft coverage", "soft c.", 3),
+    "attested": ("attested", "att.", 3),
+    "contested": ("contested", "cont.", 3),
+    "equal_coverage": ("equal coverage", "eq. c.", 3),
+    "coverage_parity": ("coverage parity", "parity", 3),
+    "polarity_distance": ("polarity distance", "pol. d.", 2),
+    "genericness": ("genericness", "gen.", 3),
+    "sap": ("SAP", "SAP", 3),
+    "review_genericness": ("generic in reviews", "gen. r.", 3),
+    "review_sap": ("SAP by reviews", "SAP r.", 3),
+}
+"""Headers and digits of the profile's columns, which leave last, the later ones first."""
+
+
+def _profile_columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
+    known = {name for row in rows for name in row.profile}
+    return [
+        _Column(header, short, 20 - place, [_number(r.profile.get(name), digits) for r in rows])
+        for place, (name, (header, short, digits)) in enumerate(_PROFILE.items())
+        if name in known
     ]
 
 

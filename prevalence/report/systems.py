@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prevalence.records import PROFILE_FIGURES
 from prevalence.stats.correction import corrected_interval, corrected_share
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
@@ -22,7 +23,7 @@ from prevalence.stats.resampling import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from prevalence.records import ScoredSummary
+    from prevalence.records import Profile, ScoredSummary
     from prevalence.stats.correction import ErrorRates
 
 __all__ = ["RESAMPLES", "SystemComparison", "SystemStatistics", "SystemTable"]
@@ -54,6 +55,10 @@ class SystemStatistics:
         corrected: prevalence corrected for the scorer's error rates, or None.
         corrected_interval: its 95% interval, over products and over the judgments that the rates
             come from.
+        profile: mean over its summaries of each figure of their profiles that is known of some.
+            ``polarity_distance`` is half the sum of the root mean square and the mean absolute
+            distance; ``coverage_parity`` the mean over groups of the distance from its product's
+            mean that a review of the group has on average, over all products.
     """
 
     system: str
@@ -72,6 +77,7 @@ class SystemStatistics:
     self_contradicting: float | None = None
     corrected: float | None = None
     corrected_interval: Interval | None = None
+    profile: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,36 @@ class _System:
     contradictions: int = 0
     judged: int = 0
     self_contradicting: int = 0
+    figures: dict[str, array[float]] = field(default_factory=dict)
+    groups: dict[str, tuple[float, int]] = field(default_factory=dict)
+
+    def add_profile(self, profile: Profile) -> None:
+        """Take the figures of a summary's profile."""
+        for name in PROFILE_FIGURES:
+            value = getattr(profile, name)
+            if value is not None:
+                self.figures.setdefault(name, array("d")).append(value)
+        for name, group in profile.groups.items():
+            if group["reviews"]:
+                total, count = self.groups.get(name, (0.0, 0))
+                gap = group["coverage"] - (profile.review_coverage or 0.0)
+                size = group["reviews"]
+                self.groups[name] = total + size * gap, count + size
+
+    @property
+    def profile(self) -> dict[str, float]:
+        """What the profiles of all its summaries come to."""
+        found = {name: float(np.mean(values)) for name, values in self.figures.items()}
+        if "polarity_distance" in found:
+            # Lei et al. 2024: (RMSE + MAE) / 2.
+            distances = np.asarray(self.figures["polarity_distance"])
+            found["polarity_distance"] = float(
+                (np.sqrt((distances**2).mean()) + distances.mean()) / 2
+            )
+        if self.groups:
+            gaps = [abs(total / count) for total, count in self.groups.values()]
+            found["coverage_parity"] = float(np.mean(gaps))
+        return found
 
     def add_contradictions(self, row: ScoredSummary) -> None:
         """Count what a model with that class says of contradiction."""
@@ -158,6 +194,8 @@ class SystemTable:
         if row.ceiling_share is not None:
             system.shares.append(row.ceiling_share)
         system.add_contradictions(row)
+        if row.profile is not None:
+            system.add_profile(row.profile)
         system.sentences += row.n_sentences
         system.characters += sum(len(sentence.text) for sentence in row)
         system.trivial += sum(sentence.trivial for sentence in row)
@@ -278,6 +316,7 @@ class SystemTable:
             self_contradicting=_ratio(entry.self_contradicting, entry.judged)
             if entry.judged
             else None,
+            profile=entry.profile,
         )
 
 

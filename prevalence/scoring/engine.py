@@ -8,6 +8,7 @@ that fills it: a product is never cut, since its summaries share its texts and i
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +29,10 @@ from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input
 from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
 from prevalence.scoring.job import SummaryJob, scored_summary
-from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.options import UNITS, ScoringOptions, safe
+from prevalence.scoring.profile import Profiles
+from prevalence.scoring.statements import ASKED
+from prevalence.scoring.units import CUTTERS, Units, cutter_of
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
 from prevalence.signature import build_signature, trivial_template
 from prevalence.stats.correction import corrected_share
@@ -36,6 +40,7 @@ from prevalence.stats.correction import corrected_share
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from prevalence.scoring.others import OtherProducts
     from prevalence.stats.correction import ErrorRates
 
 __all__ = ["Engine", "ScoringOptions", "WorkCounts"]
@@ -57,6 +62,7 @@ class WorkCounts:
         unique: distinct pairs among them, within a wave of a chunk.
         ceiling_most: pairs of reviews and their sentences that ceilings could have asked for.
         ceiling_asked: pairs of these that they did ask for; no part of ``planned``.
+        profile_asked: pairs that profiles asked for; likewise.
         truncated: distinct pairs whose premise was cut.
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
@@ -72,6 +78,7 @@ class WorkCounts:
     unique: int = 0
     ceiling_most: int = 0
     ceiling_asked: int = 0
+    profile_asked: int = 0
     truncated: int = 0
     doubtful: int = 0
     scored: int = 0
@@ -122,6 +129,7 @@ class Engine:
         options: how to score.
         new_table: gives the table of texts of each chunk; one that gives the same table again
             spares the scorer the texts that it holds already.
+        others: products that genericness compares with, where the options ask for it.
 
     Attributes:
         counts: work asked for, avoided and done so far.
@@ -138,6 +146,7 @@ class Engine:
         options: ScoringOptions | None = None,
         *,
         new_table: Callable[[], TextTable] = TextTable,
+        others: OtherProducts | None = None,
     ) -> None:
         self.options = options or ScoringOptions()
         self._new_table = new_table
@@ -145,7 +154,9 @@ class Engine:
         own = checked_scorer(scorer).traits
         self.threshold = own.threshold if self.options.threshold is None else self.options.threshold
         self.scorer = scorer.at(self.threshold)
+        self._others = others
         self._splitter = get_splitter(self.options.splitter)
+        self._units = Units(self.options.unit, self._splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
         if self.options.soft and not own.probability:
@@ -174,8 +185,20 @@ class Engine:
             )
         return rates
 
-    def signature(self, *, named: bool = True) -> str:
-        """The signature of scores of products with (``named``) or without a name."""
+    def beside(self, options: ScoringOptions, others: OtherProducts | None = None) -> Engine:
+        """An engine with other options, which shares the scorer and counts its work here."""
+        engine = Engine(self.scorer, options, new_table=self._new_table, others=others)
+        engine.counts = self.counts
+        return engine
+
+    def signature(self, *, named: bool = True, cutter: str | None = None) -> str:
+        """The signature of scores of products.
+
+        Args:
+            named: whether they have a name.
+            cutter: where their claims come from, where claims are counted; see
+                :data:`prevalence.scoring.units.CUTTERS`.
+        """
         parts = dict(self.scorer.traits.signature) | {
             "thr": f"{self.threshold:.12g}",
             "trivial": self._template_name if named else "none",
@@ -191,9 +214,24 @@ class Engine:
         if self.error_rates is not None:
             rates = self.error_rates
             parts["corr"] = f"{rates.sensitivity:.4f}/{rates.specificity:.4f}"
+        if self.options.unit != UNITS[0]:
+            parts["unit"] = f"{self.options.unit}-{cutter or CUTTERS[self.options.unit][0]}"
+        if self.options.profile:
+            parts |= self._profile_signature
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
+
+    @property
+    def _profile_signature(self) -> dict[str, str]:
+        parts = {"coverage": f"{self.options.coverage_statements}x{ASKED}"}
+        if self.options.groups is not None:
+            parts["groups"] = safe(", ".join(map(str, self.options.review_groups)))
+        if self.options.others is not None:
+            known = self._others
+            parts["others"] = str(self.options.others) if known is None else known.signature
+            parts["alpha"] = f"{self.options.sap_alpha:.12g}"
+        return parts
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
@@ -219,7 +257,7 @@ class Engine:
 
     def digest_of(self, product: Product, summary: Summary) -> str:
         """The digest of the input that the row of a summary carries."""
-        return input_digest(product, summary, fields=bool(self._restriction))
+        return input_digest(product, summary, fields=self.options.reads_fields)
 
     def marks(self, item: Product | BadRecord) -> list[Mark]:
         """What tells the rows of an item from those of other input or other settings."""
@@ -227,7 +265,10 @@ class Engine:
 
     def signature_of(self, item: Product | BadRecord) -> str:
         """The signature of an item's rows; a bad record's is that of a named product."""
-        return self.signature(named=isinstance(item, BadRecord) or item.name is not None)
+        if isinstance(item, BadRecord):
+            return self.signature()
+        cutter = cutter_of(self.options.unit, item)
+        return self.signature(named=item.name is not None, cutter=cutter)
 
     def run(
         self,
@@ -249,7 +290,14 @@ class Engine:
         Yields:
             One scored summary for each summary and bad record. When the input fails, what was
             read before is scored first and the failure raised then.
+
+        Raises:
+            ConfigurationError: genericness is asked for, and the engine knows no other products.
         """
+        if self.options.others is not None and self._others is None:
+            raise ConfigurationError(
+                "genericness compares with other products: give the engine all of them"
+            )
         for chunk in self._chunks(items):
             ceilings = self._ceilings(progress, planned) if self.options.ceiling else None
             if ceilings is not None:
@@ -259,7 +307,12 @@ class Engine:
                     announced(most)
             self._score_chunk(chunk, progress, planned)
             if ceilings is not None:
-                self._find_ceilings(ceilings, chunk)
+                with self._apart():
+                    self.counts.ceiling_asked += ceilings.set_on(chunk.jobs)
+            if self.options.profile:
+                profiles = self._profiles(chunk, progress, planned)
+                with self._apart():
+                    self.counts.profile_asked += profiles.set_on(chunk.jobs)
             for entry in chunk.entries:
                 yield self._row(entry)
 
@@ -285,7 +338,7 @@ class Engine:
                 item,
                 summary,
                 texts=chunk.texts,
-                splitter=self._splitter,
+                splitter=self._units.of_summary(item, summary),
                 template=self._template,
                 max_sentences=self.options.max_sentences,
                 restriction=self._restriction,
@@ -331,11 +384,27 @@ class Engine:
             statements=self._restriction.statements,
         )
 
-    def _find_ceilings(self, ceilings: Ceilings, chunk: _Chunk) -> None:
-        planned_before, unique_before = self.counts.planned, self.counts.unique
-        self.counts.ceiling_asked += ceilings.set_on(chunk.jobs)
-        # They are no part of the pairs that the equations of a score name.
-        self.counts.planned, self.counts.unique = planned_before, unique_before
+    def _profiles(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> Profiles:
+        return Profiles(
+            ask=partial(self.answer, progress=progress, planned=planned),
+            texts=chunk.texts,
+            units=self._units,
+            options=self.options,
+            threshold=self.threshold,
+            others=self._others,
+        )
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Pairs asked meanwhile are no part of those that the equations of a score name."""
+        before = self.counts.planned, self.counts.unique
+        yield
+        self.counts.planned, self.counts.unique = before
 
     def answer(
         self,
@@ -386,6 +455,7 @@ class Engine:
             signature=signature,
             soft=self.options.soft,
             restricted=bool(self._restriction),
+            fields=self.options.reads_fields,
         )
         if self.error_rates is not None and row.prevalence is not None:
             row = replace(row, corrected=_corrected(row, self.error_rates))

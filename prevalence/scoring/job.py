@@ -11,14 +11,14 @@ from prevalence import metric
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
-from prevalence.records import ScoredSentence, ScoredSummary, input_digest
+from prevalence.records import CLAIMS, ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.nli.pairs import PairPlan, TextTable
-    from prevalence.records import Product, Summary
+    from prevalence.records import Product, Profile, Summary
     from prevalence.sentences import Sentence, Splitter
     from prevalence.stats.arrays import Ints
 
@@ -61,6 +61,7 @@ class SummaryJob:
         columns: int64, the sentences that the reviews are asked about.
         matrix: the reviews' answers, one column for each of ``columns``.
         ceiling: what greedy construction reaches, where it was asked for.
+        profile: what stands beside the score, where it was asked for.
     """
 
     product: Product
@@ -81,6 +82,7 @@ class SummaryJob:
     columns: Ints = field(default_factory=_no_numbers)
     matrix: ReviewMatrix | None = None
     ceiling: float | None = None
+    profile: Profile | None = None
     _trivial: slice = field(default_factory=_no_pairs)
     _earlier: slice = field(default_factory=_no_pairs)
     _reviews: slice = field(default_factory=_no_pairs)
@@ -102,7 +104,11 @@ class SummaryJob:
         if not product.reviews:
             job._fail("no reviews", "give at least one")
             return job
-        sentences = splitter(summary.text)
+        try:
+            sentences = splitter(summary.text)
+        except InputError as error:
+            job.error = f"{job._where}: {error}"
+            return job
         n = len(sentences)
         if n > max_sentences:
             job._fail(
@@ -215,6 +221,15 @@ class SummaryJob:
         return bool(long.size)
 
     @property
+    def prevalence(self) -> float | None:
+        """The score, when all answers are read; None without one."""
+        if self.masks is None or self.matrix is None:
+            return None
+        supports = np.zeros(len(self.sentences), np.int64)
+        supports[self.columns] = metric.support(self.matrix.implied)
+        return metric.prevalence(supports, self.masks.counts, self.n_reviews)
+
+    @property
     def _where(self) -> str:
         where = self.product.source or f"record {self.product.id!r}"
         return f"{where}: summary by {self.summary.system!r}"
@@ -224,7 +239,7 @@ class SummaryJob:
 
 
 def scored_summary(
-    job: SummaryJob, *, signature: str, soft: bool, restricted: bool = False
+    job: SummaryJob, *, signature: str, soft: bool, restricted: bool = False, fields: bool = False
 ) -> ScoredSummary:
     """The scored summary, or the row that says why there is no score.
 
@@ -233,7 +248,9 @@ def scored_summary(
         signature: what produced them.
         soft: whether to compute soft prevalence, which needs every column of the matrix.
         restricted: whether to say which statements and reviews the score is restricted to.
+        fields: whether the row depends on more than texts, see :func:`input_digest`.
     """
+    extra = {**job.product.extra, **job.summary.extra}
     blank = ScoredSummary(
         id=job.product.id,
         system=job.summary.system,
@@ -244,14 +261,15 @@ def scored_summary(
         error=job.error,
         warning=job.nothing_left,
         restriction=_restricted_to(job) if restricted and job.error is None else None,
-        input_digest=input_digest(job.product, job.summary, fields=restricted),
-        extra={**job.product.extra, **job.summary.extra},
+        input_digest=input_digest(job.product, job.summary, fields=fields),
+        extra={k: v for k, v in extra.items() if k != CLAIMS},
     )
     if job.error is not None or job.masks is None or job.weights is None or job.matrix is None:
         return blank
     return replace(
         blank,
-        prevalence=_score(job, job.masks, job.matrix),
+        prevalence=job.prevalence,
+        profile=job.profile,
         ceiling=job.ceiling,
         soft_prevalence=metric.soft_prevalence(job.matrix.entailment, job.weights)
         if soft
@@ -259,12 +277,6 @@ def scored_summary(
         sentences=_sentences(job, job.masks, job.matrix),
         warning=_warning(job),
     )
-
-
-def _score(job: SummaryJob, masks: metric.Masks, matrix: ReviewMatrix) -> float:
-    supports = np.zeros(len(job.sentences), np.int64)
-    supports[job.columns] = metric.support(matrix.implied)
-    return metric.prevalence(supports, masks.counts, job.n_reviews)
 
 
 def _sentences(

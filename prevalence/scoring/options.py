@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -28,7 +29,20 @@ if TYPE_CHECKING:
     from prevalence.records import Product, Review, Summary
     from prevalence.sentences import Sentence
 
-__all__ = ["STATEMENTS", "Clause", "Left", "Restriction", "ScoringOptions", "Where", "parse_where"]
+__all__ = [
+    "STATEMENTS",
+    "UNITS",
+    "Clause",
+    "Left",
+    "Restriction",
+    "ScoringOptions",
+    "Where",
+    "as_number",
+    "parse_groups",
+    "parse_where",
+    "review_fields",
+    "safe",
+]
 
 
 _TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|=|<|>|,)|(?P<word>[^\s"<>=!,]+))')
@@ -82,7 +96,7 @@ class Clause:
         compare = _ORDERINGS[self.operator]
 
         def ordered(found: object, wanted: str) -> bool:
-            number, limit = _number(found), _number(wanted)
+            number, limit = as_number(found), as_number(wanted)
             return number is not None and limit is not None and compare(number, limit)
 
         return ordered
@@ -142,7 +156,41 @@ def parse_where(text: str) -> Where:
     if not isinstance(text, str):
         raise ConfigurationError(f"a condition is {type(text).__name__}, not text; {_EXAMPLE}")
     text = well_formed(text)
+    return _where(list(_tokens(text)), text)
+
+
+def parse_groups(text: str) -> tuple[Where, ...]:
+    """Read several conditions with commas between them.
+
+    A comma between values stays one: a new condition begins where a field and an operator follow.
+
+    Args:
+        text: conditions as :func:`parse_where` takes them.
+
+    Raises:
+        ConfigurationError: one cannot be read, or there are two of the same.
+
+    >>> [str(where) for where in parse_groups("rating <= 2, color = red, blue")]
+    ['rating<=2', 'color=red,blue']
+    """
+    text = well_formed(text)
     tokens = list(_tokens(text))
+    starts = [
+        k + 1
+        for k in range(len(tokens) - 2)
+        if tokens[k] == ("sign", ",") and tokens[k + 2][1] in _OPERATORS
+    ]
+    edges = [0, *starts, len(tokens) + 1]
+    groups = tuple(_where(tokens[start : end - 1], text) for start, end in pairwise(edges))
+    if len(set(groups)) < len(groups):
+        raise _fault(text, "the same group stands there twice")
+    return groups
+
+
+_Token = tuple[str, str]
+
+
+def _where(tokens: list[_Token], text: str) -> Where:
     clauses: list[Clause] = []
     while True:
         clause, tokens = _clause(tokens, text)
@@ -152,9 +200,6 @@ def parse_where(text: str) -> Where:
         if tokens[0] != ("word", "and"):
             raise _fault(text, f"{tokens[0][1]!r} stands where 'and' or the end should be")
         tokens = tokens[1:]
-
-
-_Token = tuple[str, str]
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -177,7 +222,7 @@ def _clause(tokens: list[_Token], text: str) -> tuple[Clause, list[_Token]]:
     if operator not in _OPERATORS or tokens[1][0] == "quoted":
         raise _fault(text, f"{operator!r} is no operator (=, !=, <, <=, >, >=, has)")
     values, rest = _values(tokens[2:], text)
-    if operator in _ORDERINGS and (len(values) > 1 or _number(values[0]) is None):
+    if operator in _ORDERINGS and (len(values) > 1 or as_number(values[0]) is None):
         raise _fault(text, f"{operator} needs one number, not {', '.join(values)!r}")
     if operator == "has":
         for value in values:
@@ -209,8 +254,8 @@ def _lookup(fields: Mapping[str, Any], name: str) -> Any:
     return _lookup(inner, rest) if dot and isinstance(inner, dict) else None
 
 
-def _number(value: object) -> float | None:
-    """The number that a value is, or that a text spells; tables hold numbers as texts."""
+def as_number(value: object) -> float | None:
+    """The number that a value is or that a text spells, as in tables; None where there is none."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -226,7 +271,7 @@ def _number(value: object) -> float | None:
 def _equal(found: object, wanted: str) -> bool:
     if isinstance(found, bool):
         return str(found).casefold() == wanted.strip().casefold()
-    number, limit = _number(found), _number(wanted)
+    number, limit = as_number(found), as_number(wanted)
     if number is not None and limit is not None:
         return number == limit
     return isinstance(found, str) and found.strip().casefold() == wanted.strip().casefold()
@@ -256,6 +301,9 @@ _SHOWN = 40
 
 STATEMENTS = "statements"
 """Key of a summary that holds labels, one object a sentence, in order."""
+
+UNITS = ("sentence", "claim")
+"""What a summary is counted in."""
 
 
 class Left(NamedTuple):
@@ -301,11 +349,11 @@ class Restriction:
     def signature(self) -> dict[str, str]:
         """Parts of the signature, on one line and without the sign that separates them."""
         parts = {"statements": self.statements, "reviews": self.reviews}
-        return {name: _safe(str(where)) for name, where in parts.items() if where is not None}
+        return {name: safe(str(where)) for name, where in parts.items() if where is not None}
 
     def reviews_left(self, product: Product) -> Left:
         """The reviews that count; the reason is set when there are none of those given."""
-        fields = [_review_fields(review) for review in product.reviews]
+        fields = [review_fields(review) for review in product.reviews]
         return _left(self.reviews, fields, "review")
 
     def sentences_left(self, summary: Summary, sentences: Sequence[Sentence]) -> Left:
@@ -344,11 +392,13 @@ class Restriction:
         return labels
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
+    """A text on one line and without the sign that separates the parts of a signature."""
     return "".join(c if c.isprintable() and c != "|" else quote(c) for c in text)
 
 
-def _review_fields(review: Review) -> dict[str, Any]:
+def review_fields(review: Review) -> dict[str, Any]:
+    """What conditions may ask of a review."""
     return {**review.extra, "id": review.id, "text": review.text}
 
 
@@ -420,6 +470,14 @@ class ScoringOptions:
         group="Scoring",
         metavar="CONDITION",
     )
+    unit: str = described(
+        UNITS[0],
+        'sentence, or claim: the single statements of each sentence, from "claims" in the record '
+        "or else cut by rule.",
+        group="Scoring",
+        metavar="UNIT",
+        choices=UNITS,
+    )
     ceiling: bool = described(
         default=False,
         help="Also give each score as a share of what greedy construction reaches on the same "
@@ -432,6 +490,50 @@ class ScoringOptions:
         "have judged (`prevalence models` shows them).",
         group="Scoring",
     )
+    profile: bool = described(
+        default=False,
+        help="Also give what stands beside prevalence: coverage, attested and contested shares, "
+        "polarity where reviews have ratings.",
+        group="Profile",
+    )
+    coverage_statements: int = described(
+        60,
+        "Statements of a product's reviews that coverage asks about; more are drawn from.",
+        group="Profile",
+        metavar="N",
+        least=1,
+    )
+    groups: str | None = described(
+        None,
+        "Also compare how well groups of reviews are covered: 'rating <= 2, rating >= 4'.",
+        group="Profile",
+        metavar="CONDITIONS",
+    )
+    others: int | None = described(
+        None,
+        "Also genericness and SAP, against the summaries and reviews of up to N other products; "
+        "reads the input twice.",
+        group="Profile",
+        metavar="N",
+        least=1,
+    )
+    sap_alpha: float = described(
+        0.5,
+        "Weight of genericness in SAP.",
+        group="Profile",
+        metavar="X",
+        least=0.0,
+    )
+
+    @property
+    def review_groups(self) -> tuple[Where, ...]:
+        """The groups of reviews to compare, read."""
+        return () if self.groups is None else parse_groups(self.groups)
+
+    @property
+    def reads_fields(self) -> bool:
+        """Whether a row depends on more of a record than its name and texts."""
+        return bool(self.restriction) or self.profile or self.unit != UNITS[0]
 
     @property
     def restriction(self) -> Restriction:
@@ -446,9 +548,38 @@ class ScoringOptions:
             check_threshold(self.threshold)
         check_numbers(self)
         trivial_template(self.trivial)
+        self._check_unit()
+        self._check_profile()
         statements = self.restriction.statements
-        if self.ceiling and statements is not None and statements.fields != {"text"}:
+        if statements is None or statements.fields == {"text"}:
+            return
+        for asked, what in ((self.ceiling, "a ceiling"), (self.profile, "the profile")):
+            if asked:
+                raise ConfigurationError(
+                    f"{what} needs statements that the reviews' own sentences can be, which have "
+                    "no labels: restrict statements by words of text, or leave it out"
+                )
+
+    def _check_unit(self) -> None:
+        if self.unit not in UNITS:
+            raise ConfigurationError(f"a unit is {' or '.join(UNITS)}, not {self.unit!r}")
+        if self.ceiling and self.unit != UNITS[0]:
             raise ConfigurationError(
-                "a ceiling needs statements that the reviews' own sentences can be, which have no "
-                "labels: restrict statements by words of text, or leave the ceiling out"
+                "a ceiling is made of whole sentences: leave it out where claims are counted"
             )
+
+    def _check_profile(self) -> None:
+        if self.coverage_statements < 1:
+            raise ConfigurationError(
+                f"coverage needs at least one statement, not {self.coverage_statements}"
+            )
+        if not (math.isfinite(self.sap_alpha) and self.sap_alpha >= 0):
+            raise ConfigurationError(
+                f"the weight of genericness in SAP must not be negative, not {self.sap_alpha}"
+            )
+        if self.others is not None and self.others < 1:
+            raise ConfigurationError(f"genericness needs other products, not {self.others}")
+        for option, value in (("groups", self.groups), ("others", self.others)):
+            if value is not None and not self.profile:
+                raise ConfigurationError(f"{option} is a part of the profile: ask for that too")
+        _ = self.review_groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from prevalence.sentences import Splitter
 
-__all__ = ["Candidates", "LengthRule", "Place", "closed"]
+__all__ = ["Candidates", "LengthRule", "Place", "closed", "number_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,3 +170,9 @@ def closed(sentence: str) -> str:
     ('Great boots.', '"Great boots!"')
     """
     return sentence if _ENDS_A_SENTENCE.search(sentence) else f"{sentence}."
+
+
+def number_of(texts: Iterable[str]) -> int:
+    """A number that names texts, so that a draw does not depend on other products."""
+    data = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import numpy as np
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.sentences import get_splitter
 from prevalence.signature import build_signature, trivial_template, with_parts
-from prevalence.summarize.candidates import Candidates
+from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.extract import Extract, ExtractedSentence, SummaryOptions
 from prevalence.summarize.greedy import greedy
 from prevalence.summarize.questions import Calls, PairJudge
@@ -149,7 +148,7 @@ class Summarizer:
         """Places in the order in which a method takes them."""
         method, candidates = task.options.method, task.candidates
         if method == "random":
-            return drawn(candidates, [task.options.seed, _number(task.texts)])
+            return drawn(candidates, [task.options.seed, number_of(task.texts)])
         if method == "lead":
             return leading(candidates)
         firsts = candidates.first_ranks
@@ -220,9 +219,3 @@ def _texts(reviews: Sequence[Review], options: SummaryOptions) -> list[str]:
             "or leave out --simplified"
         )
     return [text for text in found if text is not None]
-
-
-def _number(texts: Sequence[str]) -> int:
-    """A number that names the reviews, so that a draw does not depend on other products."""
-    data = "\0".join(texts).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")

@@ -1,0 +1,94 @@
+"""Sentences or claims: what a summary is counted in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from prevalence import claims
+from prevalence.errors import ConfigurationError
+from prevalence.records import Product, Review, Summary
+from prevalence.scoring.engine import Engine, ScoringOptions
+
+TEXT = "It fits and is warm, but leaks."
+GIVEN = ["It fits", "It is warm", "but leaks."]
+PRODUCT = Product("p", (Review("Warm."), Review("It fits.")), (Summary("s", TEXT),))
+
+
+def score(scorer, product, **options):
+    (row,) = Engine(scorer, ScoringOptions(unit="claim", **options)).run([product])
+    return row
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        replace(PRODUCT, extra={"claims": {"s": GIVEN}}),
+        replace(PRODUCT, extra={"claims": GIVEN}),
+        replace(PRODUCT, summaries=(Summary("s", TEXT, {"claims": GIVEN}),)),
+    ],
+)
+def test_claims_of_the_record_are_what_is_counted(fake_scorer, product):
+    # Review 1 implies one of three claims: 1 / (2 · 3).
+    row = score(fake_scorer({("It fits.", "It fits"): (0.9, 0.0)}), product)
+    assert [unit.text for unit in row] == GIVEN
+    assert row.prevalence == pytest.approx(1 / 6)
+    # Verbatim claims stand where they stand; the others are said by the whole summary.
+    assert [(unit.start, unit.end) for unit in row] == [(0, 7), (0, len(TEXT)), (21, 31)]
+    assert "|unit:claim-record|" in row.signature
+    assert "claims" not in row.to_json()
+
+
+def test_claims_are_part_of_the_input(fake_scorer):
+    one, two = (replace(PRODUCT, extra={"claims": found}) for found in (GIVEN, GIVEN[:2]))
+    assert score(fake_scorer(), one).input_digest != score(fake_scorer(), two).input_digest
+
+
+@pytest.mark.parametrize("found", [{"t": GIVEN}, {"s": "It fits"}, {"s": ["", "x"]}, 7])
+def test_a_record_without_the_claims_of_a_summary_says_so(fake_scorer, found):
+    row = score(fake_scorer(), replace(PRODUCT, extra={"claims": found}))
+    assert row.prevalence is None
+    assert '"claims" holds no list of statements for it; give {"claims": {"s"' in row.error
+
+
+def cut(text, *, product_name=None):
+    """A cutter for tests: what stands between commas."""
+    found, start = [], 0
+    for piece in text.split(","):
+        left = start + len(piece) - len(piece.lstrip())
+        found.append(claims.Claim(f"{product_name}: {piece.strip()}", left, start + len(piece), 0))
+        start += len(piece) + 1
+    return found
+
+
+def test_other_claims_are_cut_by_rule(fake_scorer, monkeypatch):
+    monkeypatch.setattr(claims, "cut", cut)
+    scorer = fake_scorer()
+    product = Product("p", (Review("Warm, soft."),), (Summary("s", "It fits, it leaks."),), "boot")
+    row = score(scorer, product, profile=True)
+    assert [unit.text for unit in row] == ["boot: It fits", "boot: it leaks."]
+    assert [(unit.start, unit.end) for unit in row] == [(0, 7), (9, 18)]
+    assert "|unit:claim-rules|" in row.signature
+    # The reviews' statements are claims too.
+    assert {one for _, one in scorer.asked} >= {"boot: Warm.", "boot: soft."}
+
+
+def test_claims_of_the_record_leave_the_reviews_whole(fake_scorer):
+    scorer = fake_scorer()
+    row = score(scorer, replace(PRODUCT, extra={"claims": GIVEN}), profile=True)
+    assert row.profile.of_statements == 2
+    assert (TEXT, "It fits.") in scorer.asked
+
+
+def test_units_that_cannot_be_are_refused():
+    with pytest.raises(ConfigurationError, match="a unit is sentence or claim, not 'word'"):
+        ScoringOptions(unit="word")
+    with pytest.raises(ConfigurationError, match="a ceiling is made of whole sentences"):
+        ScoringOptions(unit="claim", ceiling=True)
+
+
+def test_sentences_ignore_claims(fake_scorer):
+    plain = Engine(fake_scorer()).run([PRODUCT])
+    given = Engine(fake_scorer()).run([replace(PRODUCT, extra={"claims": GIVEN})])
+    assert next(plain).to_json() == next(given).to_json()
