@@ -569,16 +569,6 @@ class ScoringOptions:
             )
 
     def _check_profile(self) -> None:
-        if self.coverage_statements < 1:
-            raise ConfigurationError(
-                f"coverage needs at least one statement, not {self.coverage_statements}"
-            )
-        if not (math.isfinite(self.sap_alpha) and self.sap_alpha >= 0):
-            raise ConfigurationError(
-                f"the weight of genericness in SAP must not be negative, not {self.sap_alpha}"
-            )
-        if self.others is not None and self.others < 1:
-            raise ConfigurationError(f"genericness needs other products, not {self.others}")
         for option, value in (("groups", self.groups), ("others", self.others)):
             if value is not None and not self.profile:
                 raise ConfigurationError(f"{option} is a part of the profile: ask for that too")

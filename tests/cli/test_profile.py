@@ -132,7 +132,6 @@ def test_a_cut_run_goes_on_and_other_settings_are_refused(
         (("--others", "2"), "others is a part of the profile"),
         (("--groups", "rating <= 2"), "groups is a part of the profile"),
         (("--profile", "--groups", "rating"), "a clause needs a field"),
-        (("--unit", "claim"), "claims are not cut by rule yet"),
     ],
 )
 def test_what_cannot_be_is_one_line(

@@ -184,9 +184,9 @@ def test_genericness_without_other_products_is_refused(fake_scorer):
     [
         ({"groups": "rating > 1"}, "groups is a part of the profile"),
         ({"others": 2}, "others is a part of the profile"),
-        ({"profile": True, "others": 0}, "genericness needs other products"),
-        ({"profile": True, "sap_alpha": -1.0}, "must not be negative"),
-        ({"profile": True, "coverage_statements": 0}, "at least one statement"),
+        ({"profile": True, "others": 0}, "others must be at least 1, not 0"),
+        ({"profile": True, "sap_alpha": -1.0}, "sap_alpha must be at least 0"),
+        ({"profile": True, "coverage_statements": 0}, "coverage_statements must be at least 1"),
         ({"profile": True, "groups": "rating > 1, rating > 1"}, "the same group stands there"),
         ({"profile": True, "statements_where": "aspect = fit"}, "the profile needs statements"),
     ],
