@@ -463,16 +463,19 @@ class _Folding:
             self._waiting.append(piece)
             return True
         core = find_core(draft.words, draft.lead)
-        if core is None or piece.joint not in {"and", "or", ""} or not self._is_listed(piece):
+        if core is None or not self._is_listed(piece):
             return False
-        if piece.joint == "or" and not or_distributes(draft.words, core):
-            return False
-        begin = object_start(draft.words, core, piece.words)
-        if begin is None or (draft.words[core.main].low in BE
-                             and draft.words[begin].tag == "adj"
-                             and is_predicate(draft.words[begin:])):  # fmt: skip
-            return False
+        begin = None
+        if piece.joint != "or" or or_distributes(draft.words, core):
+            begin = object_start(draft.words, core, piece.words)
+        return begin is not None and self._add_object(draft, core, begin, piece)
+
+    def _add_object(self, draft: _Draft, core: Core, begin: int, piece: Piece) -> bool:
+        """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
+        linked = draft.words[core.main].low in BE
+        if linked and left[0].tag == "adj" and is_predicate(left):
+            return False
         paired = left[0].low in {"both", "either"}
         left = left[paired:]
         if not left or not self._both_stand(draft, left, right):
@@ -496,7 +499,7 @@ class _Folding:
     def _is_listed(self, piece: Piece) -> bool:
         """Whether a noun after a comma belongs to a list that ends in "and" or "or"."""
         if piece.joint:
-            return True
+            return piece.joint in {"and", "or"}
         for later in reversed(self._rest):
             if shape_of(later.words) not in {"noun", "adjective", "verb"}:
                 return False
