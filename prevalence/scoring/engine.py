@@ -160,6 +160,8 @@ class Engine:
             parts["score"] = "hard+soft"
         elif self.options.full_matrix:
             parts["matrix"] = "full"
+        if self.options.quantities:
+            parts["quantities"] = "apart"
         if self.options.ceiling:
             parts["ceiling"] = "greedy"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
@@ -260,6 +262,7 @@ class Engine:
                 template=self._template,
                 max_sentences=self.options.max_sentences,
                 restriction=self._restriction,
+                quantities=self.options.quantities,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs

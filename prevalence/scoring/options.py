@@ -420,6 +420,12 @@ class ScoringOptions:
         group="Scoring",
         metavar="CONDITION",
     )
+    quantities: bool = described(
+        default=False,
+        help='Score "most users love it" without "most", and compare the share of supporting '
+        "reviews with it.",
+        group="Scoring",
+    )
     ceiling: bool = described(
         default=False,
         help="Also give each score as a share of what greedy construction reaches on the same "
