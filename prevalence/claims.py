@@ -48,14 +48,18 @@ from prevalence.clauses import (
 )
 from prevalence.english import Token, is_plural, singular_verb, tagged
 from prevalence.quantities import Quantity, after_frame, people_at
-from prevalence.sentences import get_splitter
+from prevalence.sentences import Sentence, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.sentences import Sentence, Splitter
+    from prevalence.records import Summary
+    from prevalence.sentences import Splitter
 
-__all__ = ["MOST_WORDS", "Claim", "cut"]
+__all__ = ["CLAIMS", "MOST_WORDS", "Claim", "cut", "given", "stated_claim"]
+
+CLAIMS = "claims"
+"""Key of a summary that holds its claims, a list of texts."""
 
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
@@ -97,6 +101,53 @@ def cut(text: str, *, splitter: Splitter | None = None) -> list[Claim]:
     """
     sentences = (splitter or get_splitter())(text)
     return [claim for index, sentence in enumerate(sentences) for claim in _claims(sentence, index)]
+
+
+def given(summary: Summary, *, splitter: Splitter | None = None) -> list[Claim] | None:
+    """The claims that a record gives for a summary; None where it gives none.
+
+    Args:
+        summary: whose ``claims`` is a list that readers have checked.
+        splitter: cuts it into sentences; None takes Punkt.
+
+    Returns:
+        The claims in the record's order. Each stands where the sentence stands with which it
+        shares most words, the first of several.
+    """
+    stated = summary.extra.get(CLAIMS)
+    if stated is None:
+        return None
+    sentences = (splitter or get_splitter())(summary.text) or (Sentence("", 0, 0),)
+    known = [set(sentence.text.lower().split()) for sentence in sentences]
+    claims = []
+    for text, quantity in filter(None, map(stated_claim, stated)):
+        words = set(text.lower().split())
+        index = max(range(len(known)), key=lambda k: len(known[k] & words))
+        start, end = sentences[index].start, sentences[index].end
+        claims.append(Claim(text, start, end, index, quantity))
+    return claims
+
+
+def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
+    """A claim as a record states it, and its quantity; None for what is no claim.
+
+    Args:
+        item: a text, or ``{"text": "It leaks.", "quantity": "most"}``.
+
+    >>> stated_claim("It leaks.")
+    ('It leaks.', None)
+    >>> stated_claim({"text": "It leaks.", "quantity": "half"})[1].low
+    0.4
+    """
+    if isinstance(item, str):
+        return (item, None) if item.strip() else None
+    if not isinstance(item, dict) or not isinstance(item.get("text"), str):
+        return None
+    if item.get("quantity") is None:
+        return stated_claim(item["text"])
+    people = people_at(f"{item['quantity']} users")
+    found = None if people is None else people.quantity
+    return None if found is None or not item["text"].strip() else (item["text"], found)
 
 
 def _claims(sentence: Sentence, index: int) -> list[Claim]:
@@ -255,7 +306,7 @@ class _Folding:
         aside, self._asides = self._asides, []
         for relative in aside:
             told = [*draft.words[: core.first], *relative.words[1:]]
-            self._append(told, 0, relative)
+            self._append(told, 0, relative, draft)
         if not aside and self._each_subject(draft, core, piece):
             return
         for waiting in reversed([*self._waiting, piece][:-1]):
@@ -278,15 +329,22 @@ class _Folding:
         if shared is None:
             return False
         for one, waiting in zip(shared, [*self._waiting, piece], strict=True):
-            self._append([*self._lead, *one], len(self._lead), waiting)
+            self._append([*self._lead, *one], len(self._lead), waiting, draft)
         self._waiting, self._lead = [], []
         return True
 
-    def _append(self, words: list[Token], lead: int, piece: Piece) -> None:
-        """Add a claim that takes some of its words from elsewhere."""
-        self._drafts.append(
-            _Draft(words, lead, piece.words[0].start, piece.words[-1].end, changed=True)
-        )
+    def _append(
+        self,
+        words: list[Token],
+        lead: int,
+        piece: Piece,
+        source: _Draft | None = None,
+    ) -> None:
+        """Add a claim that takes some of its words, and its frame, from another."""
+        source = source or self._drafts[-1]
+        draft = _Draft(words, lead, piece.words[0].start, piece.words[-1].end, changed=True)
+        draft.framed, draft.quantity = source.framed, source.quantity
+        self._drafts.append(draft)
 
     def _drop_frame(self, draft: _Draft) -> None:
         """Leave out "users say that"; make "users find it good" into "it is good"."""
@@ -463,16 +521,19 @@ class _Folding:
             self._waiting.append(piece)
             return True
         core = find_core(draft.words, draft.lead)
-        if core is None or piece.joint not in {"and", "or", ""} or not self._is_listed(piece):
+        if core is None or not self._is_listed(piece):
             return False
-        if piece.joint == "or" and not or_distributes(draft.words, core):
-            return False
-        begin = object_start(draft.words, core, piece.words)
-        if begin is None or (draft.words[core.main].low in BE
-                             and draft.words[begin].tag == "adj"
-                             and is_predicate(draft.words[begin:])):  # fmt: skip
-            return False
+        begin = None
+        if piece.joint != "or" or or_distributes(draft.words, core):
+            begin = object_start(draft.words, core, piece.words)
+        return begin is not None and self._add_object(draft, core, begin, piece)
+
+    def _add_object(self, draft: _Draft, core: Core, begin: int, piece: Piece) -> bool:
+        """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
+        linked = draft.words[core.main].low in BE
+        if linked and left[0].tag == "adj" and is_predicate(left):
+            return False
         paired = left[0].low in {"both", "either"}
         left = left[paired:]
         if not left or not self._both_stand(draft, left, right):
@@ -496,7 +557,7 @@ class _Folding:
     def _is_listed(self, piece: Piece) -> bool:
         """Whether a noun after a comma belongs to a list that ends in "and" or "or"."""
         if piece.joint:
-            return True
+            return piece.joint in {"and", "or"}
         for later in reversed(self._rest):
             if shape_of(later.words) not in {"noun", "adjective", "verb"}:
                 return False

@@ -105,6 +105,7 @@ EFFECTS = word_set("makes make made means helps help allows causes leads is was"
 SHARED_NOUNS = word_set("""
 great good excellent amazing poor bad terrible awesome superb
 """)
+_SAME_PAST = word_set("put cut cost hit set let")
 _MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("find finds found consider considers considered")
 _DEPENDENT = frozenset({"according", "despite", "without", "including"})
@@ -230,20 +231,23 @@ def shape_of(words: Sequence[Token]) -> str:
     tag = words[0].tag
     if _subordinate(words):
         return "sub"
-    if words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None:
-        return "that"
-    if tag == "rel":
-        return "rel"
+    if tag == "rel" or words[0].low == "that":
+        stated = words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None
+        if stated or tag == "rel":
+            return "that" if stated else "rel"
     core = find_core(words)
     begin = next((at for at, word in enumerate(words) if word.tag not in {"adv", "neg"}), None)
     if core is not None:
         has_subject = begin is not None and (begin < core.first or words[begin].tag == "pron")
         return "clause" if has_subject else "verb"
-    if begin is None:
-        return "adverb"
-    if words[begin].tag == "adj" and is_predicate(words[begin:]):
+    return "adverb" if begin is None else _phrase(words[begin:])
+
+
+def _phrase(words: Sequence[Token]) -> str:
+    """What a piece without a verb is, by its first word that is no adverb."""
+    if words[0].tag == "adj" and is_predicate(words):
         return "adjective"
-    return {"prep": "prep", "ing": "ing", "base": "verb"}.get(words[begin].tag, "noun")
+    return {"prep": "prep", "ing": "ing", "base": "verb"}.get(words[0].tag, "noun")
 
 
 def _subordinate(words: Sequence[Token]) -> bool:
@@ -311,28 +315,35 @@ def or_distributes(words: Sequence[Token], core: Core) -> bool:
 
 
 def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Token] | None:
-    """What a verb takes from the claim before it: subject, auxiliaries and negation."""
+    """What a verb takes from the claim before it: subject, auxiliaries and negation.
+
+    Returns:
+        The words, or None where the verb is no second verb of that subject.
+    """
     subject = _subject(words, core)
-    group = words[core.first : core.main]
     first = next((w for w in piece.words if w.tag in {"verb", "base", "aux"}), piece.words[0])
     if first.tag == "aux":
         return subject
-    if piece.joint in {"or", "nor"}:
-        return words[: core.main]
-    if is_base(first.low) and first.low not in {"put", "cut", "cost", "hit", "set", "let"}:
-        if any(w.tag == "aux" and w.low not in BE | _HAVE for w in group):
-            return words[: core.main]
-        return subject if _takes_base(words, core, comma=piece.comma) else None
-    participle = not first.low.endswith("s")
-    if participle and any(w.low in _HAVE for w in group):
-        return words[: core.main]
-    if participle and words[core.main].tag == "verb" and any(w.low in BE for w in group):
-        return words[: core.main]
-    if not participle and is_plural(head_of(subject).low) and len(piece.words) == 1:
+    helped = _helps(words, core, first)
+    bare = is_base(first.low) and first.low not in _SAME_PAST
+    if bare and not helped and not _takes_base(words, core, comma=piece.comma):
         return None
-    if len(piece.words) == 1 and words[-1].tag == "noun" and core.main < len(words) - 1:
-        return None
-    return subject
+    if helped or piece.joint in {"or", "nor"}:
+        return words[: core.main]
+    objects = words[-1].tag == "noun" and core.main < len(words) - 1
+    plural = first.low.endswith("s") and is_plural(head_of(subject).low)
+    return None if len(piece.words) == 1 and (objects or plural) else subject
+
+
+def _helps(words: list[Token], core: Core, verb: Token) -> bool:
+    """Whether the auxiliaries of a clause are those of another verb too."""
+    group = words[core.first : core.main]
+    if is_base(verb.low) and verb.low not in _SAME_PAST:
+        return any(word.tag == "aux" and word.low not in BE | _HAVE for word in group)
+    if verb.low.endswith("s"):
+        return False
+    passive = words[core.main].tag == "verb" and any(word.low in BE for word in group)
+    return passive or any(word.low in _HAVE for word in group)
 
 
 def _takes_base(words: list[Token], core: Core, *, comma: bool) -> bool:
@@ -380,36 +391,42 @@ def adjective_start(words: list[Token], core: Core) -> int | None:
 
 
 def object_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
-    """Where the noun stands that another one may take the place of: after the verb or after a
-    preposition, whichever the other one is more like.
+    """Where the noun stands that another one may take the place of.
+
+    Args:
+        words: a clause.
+        core: its verbs.
+        right: the other noun.
+
+    Returns:
+        The place after the verb or after a preposition, whichever is more like ``right``, or None.
     """
-    after = core.main + 1
-    while after < len(words) and words[after].tag in {"adv", "neg"}:
-        after += 1
-    if after >= len(words):
-        return None
-    starts = [after] if words[after].tag != "prep" else []
-    for at in range(after, len(words) - 1):
-        if words[at].low == "between":
-            return None
-        if words[at].tag == "to":
-            starts = [at + 2] if at + 2 < len(words) else []
-        elif words[at].tag == "prep" and words[at].low != "of":
-            starts.append(at + 1)
+    starts = _nouns_begin(words, core)
     if not starts:
         return None
     like = {word.low for word in right if word.tag == "prep" and word.low != "of"}
     for nth, begin in enumerate(starts[1:], start=1):
         if words[begin - 1].low in like:
             return starts[nth - 1]
-    nearest, widest = words[starts[-1]], words[starts[0]]
-    if (
-        right[0].tag == "det"
-        and nearest.tag not in {"det", "poss"}
-        and (widest.tag in {"det", "poss"})
-    ):
-        return starts[0]
-    return starts[-1]
+    named = {"det", "poss"}
+    nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
+    return starts[0] if right[0].tag == "det" and widest and not nearest else starts[-1]
+
+
+def _nouns_begin(words: list[Token], core: Core) -> list[int]:
+    """Where nouns begin after the verb; none where "between" holds two of them together."""
+    after = core.main + 1
+    while after < len(words) and words[after].tag in {"adv", "neg"}:
+        after += 1
+    if after >= len(words) or any(word.low == "between" for word in words[after:]):
+        return []
+    starts = [after] if words[after].tag != "prep" else []
+    for at in range(after, len(words) - 1):
+        if words[at].tag == "to":
+            starts = [at + 2] if at + 2 < len(words) else []
+        elif words[at].tag == "prep" and words[at].low != "of":
+            starts.append(at + 1)
+    return starts
 
 
 def is_modified(words: Sequence[Token]) -> bool:

@@ -181,7 +181,8 @@ interrupt introduce invite involve iron irritate itch jam join jump justify keep
 know lack land last lather laugh launch lay lead leak lean learn leave lend lengthen let lie lift
 light like limit link list listen live load lock look loosen lose love lower mail maintain make
 manage match matter mean measure melt mention mess mind mislead miss mix moisturize mold monitor
-motivate mount move narrate need neglect nod note notice nourish obtain occur offer omit open operate order
+motivate mount move narrate need neglect nod note notice nourish obtain occur offer omit open
+operate order
 organize outlast outperform outweigh overcharge overcook overestimate overheat overlook overpower
 overshadow owe own pack pair park part pass pause pay peel perform persist pick pill pinch place
 plan plant play please plug point polish pop possess post pour practice praise prefer prepare
@@ -404,36 +405,32 @@ def _subordinator(low: str, after: str) -> str:
     return "sub"
 
 
-_NOMINAL = {"det", "poss", "prep", "num"}
+_NOMINAL = {"det", "poss", "num"}
+_STANDING = word_set("some many most several few others all both")
+"""Words that may stand for people or things by themselves."""
 
 
 def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) -> bool:
     """Whether a form of a verb is one here, by what stands around it."""
     last = _last(tags)
+    if before.endswith("ing") and tags[-2:-1] == ["det"]:
+        last = "noun"  # "the filling shifts", "the coating wears off"
     if low in _ADJECTIVES and form == "base":
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         return last == "to" or before in _MODAL | _DO or (object_next and last != "noun")
-    if last in {"to", "aux", "neg", "obj"}:
+    if last in {"to", "aux", "neg", "obj"} or (last == "det" and before in _STANDING):
         return form != "third" or before.endswith("self")
-    if last == "prep" and form == "past" and not low.endswith("ed"):
-        return True
-    standing = before in {"some", "many", "most", "several", "few", "others", "all", "both"}
-    if last == "det" and standing:
-        return form != "third"
-    if before.endswith("ing") and tags[-2:-1] == ["det"]:
-        last = "noun"  # "the filling shifts", "the coating wears off"
-    if last in _NOMINAL or (last == "adj" and form != "past"):
+    if last == "prep":
+        return form == "past" and not low.endswith("ed")
+    if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
         return False
-    if _TAG_OF.get(after) == "aux" and form != "past":
-        return False
-    if last in {"mark", "conj", "rel", "pron", "sub"}:
-        return True
-    return last == "noun" and (form == "past" or is_plural(before) == (form == "base"))
+    agrees = form == "past" or is_plural(before) == (form == "base")
+    return last in {"mark", "conj", "rel", "pron", "sub"} or (last == "noun" and agrees)
 
 
 def _open(low: str, form: str | None, last: str, after: str) -> str:
     """The tag of a word that is no verb here."""
-    if low in _PREPOSITIONS and not (low in _ADVERBS and (not after[:1].isalnum())):
+    if low in _PREPOSITIONS and (low not in _ADVERBS or after[:1].isalnum()):
         return "prep"
     if low in _ADJECTIVES:
         return "adj"
@@ -441,14 +438,12 @@ def _open(low: str, form: str | None, last: str, after: str) -> str:
         return "adv"
     if low.endswith("ing") and len(low) > 5:
         return "ing"
-    if low in _NOT_ADJECTIVES:
-        return "noun"
-    if (
-        low.endswith("ed")
-        and last in {"noun", "mark", "conj"}
-        and _TAG_OF.get(after) in {"det", "poss", "obj"}
-    ):
+    return "noun" if low in _NOT_ADJECTIVES else _participle(low, form, last, after)
+
+
+def _participle(low: str, form: str | None, last: str, after: str) -> str:
+    """The tag of a word in no list, by its ending."""
+    past = low.endswith("ed") and len(low) > 4
+    if past and last in {"noun", "mark", "conj"} and _TAG_OF.get(after) in {"det", "poss", "obj"}:
         return "verb"
-    if form == "past" or (low.endswith("ed") and len(low) > 4) or _ENDINGS.search(low):
-        return "adj"
-    return "noun"
+    return "adj" if past or form == "past" or _ENDINGS.search(low) else "noun"

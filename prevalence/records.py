@@ -185,6 +185,9 @@ class ScoredSentence:
         entailment: P(review entails sentence) for each review of the record, null for reviews
             outside a restriction; None where not scored.
         contradicts: earlier sentences that contradict it; None for models without that class.
+        quantity: its quantity of people beside its support, as
+            :meth:`prevalence.quantities.Agreement.to_json` gives it, with the ``statement`` that
+            was scored; None where it has none or none was asked about.
     """
 
     text: str
@@ -197,6 +200,7 @@ class ScoredSentence:
     contradicting_reviews: tuple[int, ...] | None = None
     entailment: tuple[float | None, ...] | None = None
     contradicts: tuple[int, ...] | None = None
+    quantity: Mapping[str, Any] | None = None
 
     @property
     def contradicted_by(self) -> int | None:
@@ -215,7 +219,7 @@ class ScoredSentence:
 
     def to_json(self) -> dict[str, Any]:
         """The sentence as the contract's JSON object."""
-        return {
+        row = {
             "text": self.text,
             "start": self.start,
             "end": self.end,
@@ -228,6 +232,7 @@ class ScoredSentence:
             "contradicts": _listed(self.contradicts),
             "contradicted_by": self.contradicted_by,
         }
+        return row if self.quantity is None else {**row, "quantity": dict(self.quantity)}
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
@@ -243,6 +248,7 @@ class ScoredSentence:
             contradicting_reviews=_unlisted(item["contradicting_reviews"]),
             entailment=_unlisted(item["entailment"]),
             contradicts=_unlisted(item.get("contradicts")),
+            quantity=item.get("quantity"),
         )
 
 

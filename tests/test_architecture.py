@@ -23,7 +23,17 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 # at any depth; no two files import each other.
 LAYERS = (
     {"kernels", "errors", "sentences", "stats"},
-    {"records", "nli", "models", "metric", "signature"},
+    {
+        "records",
+        "nli",
+        "models",
+        "metric",
+        "signature",
+        "english",
+        "clauses",
+        "quantities",
+        "claims",
+    },
     {"readers", "writers"},
     {"claims", "labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},

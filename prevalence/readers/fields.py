@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from prevalence.claims import CLAIMS, stated_claim
 from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 
 if TYPE_CHECKING:
@@ -386,4 +387,18 @@ def _summary(raw: RawSummary) -> Summary:
     if not isinstance(text, str):
         found = describe(text) if text_key in value else "missing"
         raise FieldError(f"{where}.{text_key}", f"is {found}", "give a string", system=system)
-    return Summary(system, text, {key: item for key, item in value.items() if key != text_key})
+    extra = {key: item for key, item in value.items() if key != text_key}
+    _check_claims(f"{where}.{CLAIMS}", extra.get(CLAIMS), system)
+    return Summary(system, text, extra)
+
+
+def _check_claims(where: str, claims: object, system: str) -> None:
+    if claims is None:
+        return
+    if not isinstance(claims, list):
+        fix = "give a list of statements, or leave it out"
+        raise FieldError(where, f"is {describe(claims)}", fix, system=system)
+    for place, claim in enumerate(claims):
+        if stated_claim(claim) is None:
+            fix = 'give a statement, or {"text": "It leaks.", "quantity": "most"}'
+            raise FieldError(f"{where}[{place}]", f"is {describe(claim)}", fix, system=system)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from prevalence.claims import CLAIMS
 from prevalence.readers.fields import Draft, FieldError, RawReview, RawSummary, describe, leftover
 
 __all__ = ["KNOWN", "draft", "listed_reviews"]
 
-KNOWN = frozenset({"name", "reviews", "summaries", "summary", "metadata"})
+KNOWN = frozenset({"name", "reviews", "summaries", "summary", "metadata", "claims"})
 """The keys that mean something; all others are passed through."""
 
 DEFAULT_SYSTEM = "summary"
@@ -29,7 +30,7 @@ def draft(record: dict[str, Any]) -> Draft:
     known = KNOWN if record.get("summary") is None else KNOWN | {"system"}
     return Draft(
         reviews=listed_reviews(record.get("reviews"), "reviews" in record),
-        summaries=_summaries(record),
+        summaries=_with_claims(_summaries(record), record.get("claims")),
         name=record.get("name"),
         metadata=record.get("metadata"),
         extra=leftover(record, known),
@@ -71,6 +72,32 @@ def _summaries(record: dict[str, Any]) -> list[RawSummary]:
         for system, value in several.items()
         for raw in _expanded(f"summaries.{system}", system, value)
     ]
+
+
+def _with_claims(summaries: list[RawSummary], claims: object) -> list[RawSummary]:
+    """The summaries, each with the claims that the record gives for it."""
+    if claims is None:
+        return summaries
+    if isinstance(claims, list) and len(summaries) == 1:
+        claims = {summaries[0].system: claims}
+    if not isinstance(claims, dict):
+        fix = 'give {"SYSTEM": ["statement", ...]}, or a list beside a single "summary"'
+        raise FieldError("claims", f"is {describe(claims)}", fix)
+    unknown = [system for system in claims if system not in {raw.system for raw in summaries}]
+    if unknown:
+        fix = "name a system that has a summary"
+        raise FieldError(f"claims.{unknown[0]}", "belongs to no summary of the record", fix)
+    return [_claimed(raw, claims[raw.system]) if raw.system in claims else raw for raw in summaries]
+
+
+def _claimed(raw: RawSummary, claims: object) -> RawSummary:
+    value = raw.value
+    if isinstance(value, str):
+        return raw._replace(value={raw.text_key: value, CLAIMS: claims})
+    if isinstance(value, dict) and CLAIMS in value:
+        fix = "keep one of the two"
+        raise FieldError(f"claims.{raw.system}", f'stands beside "{raw.where}.claims"', fix)
+    return raw._replace(value={**value, CLAIMS: claims}) if isinstance(value, dict) else raw
 
 
 def _system(value: object) -> str:

@@ -209,6 +209,8 @@ class Engine:
             parts["score"] = "hard+soft"
         elif self.options.full_matrix:
             parts["matrix"] = "full"
+        if self.options.quantities:
+            parts["quantities"] = "apart"
         if self.options.ceiling:
             parts["ceiling"] = "greedy"
         if self.error_rates is not None:
@@ -342,6 +344,7 @@ class Engine:
                 template=self._template,
                 max_sentences=self.options.max_sentences,
                 restriction=self._restriction,
+                quantities=self.options.quantities,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs

@@ -11,6 +11,7 @@ from prevalence import metric
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
+from prevalence.quantities import Quantified, agreement, quantified
 from prevalence.records import CLAIMS, ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
 
@@ -62,6 +63,7 @@ class SummaryJob:
         matrix: the reviews' answers, one column for each of ``columns``.
         ceiling: what greedy construction reaches, where it was asked for.
         profile: what stands beside the score, where it was asked for.
+        quantities: of people, one or None a sentence, where they are compared apart.
     """
 
     product: Product
@@ -83,6 +85,7 @@ class SummaryJob:
     matrix: ReviewMatrix | None = None
     ceiling: float | None = None
     profile: Profile | None = None
+    quantities: tuple[Quantified | None, ...] = ()
     _trivial: slice = field(default_factory=_no_pairs)
     _earlier: slice = field(default_factory=_no_pairs)
     _reviews: slice = field(default_factory=_no_pairs)
@@ -98,6 +101,7 @@ class SummaryJob:
         template: str | None,
         max_sentences: int,
         restriction: Restriction | None = None,
+        quantities: bool = False,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error."""
         job = cls(product, summary, review_places=np.arange(len(product.reviews)))
@@ -119,7 +123,9 @@ class SummaryJob:
         job._restrict(restriction or Restriction(), sentences)
         if not job.open:
             return job
-        job.sentence_ids = texts.add_all(sentence.text for sentence in job.sentences)
+        if quantities:
+            job.quantities = tuple(quantified(sentence.text) for sentence in job.sentences)
+        job.sentence_ids = texts.add_all(job._statements())
         reviews = [product.reviews[place].text for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
@@ -127,6 +133,14 @@ class SummaryJob:
         if product.name is not None and template is not None:
             job.statement_id = texts.add(template.replace("{name}", product.name))
         return job
+
+    def _statements(self) -> list[str]:
+        """What is asked of the sentences: without quantities, where they are compared apart."""
+        found = self.quantities or (None,) * len(self.sentences)
+        return [
+            sentence.text if quantity is None else quantity.statement
+            for sentence, quantity in zip(self.sentences, found, strict=True)
+        ]
 
     def _restrict(self, restriction: Restriction, sentences: tuple[Sentence, ...]) -> None:
         """Take what the restriction leaves, or say why there is nothing."""
@@ -295,10 +309,20 @@ def _sentences(
             trivial=bool(masks.trivial[k]),
             redundant_with=None if causes[k] == metric.NOT_REDUNDANT else causes[k],
             contradicts=_contradicts(job, k),
+            quantity=_quantity(job, k, asked[k].support if k in asked else None),
             **(asked[k]._asdict() if k in asked else {}),
         )
         for k, sentence in enumerate(job.sentences)
     )
+
+
+def _quantity(job: SummaryJob, k: int, support: int | None) -> dict[str, Any] | None:
+    """The quantity of a sentence beside its support, where it has one that is asked about."""
+    found = job.quantities[k] if job.quantities else None
+    if found is None:
+        return None
+    compared = agreement(found.quantity, support, job.n_reviews)
+    return {**compared.to_json(), "statement": found.statement}
 
 
 def _contradicts(job: SummaryJob, k: int) -> tuple[int, ...] | None:

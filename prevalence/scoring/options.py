@@ -478,6 +478,12 @@ class ScoringOptions:
         metavar="UNIT",
         choices=UNITS,
     )
+    quantities: bool = described(
+        default=False,
+        help='Score "most users love it" without "most", and compare the share of supporting '
+        "reviews with it.",
+        group="Scoring",
+    )
     ceiling: bool = described(
         default=False,
         help="Also give each score as a share of what greedy construction reaches on the same "

@@ -1,0 +1,303 @@
+"""`prevalence claims`: the single statements of summaries, by rule or by a language model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.claims import CLAIMS, Claim, cut
+from prevalence.cli.errors import note, tell_failures
+from prevalence.cli.language_models import backend_options, check_backend_options, judge_options
+from prevalence.cli.options import (
+    GroupedCommand,
+    field_options,
+    input_options,
+    option,
+    output_option,
+    parameter_names,
+    quiet_option,
+    refuse_given,
+)
+from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.records import BadRecord, Product
+from prevalence.runs import Finished, Incomplete, Mark, Selection, Tally, chunks, run
+from prevalence.scoring.options import ScoringOptions
+from prevalence.sentences import SPLITTERS, get_splitter
+from prevalence.signature import build_signature
+from prevalence.writers import finished_records
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from prevalence.baselines.judges.claim_writing import ClaimWriter, WrittenClaims
+    from prevalence.llm.protocol import Backend
+    from prevalence.records import Summary
+
+__all__ = ["SIGNATURE_KEY", "claims"]
+
+SIGNATURE_KEY = "claims_by"
+"""Key of a record that says what made its claims; scores pass it through."""
+
+_RULES = "rules"
+_AT_ONCE = 64
+"""Most summaries in one call, so that a run that is ended has written most of what it made."""
+
+_EPILOG = """\b
+Examples:
+  prevalence claims examples/summaries.jsonl --output claims.jsonl
+  prevalence claims examples/summaries.jsonl --backend openai:MODEL \\
+      --base-url http://127.0.0.1:8000/v1 --output claims.jsonl --dry-run
+
+\b
+OUTPUT holds the records of INPUT, each summary with a list "claims" that you
+can look at and edit. Summaries that have claims keep them. A killed run
+continues when the same command is given again.
+Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
+130 after Ctrl-C.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("input", metavar="INPUT")
+@input_options("input_format", "limit")
+@field_options(
+    ScoringOptions, "splitter", group="Claims",
+    helps={"splitter": f"How summaries are cut into sentences first: {', '.join(SPLITTERS)}."},
+)  # fmt: skip
+@option(
+    "Claims",
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Longest reply of a language model [default: 2048].",
+)
+@option("Claims", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
+@judge_options
+@output_option("Records in JSON Lines.", required=True)
+@option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
+@quiet_option
+def claims(**parameters: Any) -> None:
+    """Cut summaries into the single statements that they make, by rule or by a language model.
+
+    "The fabric is soft and washes well, but the zipper sticks" makes three. Without --backend,
+    rules cut them; with one, a language model writes them.
+    """
+    from prevalence.cli.progress import RunProgress
+
+    options = SimpleNamespace(**parameters)
+    _check(options)
+    work = _work(options, parameters)
+    selection = Selection([options.input], source_format=options.input_format, limit=options.limit)
+    if options.dry_run:
+        work.count_replies(selection)
+        return
+    lines = LineFile(options.output, overwrite=options.overwrite)
+    bar = RunProgress([options.input], rows="products", counted="summaries", quiet=options.quiet)
+    failure = run(
+        selection.items(bar.reader),
+        lambda items: work.claimed(work.good(items), bar.done),
+        marks=lambda item: _marks(item, work.signature),
+        rest=lambda item, _: item,
+        finished=_finished(options) if lines.continues else None,
+        tally=work,
+        progress=bar,
+        writer=line_writer(lines),
+        kept=lambda: lines.kept("products"),
+        worth=lambda: work.made,
+    )
+    if failure is not None:
+        raise Incomplete from failure
+    if not options.quiet:
+        work.show()
+    tell_failures(work.failed, there=work.earlier + work.made)
+
+
+class _Work(Tally[Product]):
+    """Products whose summaries get claims, and what came of it."""
+
+    def __init__(self, options: SimpleNamespace, signature: str) -> None:
+        super().__init__(options.output, note, limited=False)
+        self.signature = signature
+        self._splitter = get_splitter(options.splitter)
+        self._summaries = self._claims = 0
+
+    def claimed(
+        self, products: Iterable[Product], progress: Callable[[int], None]
+    ) -> Iterator[Product]:
+        """The products with claims in their summaries."""
+        for product in products:
+            made = [
+                tuple(map(_stated, cut(summary.text, splitter=self._splitter)))
+                for summary in _lacking(product)
+            ]
+            progress(len(made))
+            yield self.completed(product, made)
+
+    def count_replies(self, _: Selection) -> None:
+        """Say what would be asked."""
+        raise click.UsageError("--dry-run goes with --backend: rules ask nothing")
+
+    def completed(self, product: Product, made: Sequence[Sequence[object] | None]) -> Product:
+        """The product with these claims in the summaries that have none; None leaves one so."""
+        self._summaries += sum(found is not None for found in made)
+        self._claims += sum(len(found or ()) for found in made)
+        left = iter(made)
+        summaries = []
+        for summary in product.summaries:
+            found = None if CLAIMS in summary.extra else next(left)
+            extra = summary.extra if found is None else {**summary.extra, CLAIMS: list(found)}
+            summaries.append(replace(summary, extra=extra))
+        extra = {**product.extra, SIGNATURE_KEY: self.signature}
+        return replace(product, summaries=tuple(summaries), extra=extra)
+
+    def show(self) -> None:
+        """Say what was made."""
+        self.note_earlier("products")
+        note(
+            f"{self.made:,} products written: {self._claims:,} claims of {self._summaries:,} "
+            "summaries"
+        )
+
+
+class _Writing(_Work):
+    """The same by a language model."""
+
+    def __init__(self, options: SimpleNamespace, writer: ClaimWriter, backend: Backend) -> None:
+        super().__init__(options, writer.signature)
+        self._writer = writer
+        self._backend = backend
+        self._unparsable = 0
+        self._options = options
+
+    def claimed(
+        self, products: Iterable[Product], progress: Callable[[int], None]
+    ) -> Iterator[Product]:
+        """The products with claims; one whose reply never came is left for the next run."""
+        full = min(self._writer.work_unit, _AT_ONCE)
+        for batch in chunks(products, size=lambda product: len(_lacking(product)), full=full):
+            pairs = [(product, summary) for product in batch for summary in _lacking(product)]
+            written = iter(self._writer.write(pairs))
+            progress(len(pairs))
+            for product in batch:
+                found = [(summary, next(written)) for summary in _lacking(product)]
+                if self._replied(product, found):
+                    yield self.completed(product, [self._read(product, *one) for one in found])
+
+    def _replied(self, product: Product, found: Sequence[tuple[Summary, WrittenClaims]]) -> bool:
+        errors = [(summary, one.error) for summary, one in found if one.error is not None]
+        if errors:
+            summary, error = errors[0]
+            self.fail(f"{_where(product, summary)}: {error}")
+        return not errors
+
+    def _read(
+        self, product: Product, summary: Summary, written: WrittenClaims
+    ) -> tuple[str, ...] | None:
+        if written.unparsable is None:
+            return written.claims
+        self._unparsable += 1
+        self.fail(f"{_where(product, summary)}: {written.unparsable}")
+        return None
+
+    def count_replies(self, selection: Selection) -> None:
+        """Say how many replies, tokens and how much money it would take."""
+        from prevalence.llm.spending import DryRun, Prices
+
+        counter = DryRun(self._backend, store=getattr(self._backend, "store", None))
+        writer = _writer(self._options, counter)
+        for product in self.good(selection.items()):
+            writer.write([(product, summary) for summary in _lacking(product)])
+        told = self._options.told
+        note(counter.describe(Prices(prompt=told.price_in, completion=told.price_out)))
+        tell_failures(self.failed, there=counter.replies + counter.stored)
+
+    def show(self) -> None:
+        """Say what was made, and what it took."""
+        super().show()
+        if self._unparsable:
+            note(f"{self._unparsable:,} replies could not be read; their summaries got no claims")
+        describe = getattr(self._backend, "describe", None)
+        if describe is not None:
+            note(describe())
+
+
+def _work(options: SimpleNamespace, parameters: Mapping[str, Any]) -> _Work:
+    if options.backend is None:
+        signature = build_signature({CLAIMS: _RULES, "split": options.splitter})
+        return _Work(options, signature)
+    from prevalence.llm.backends import open_backend
+
+    options.told = backend_options(parameters)
+    backend = open_backend(options.backend, options.told)
+    return _Writing(options, _writer(options, backend), backend)
+
+
+def _writer(options: SimpleNamespace, backend: Backend) -> ClaimWriter:
+    from prevalence.baselines.judges.claim_writing import ClaimWriter
+
+    return ClaimWriter(
+        backend,
+        splitter=get_splitter(options.splitter),
+        split=options.splitter,
+        max_tokens=options.max_tokens,
+    )
+
+
+def _stated(claim: Claim) -> str | dict[str, str]:
+    """A claim as it stands in a record."""
+    if claim.quantity is None:
+        return claim.text
+    return {"text": claim.text, "quantity": claim.quantity.text}
+
+
+def _lacking(product: Product) -> list[Summary]:
+    """The summaries that have no claims."""
+    return [summary for summary in product.summaries if CLAIMS not in summary.extra]
+
+
+def _where(product: Product, summary: Summary) -> str:
+    return f"{product.source or product.id}: summary by {summary.system!r}"
+
+
+def _finished(options: SimpleNamespace) -> Finished[dict[str, Any]]:
+    """The records that an earlier run has written to the same output."""
+    return Finished(
+        path=options.output,
+        rows=finished_records(options.output),
+        mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
+        made="claims",
+        unknown="which this input does not have",
+        in_order=False,
+    )
+
+
+def _marks(item: Product | BadRecord, signature: str) -> list[Mark]:
+    return [] if isinstance(item, BadRecord) else [_mark(item.to_json(), signature)]
+
+
+def _mark(record: Mapping[str, Any], signature: str) -> Mark:
+    """What tells a record from others: all of it but its claims and who made them."""
+    plain = {key: value for key, value in record.items() if key != SIGNATURE_KEY}
+    summaries = plain.get("summaries")
+    if isinstance(summaries, dict):
+        plain["summaries"] = {name: _without_claims(one) for name, one in summaries.items()}
+    return Mark(repr(record.get("id")), plain, signature)
+
+
+def _without_claims(summary: object) -> object:
+    if not isinstance(summary, dict):
+        return summary
+    plain = {key: value for key, value in summary.items() if key != CLAIMS}
+    return plain["text"] if list(plain) == ["text"] else plain
+
+
+def _check(options: SimpleNamespace) -> None:
+    check_output(options.output)
+    if options.backend is None:
+        unread = parameter_names(judge_options) | {"max_tokens"}
+        refuse_given(unread, "goes with --backend: rules read no option of models")
+        return
+    check_backend_options(options.backend, dry_run=options.dry_run)
