@@ -94,6 +94,15 @@ _ANOTHER = "0"
 _BEFORE = 60
 """Characters before a number in which a denial is looked for."""
 _WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
+# "Overall, I would rate it 4", "**Final score:** 4/5": the verdict, whatever else is mentioned.
+_FINAL = re.compile(r"\b(?:final|overall)(?:ly)?\W{1,3}(?:[\w'’]+\s+){0,3}$", re.IGNORECASE)
+_LABEL = re.compile(r"(?:^|\n)[^\w\n]*$")
+# The last sentence is a number alone: "... It leaves out the price. 3".
+_CLOSING = re.compile(
+    rf"(?:\n|(?<!\bno)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<=[a-z\])\"'”])[.!?][)\"'”*]*[ \t])"
+    rf"[^\w\n]*?{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?\W*$",
+    re.IGNORECASE,
+)
 _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
 _STARS = re.compile(rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[\s-]*stars?\b", re.IGNORECASE)
 _SHARE = r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s*%"
@@ -121,25 +130,56 @@ def read_tag(reply: str) -> Reading:
 def read_plain(reply: str) -> Reading:
     """The score that a sentence gives: "Score: 4", "a score of four", "3/5", "3 out of 5".
 
-    A number without such a context is no score, and one on another scale is out of range.
+    A number without such a context is no score, and one on another scale is out of range. Several
+    must agree, unless one is marked as the verdict ("Final score: 4/5"); of those the last counts.
+    A closing sentence or line that is a number alone is a score too.
 
     >>> read_plain("Orderly but thin; 3 out of 5.").value, read_plain("Score: 3.5.").value
     (3.0, 3.5)
+    >>> read_plain("Final score: 4/5. One point is missing from a perfect 5/5.").value
+    4.0
     >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
     ('unparsable', 'out_of_range')
     """
     said = _said(reply)
     if _TAG.search(said):
         return read_tag(said)
+    verdict = _verdict(said)
+    if verdict is not None:
+        return verdict
     if any(float(_digits(scale)) != _HIGH for _, scale in _OF_SCALE.findall(said)):
         return Reading(None, "out_of_range")
-    whole = _WHOLE.fullmatch(said.strip())
+    whole = _WHOLE.fullmatch(said.strip()) or _CLOSING.search(said.rstrip())
     numbers = _stated(said, _OF_SCALE, _SCORED)
     numbers += [whole[1]] if whole else []
     if not numbers:
         closing = _IN_BRACKETS.search(said.rstrip())
         numbers = [closing[1]] if closing else []
     return _agreed(numbers)
+
+
+def _verdict(said: str) -> Reading | None:
+    """The score that is marked as the verdict, with what is stated after it; None without one.
+
+    The last "final score" counts. Lines that begin with "Score:" may be of several things, and
+    must agree.
+    """
+    scored = list(_SCORED.finditer(said))
+    finals = [m for m in scored if _FINAL.search(_before(said, m))]
+    labels = [m for m in scored if ":" in m[0] and _LABEL.search(_before(said, m))]
+    if not finals and not labels:
+        return None
+    marked = finals[-1] if finals else labels[0]
+    scale = _OF_SCALE.match(said, marked.start(1))
+    if scale is not None and float(_digits(scale[2])) != _HIGH:
+        return Reading(None, "out_of_range")
+    stated = _statements(said, _SCORED)
+    numbers = [number for place, number in stated if place >= marked.start()]
+    return _agreed(numbers) if numbers else None
+
+
+def _before(said: str, match: re.Match[str]) -> str:
+    return said[max(0, match.start() - _BEFORE) : match.start()]
 
 
 def read_star_count(reply: str) -> Reading:
@@ -251,20 +291,25 @@ def _digits(number: str) -> str:
 
 def _stated(said: str, *patterns: re.Pattern[str]) -> list[str]:
     """The numbers that patterns find, with the alternatives beside them, and none denied."""
+    return [number for _, number in _statements(said, *patterns)]
+
+
+def _statements(said: str, *patterns: re.Pattern[str]) -> list[tuple[int, str]]:
+    """Likewise, each with the place where it is stated."""
     beside: dict[int, str] = {}
     for pair in _ALTERNATIVES.finditer(said):
         beside |= {pair.start(1): pair[2], pair.start(2): pair[1]}
     found = []
     for pattern in patterns:
         for match in pattern.finditer(said):
-            before = said[max(0, match.start() - _BEFORE) : match.start()]
+            before = _before(said, match)
             if _DENIED.search(before):
                 continue
-            found.append(match[1])
+            found.append((match.start(), match[1]))
             if match.start(1) in beside:
-                found.append(beside[match.start(1)])
+                found.append((match.start(), beside[match.start(1)]))
             elif _OR_AFTER.match(said, match.end()) or _OR_BEFORE.search(before):
-                found.append(_ANOTHER)
+                found.append((match.start(), _ANOTHER))
     return found
 
 
@@ -284,7 +329,7 @@ def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
         named = {
             match[1]: ending.match(said, match.end(1)) is not None
             for match in rule.finditer(said)
-            if not _DENIED.search(said[max(0, match.start() - _BEFORE) : match.start()])
+            if not _DENIED.search(_before(said, match))
         }
         if len(named) > 1:
             return Reading(None, "several")

@@ -58,6 +58,11 @@ selection_options = together(
         help="Merge items by their place in each file instead of their ids.",
     ),
     option(
+        "Input", "--repeated", metavar="WHICH", type=click.Choice(["first", "last"]),
+        default="last", show_default=True,
+        help="The answer that counts where a judge was asked twice about a summary.",
+    ),
+    option(
         "Input", "--convention", metavar="NAME",
         type=click.Choice(["default", "opinsummeval", "summeval-op", "llm-summeval"]),
         default="default", show_default=True,
@@ -104,6 +109,10 @@ pairing_options = together(
     option(
         "Comparison", "--all-pairs", is_flag=True,
         help="Compare metrics of one dimension (FAMILY.DIMENSION) with the others too.",
+    ),
+    option(
+        "Comparison", "--people", is_flag=True,
+        help="Take people's own mean ratings as metrics people.DIMENSION too.",
     ),
 )  # fmt: skip
 """The options that say which metric is compared with which dimension."""
@@ -222,13 +231,15 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         raters=parameters["raters"],
         by_position=parameters["by_position"],
         keep_unread=CONVENTIONS[name].keep_unread,
+        repeated=parameters["repeated"],
     )
     if not parameters["quiet"]:
         for reason in reading.skipped:
             note(f"skipped: {reason}")
         note_left_out(reading.left_out, "the inputs")
     convention = replace(CONVENTIONS[name], **changes)
-    whole = reading.table.select(systems=names(parameters["systems"]))
+    read = reading.table.with_people() if parameters.get("people") else reading.table
+    whole = read.select(systems=names(parameters["systems"]))
     table = whole.select(**{key: names(parameters[key]) for key in ("metrics", "dimensions")})
     settings = {
         "inputs": [str(path) for path in parameters["inputs"]],

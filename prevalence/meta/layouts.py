@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "REPEATED",
     "Context",
     "Generations",
     "NoScoresError",
+    "Repeated",
     "find_generations",
     "full_name",
     "read_generations",
@@ -36,6 +38,12 @@ __all__ = [
 
 
 _FOLDER = re.compile(r"eval_(?P<system>.+)_generations$")
+_OLD = "_old"
+"""Ends the name of a file whose replies its authors replaced by another one's."""
+
+Repeated = Literal["first", "last"]
+REPEATED: tuple[Repeated, ...] = get_args(Repeated)
+"""Which answer counts where a judge was asked twice about a summary."""
 
 
 class Generations(NamedTuple):
@@ -46,7 +54,8 @@ class Generations(NamedTuple):
         evaluator: the judge, by the folder's name.
         system: whose summaries were judged.
         dimension: as the file is named.
-        method: by our name of it (``mcq2`` for the files' ``altmcq``), in lower case.
+        method: by our name of it (``mcq2`` for the files' ``altmcq``), in lower case; with
+            ``-old`` behind it for a file that was replaced.
     """
 
     path: Path
@@ -61,25 +70,29 @@ def find_generations(folder: Path) -> list[Generations]:
     found = []
     for path in sorted(folder.resolve().rglob("*.txt")):
         match = _FOLDER.match(path.parent.name)
-        dimension, _, method = path.stem.rpartition("_")
+        dimension, _, released = path.stem.removesuffix(_OLD).rpartition("_")
         if match is not None and dimension:
+            method = method_name(released) + ("-old" if path.stem.endswith(_OLD) else "")
             evaluator = path.parent.parent.name
-            found.append(
-                Generations(path, evaluator, match["system"], dimension, method_name(method))
-            )
+            found.append(Generations(path, evaluator, match["system"], dimension, method))
     return found
 
 
 def read_generations(
-    file: Generations, dimensions: Iterable[str], *, keep_unread: bool = False
+    file: Generations,
+    dimensions: Iterable[str],
+    *,
+    keep_unread: bool = False,
+    repeated: Repeated = "last",
 ) -> Iterator[SummaryRatings]:
-    """Read the scores out of one file of replies; a repeated id keeps its last answer.
+    """Read the scores out of one file of replies.
 
     Args:
         file: where it is, and what its place says.
         dimensions: the rated dimensions, in whose names a shortened one is written out.
         keep_unread: keep the -1 of a reply without a score, as the authors do, instead of taking
             it as missing.
+        repeated: which answer about an id counts.
 
     Yields:
         An entry an item, with the metric EVALUATOR.METHOD.DIMENSION.
@@ -90,7 +103,7 @@ def read_generations(
     dimension = full_name(file.dimension, dimensions)
     metric = f"{file.evaluator}.{file.method}.{dimension}"
     read = reply_reader(file.method)
-    for item, reply in read_replies(file.path).items():
+    for item, reply in read_replies(file.path, repeated=repeated).items():
         score = read(reply)
         unread = score == UNREAD and not keep_unread
         yield SummaryRatings(item, file.system, {metric: None if unread else score}, {}, {})
@@ -107,8 +120,8 @@ def full_name(short: str, names: Iterable[str]) -> str:
     return short if short in names or len(fitting) != 1 else fitting[0]
 
 
-def read_replies(path: Path) -> dict[str, str]:
-    """Read one file of replies by item id; a repeated id keeps its last reply.
+def read_replies(path: Path, *, repeated: Repeated = "last") -> dict[str, str]:
+    """Read one file of replies by item id; of a repeated id, the first or the last reply.
 
     Releases hold files without a reply, where a judge was never asked: they give none.
 
@@ -122,7 +135,8 @@ def read_replies(path: Path) -> dict[str, str]:
                 item, reply = _reply(record)
             except FieldError as fault:
                 raise InputError(f"{position.source}: {fault.problem}; {fault.fix}") from None
-            replies[item] = reply
+            if repeated == "last" or item not in replies:
+                replies[item] = reply
     return replies
 
 
@@ -159,12 +173,16 @@ class Context(NamedTuple):
         system: of annotations that name none, which come in a file a system; or None.
         raters: the group of raters to take where there are several, or None for the experts, or
             else the first group.
+        keep_unread: whether a judge's reply that could not be read counts -1.
+        repeated: which answer counts where a judge was asked twice.
     """
 
     item: str
     case: str
     system: str | None = None
     raters: str | None = None
+    keep_unread: bool = False
+    repeated: Repeated = "last"
 
 
 def record_entries(record: object, context: Context) -> list[SummaryRatings]:
@@ -211,11 +229,15 @@ def _is_row(record: Mapping[str, Any]) -> bool:
 
 def _row(record: Mapping[str, Any], item: str, context: Context) -> list[SummaryRatings]:
     """A score row, a prevalence row, or a row of LLM_summeval's annotations."""
-    metrics = _numbers(record.get("metrics"), "metrics") | _judged(record.get("eval"))
+    metrics = _numbers(record.get("metrics"), "metrics")
+    metrics |= _judged(record.get("eval"), context.repeated)
     metrics |= {key: _number(record[key], key) for key in _SCORES if key in record}
     metrics |= _profiled(record.get("profile"))
     samples = _samples(record.get("samples"))
     values = _sampled(samples) | metrics
+    if context.keep_unread:
+        unread = _unread(record.get("judge"), samples)
+        samples, values = samples | unread, values | _sampled(unread)
     # A row tells of an error as soon as one metric of several failed; the others stand.
     if record.get("error") is not None and all(value is None for value in values.values()):
         return []
@@ -268,15 +290,35 @@ def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
     return human
 
 
-def _judged(value: object) -> dict[str, float | None]:
+def _unread(reports: object, samples: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
+    """Samples in which a reply that could not be read is -1.
+
+    A reply that never came is a gap too, and not told apart: where some failed, all gaps stay.
+    """
+    return {
+        metric: [UNREAD if value is None else value for value in samples[metric]]
+        for metric, report in _objects(reports, "judge").items()
+        if metric in samples and isinstance(report, dict) and not report.get("failed")
+    }
+
+
+def _judged(value: object, repeated: Repeated) -> dict[str, float | None]:
     """Scores of judges in the joined layout: evaluator → method → dimension → score."""
     return {
-        f"{evaluator}.{method}.{dimension}": _number(answer.get("score"), f"eval.{evaluator}")
+        f"{evaluator}.{method}.{dimension}": _answered(answer, f"eval.{evaluator}", repeated)
         for evaluator, methods in _objects(value, "eval").items()
         for method, dimensions in _objects(methods, f"eval.{evaluator}").items()
         for dimension, answer in _objects(dimensions, f"eval.{evaluator}.{method}").items()
         if isinstance(answer, dict)
     }
+
+
+def _answered(answer: Mapping[str, Any], where: str, repeated: Repeated) -> float | None:
+    """The score of an answer, or of the first one that it replaced."""
+    earlier = answer.get("earlier")
+    if repeated == "first" and isinstance(earlier, list) and earlier:
+        answer = _objects(earlier[0], f"{where}.earlier")
+    return _number(answer.get("score"), where)
 
 
 def _nested(summaries: Mapping[str, Any], item: str) -> Iterator[SummaryRatings]:

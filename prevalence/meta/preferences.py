@@ -301,7 +301,8 @@ def read_duels(path: str | Path, table: RatingTable) -> DuelFile:
         The verdicts, and how many rows report an error in place of two systems.
 
     Raises:
-        InputError: a row is none, or names an item or a system that the table has not.
+        InputError: a row is none, names an item or a system that the table has not, or names no
+            dimension where people rated several.
     """
     rows: list[_Row] = []
     left_out = 0
@@ -350,7 +351,19 @@ def _row(record: object, table: RatingTable) -> _Row:
         _place(record.get("b"), table.systems, "b"),
     )
     verdicts = (_verdict(record, "verdict_ab"), _verdict(record, "verdict_ba"))
-    return _Row(place, str(record.get("dimension", "overall")), verdicts)
+    return _Row(place, _dimension(record, table), verdicts)
+
+
+def _dimension(record: dict[str, Any], table: RatingTable) -> str:
+    """What a row compares: what it says, or the only dimension that people rated."""
+    named = record.get("dimension")
+    if isinstance(named, str) and named:
+        return named
+    if named is None and len(table.dimensions) == 1:
+        return table.dimensions[0]
+    known = ", ".join(table.dimensions)
+    problem = "is missing" if named is None else f"is {describe(named)}"
+    raise FieldError("dimension", problem, f"name what was compared; people rated: {known}")
 
 
 def _place(name: object, known: tuple[str, ...], key: str) -> int:

@@ -26,6 +26,8 @@ from prevalence.readers.streams import STDIN, display, open_source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from prevalence.meta.layouts import Repeated
+
 __all__ = ["TableReading", "read_records", "read_table", "read_tables", "split_label"]
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz")
@@ -58,6 +60,7 @@ class _Collector:
     raters: str | None
     by_position: bool
     keep_unread: bool
+    repeated: Repeated
     builder: TableBuilder = field(default_factory=TableBuilder)
     dimensions: dict[str, None] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
@@ -75,6 +78,7 @@ def read_table(
     raters: str | None = None,
     by_position: bool = False,
     keep_unread: bool = False,
+    repeated: Repeated = "last",
 ) -> RatingTable:
     """Read scores and ratings and merge them by item and system.
 
@@ -86,7 +90,8 @@ def read_table(
         by_position: number items by their place in each file instead of taking their ids, for
             files of the same items under different ids.
         keep_unread: score a judge's reply that has no score -1, as LLM_summeval does, instead of
-            taking it as missing.
+            taking it as missing; likewise in the rows of judges.
+        repeated: which answer counts, "first" or "last", where a judge was asked twice.
 
     Returns:
         The table; items, systems, metrics and dimensions in order of first appearance.
@@ -95,7 +100,13 @@ def read_table(
         InputError: a file cannot be read or holds neither scores nor ratings, or two sources
             contradict each other.
     """
-    reading = read_tables(paths, raters=raters, by_position=by_position, keep_unread=keep_unread)
+    reading = read_tables(
+        paths,
+        raters=raters,
+        by_position=by_position,
+        keep_unread=keep_unread,
+        repeated=repeated,
+    )
     return reading.table
 
 
@@ -105,16 +116,19 @@ def read_tables(
     raters: str | None = None,
     by_position: bool = False,
     keep_unread: bool = False,
+    repeated: Repeated = "last",
 ) -> TableReading:
     """Likewise, and say what was passed over; see :func:`read_table`."""
     chosen = [paths] if isinstance(paths, str | Path) else list(paths)
-    collector = _Collector(raters, by_position, keep_unread)
+    collector = _Collector(raters, by_position, keep_unread, repeated)
     files, replies = _gather(chosen)
     systems = {file.system for file in replies}
     for label, path, in_folder in files:
         _add_file(collector, label, path, in_folder=in_folder, systems=systems)
     for file in replies:
-        entries = list(read_generations(file, collector.dimensions, keep_unread=keep_unread))
+        entries = list(
+            read_generations(file, collector.dimensions, keep_unread=keep_unread, repeated=repeated)
+        )
         if not entries:
             collector.skipped.append(f"{display(file.path)}: holds no replies")
         for entry in entries:
@@ -169,7 +183,14 @@ def _add_file(
     entries: list[tuple[SummaryRatings, str]] = []
     try:
         for number, (position, record) in enumerate(_records(path), start=1):
-            context = Context(position.fallback_id, str(number), system, collector.raters)
+            context = Context(
+                position.fallback_id,
+                str(number),
+                system,
+                collector.raters,
+                collector.keep_unread,
+                collector.repeated,
+            )
             found = _entries(record, context, position)
             collector.left_out += not found
             if collector.by_position:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
 
 __all__ = [
+    "PEOPLE",
     "RatingTable",
     "SummaryRatings",
     "TableBuilder",
@@ -30,6 +31,9 @@ _SAME_DIMENSION = (
     ("readblty", "readability"),
 )
 """OpinSummEval's released ratings abbreviate what its paper, and judges, write out."""
+
+PEOPLE = "people"
+"""What people's own ratings are called where they stand among the metrics."""
 
 Value = TypeVar("Value")
 _Places = list[tuple[tuple[int, ...], float | None]]
@@ -101,6 +105,14 @@ class RatingTable:
             InputError: the metric is unknown.
         """
         return _get(self.metrics, name, "metric")
+
+    def with_people(self) -> RatingTable:
+        """The table with people's mean ratings as metrics, ``people.DIMENSION``.
+
+        They show how far a dimension goes with another one, and that it goes with itself.
+        """
+        people = {f"{PEOPLE}.{snake(name)}": self.mean_human(name) for name in self.human}
+        return replace(self, metrics={**self.metrics, **people})
 
     def select(
         self,

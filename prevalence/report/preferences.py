@@ -62,10 +62,17 @@ def preference_report(
                 pair = Pairing(name, f"{name}.{duels.dimension}", duels.dimension)
                 human = table.mean_human(duels.dimension)
                 judged.append(_judged(pair, duels.points, human, neighbours))
+    unrated = [
+        f"{name} · {duels.dimension}"
+        for name, found in judges.items()
+        for duels in found
+        if duels.dimension not in table.human
+    ]
+    note = [f"compared, but not rated by people: {', '.join(unrated)}"] if unrated else []
     places = [*neighbours[:1, 0], *neighbours[:, 1]]
     order = " > ".join(table.systems[place] for place in places)
     sheets = [
-        _sheet("Correct preferences, all pairs of systems", judged, "everywhere"),
+        _sheet("Correct preferences, all pairs of systems", judged, "everywhere", *note),
         _sheet("Correct preferences, neighbours in quality", judged, "neighbours",
                f"order by mean human score over all dimensions: {order}"),
     ]  # fmt: skip

@@ -294,3 +294,29 @@ def test_what_is_missing_is_counted_by_every_command(run: Run, write: Write, com
         assert "ratings that are missing, of summaries that others rated: tone 3" in result.stdout
         assert "2 coefficients left out of means" not in result.stdout
         assert "1 coefficients left out of means for lack of two values" in result.stdout
+
+
+def test_people_agree_with_themselves(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--people", "--all-pairs", "--level", "pooled")
+    rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
+    found = {(row["metric"], row["dimension"]): row["value"] for row in rows}
+    assert found["people.coverage", "coverage"] == pytest.approx(1.0)
+    other = found["people.coverage", "faithfulness"]
+    assert other == pytest.approx(found["people.faithfulness", "coverage"])
+    assert other < 1
+
+
+def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
+    duel = {"id": "ex-boots", "a": "balanced", "b": "trivial", "verdict_ab": 1, "verdict_ba": 1}
+    path = tmp_path / "duels.jsonl"
+    path.write_text(json.dumps(duel) + "\n")
+    words = ("meta", "preferences", RATINGS, "--duels", path)
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert f"{path}:1: dimension: is missing; name what was compared; people rated:" in (
+        refused.stderr
+    )
+    one = run(*words, "--dimensions", "coverage", "--format", "json")
+    assert {row["row"] for row in json.loads(one.stdout)["rows"]} >= {"duels"}
+    path.write_text(json.dumps(duel | {"dimension": "humour"}) + "\n")
+    assert "compared, but not rated by people: duels · humour" in run(*words).stdout

@@ -408,3 +408,49 @@ def test_scores_of_metrics_by_system_are_no_cases(write, tmp_path):
     assert "rouge.jsonl:1: holds no scores and no ratings" in reading.skipped[0]
     with pytest.raises(InputError, match="holds no scores and no ratings"):
         read_table(other)
+
+
+def test_the_first_or_the_last_answer_counts(write, tmp_path):
+    write("gpt/eval_A_generations/coh_rts.txt", *replies("Score: 2", "Score: 3", "Score: 4"))
+    answer = {"score": 4, "earlier": [{"score": 2}, {"score": 1}]}
+    joined = row("doc-1", "B", eval={"gpt": {"mcq": {"coh": answer}}})
+    write("joined.jsonl", joined)
+    for repeated, expected in (("last", [4.0, 3.0]), ("first", [2.0, 3.0])):
+        table = read_table(tmp_path, repeated=repeated)
+        assert table.metric("gpt.rts.coh")[:, table.systems.index("A")].tolist() == expected
+        assert table.metric("gpt.mcq.coh")[0, table.systems.index("B")] == expected[0]
+
+
+def test_replaced_files_are_methods_of_their_own(write, tmp_path):
+    for name, reply in (("coh_altMCQ", "B"), ("coh_altMCQ_old", "D"), ("coh_rts_old", "Score: 2")):
+        write(f"gpt/eval_A_generations/{name}.txt", {"id": "d", "resp": reply})
+    table = read_table(tmp_path)
+    assert {name: grid[0, 0] for name, grid in table.metrics.items()} == {
+        "gpt.mcq2.coh": 2.0, "gpt.mcq2-old.coh": 4.0, "gpt.rts-old.coh": 2.0,
+    }  # fmt: skip
+
+
+def test_unread_replies_in_rows_of_judges_count_as_the_convention_says(write):
+    def judged(system, values, **counts):
+        report = {"asked": len(values), "failed": 0} | counts
+        return row("a", system, metrics={"rts.f": None}, samples={"rts.f": values},
+                   judge={"rts.f": report}, error="no reply could be read")  # fmt: skip
+
+    path = write(
+        "rows.jsonl",
+        judged("unread", [None], unparsable=1),
+        judged("half", [4, None], unparsable=1),
+        judged("failed", [None, None], unparsable=1, failed=1),
+        row("a", "other", metrics={"rts.f": None, "m": 1}),
+    )
+    table = read_table(path, keep_unread=True)
+    scores = dict(zip(table.systems, table.metric("rts.f")[0].tolist(), strict=True))
+    assert scores == {"unread": -1.0, "half": 1.5, "other": pytest.approx(np.nan, nan_ok=True)}
+    assert read_tables(path).left_out == 3
+
+
+def test_people_are_a_metric_of_their_own(write):
+    table = read_table(
+        write("r.jsonl", row("a", "s", human={"Tone": [1, 2]}), row("a", "t", human={"Tone": 4}))
+    ).with_people()
+    assert table.metric("people.tone").tolist() == [[1.5, 4.0]]
