@@ -1,7 +1,7 @@
 """Train a tiny policy with prevalence as its reward, and watch what it learns to write.
 
     python examples/train_reward.py
-    python examples/train_reward.py --settings plain floor coverage --steps 60
+    python examples/train_reward.py --settings plain floor heard --steps 60
     python examples/train_reward.py --model embedded --settings floor
 
 GRPO by TRL, on a CPU. The policy is a language model of one layer, made on the spot, whose tokens
@@ -113,9 +113,9 @@ SETTINGS: Mapping[str, dict[str, Any]] = {
     "ceiling": {"trivial": STRICT, "shaping": Shaping(ceiling=True)},
     "floor": {"trivial": STRICT, "shaping": Shaping(sentences=3)},
     "contradiction": {"trivial": STRICT, "shaping": Shaping(sentences=3, contradiction=0.5)},
-    "coverage": {
+    "heard": {
         "trivial": STRICT,
-        "shaping": Shaping(sentences=3, contradiction=0.5, coverage=0.5),
+        "shaping": Shaping(sentences=3, contradiction=0.5, heard=0.5),
     },
     "soft": {"trivial": STRICT, "shaping": Shaping(soft=True, sentences=4)},
     "hard": {"trivial": STRICT, "shaping": Shaping(sentences=4)},
@@ -226,14 +226,14 @@ def run(setting: str, *, model: str | None, steps: int, seed: int) -> dict[str, 
     options = SETTINGS[setting]
     reward = PrevalenceReward(**source, **options)
     plain = PrevalenceReward(**source, name="plain")
-    coverage = PrevalenceReward(
-        **source, trivial=options.get("trivial", "name"), name="coverage",
-        shaping=Shaping(coverage=1.0),
+    heard = PrevalenceReward(
+        **source, trivial=options.get("trivial", "name"), name="heard",
+        shaping=Shaping(heard=1.0),
     )  # fmt: skip
     watcher = Watcher()
     with tempfile.TemporaryDirectory() as folder:
         make_policy(Path(folder), seed=seed)
-        log = train(Path(folder), [reward, plain, coverage, watcher], steps=steps, seed=seed)
+        log = train(Path(folder), [reward, plain, heard, watcher], steps=steps, seed=seed)
     last = Counter(text for texts in watcher.seen[-SHOWN:] for text in texts)
 
     def mean(key: str, rows: Sequence[Mapping[str, float]]) -> float:
@@ -245,7 +245,7 @@ def run(setting: str, *, model: str | None, steps: int, seed: int) -> dict[str, 
         "reward_last": mean("rewards/prevalence/mean", log[-SHOWN:]),
         "prevalence": mean("plain/prevalence", log[-SHOWN:]),
         "sentences": mean("plain/sentences", log[-SHOWN:]),
-        "coverage": mean("rewards/coverage/mean", log[-SHOWN:]),
+        "heard": mean("rewards/heard/mean", log[-SHOWN:]),
         "most_common": last.most_common(1)[0][0],
     }
 
@@ -264,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> list[dict[str, Any]]:
         rows.append(row)
         print(
             "{setting}: reward {reward_first:.2f} -> {reward_last:.2f}; prevalence "
-            "{prevalence:.2f}, {sentences:.1f} sentences, coverage {coverage:.2f}\n"
+            "{prevalence:.2f}, {sentences:.1f} sentences, heard {heard:.2f}\n"
             "    {most_common}".format(**row),
             flush=True,
         )

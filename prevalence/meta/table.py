@@ -9,6 +9,7 @@ import numpy as np
 
 from prevalence.errors import InputError
 from prevalence.readers.summeval_op import snake
+from prevalence.records import PROFILE_FIGURES
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
@@ -152,6 +153,9 @@ class RatingTable:
         )
 
 
+_OF_PROFILES = {f"prevalence.{name}" for name in PROFILE_FIGURES}
+
+
 def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | None]:
     """Split ``FAMILY.DIMENSION``, the name of a metric that judges one dimension.
 
@@ -170,7 +174,14 @@ def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | No
     ('chatgpt-4d', 'readblty')
     >>> own_dimension("rouge-1", ["fluency"])
     ('rouge-1', None)
+
+    The figures of a profile are metrics of their own, whatever dimensions are called.
+
+    >>> own_dimension("prevalence.coverage", ["coverage"])
+    ('prevalence.coverage', None)
     """
+    if metric.rpartition(":")[2] in _OF_PROFILES:
+        return metric, None
     rated = {snake(dimension): dimension for dimension in dimensions}
     named = {
         other: rated[name] for pair in _SAME_DIMENSION for name in pair if name in rated

@@ -26,7 +26,7 @@ LogMetric = Callable[[str, float], None]
 DEFAULT_NAME_COLUMN = "name"
 MOST_SENTENCES = 100
 """Far above any summary: a policy that writes only full stops must not cost n(n − 1)/2 pairs."""
-_DECIDED = ("full_matrix", "soft", "ceiling")
+_DECIDED = ("full_matrix", "soft", "ceiling", "profile", "groups", "others", "sap_alpha")
 """Options of scoring that follow from ``latency`` and the shaping."""
 
 
@@ -100,6 +100,7 @@ class PrevalenceReward:
                 full_matrix=latency,
                 soft=self.shaping.soft,
                 ceiling=self.shaping.ceiling,
+                profile=bool(self.shaping.coverage),
                 **{"max_sentences": MOST_SENTENCES, **scoring},
             ),
             scorer=scorer,

@@ -18,10 +18,11 @@ __all__ = ["Shaping"]
 class Shaping:
     """What the reward adds to prevalence; nothing unless asked for.
 
-    With base b (prevalence, soft prevalence, or prevalence / ceiling), n sentences, coverage c
-    and contradicted share d, the reward is
+    With base b (prevalence, soft prevalence, or prevalence / ceiling), n sentences, coverage c,
+    share of reviews heard h, contradicted share d and contested share e, the reward is
 
-        (1 − coverage) · b · min(1, n / sentences) + coverage · c − contradiction · d
+        (1 − coverage − heard) · b · min(1, n / sentences) + coverage · c + heard · h
+            − contradiction · d − contested · e
 
     Attributes:
         soft: probabilities in place of decisions as the base: a slope where decisions are flat.
@@ -30,9 +31,14 @@ class Shaping:
             exceed 1.
         sentences: a summary shorter than this counts as if empty sentences filled it up; the
             mean alone favours one sentence.
-        coverage: weight in [0, 1] of the share of reviews that imply some sentence that counts.
+        coverage: weight in [0, 1] of coverage, the share of what the reviews say that the summary
+            implies; soft coverage with ``soft``. Asks about the reviews' own sentences, which is
+            paid once a product as long as answers are kept.
+        heard: weight in [0, 1] of the share of reviews that imply some sentence that counts.
         contradiction: weight of the share of (review, sentence) pairs where the review
             contradicts a sentence that counts; needs a model with that class.
+        contested: weight of the share of the sentences that count which more reviews contradict
+            than imply; likewise.
 
     Raises:
         ConfigurationError: a value out of range, or both bases at once.
@@ -43,6 +49,8 @@ class Shaping:
     sentences: int | None = None
     coverage: float = 0.0
     contradiction: float = 0.0
+    heard: float = 0.0
+    contested: float = 0.0
 
     def __post_init__(self) -> None:
         if self.soft and self.ceiling:
@@ -55,14 +63,21 @@ class Shaping:
             raise ConfigurationError(
                 f"the sentences to reach must be a whole number from 1 on, not {self.sentences!r}"
             )
-        if not 0.0 <= self.coverage <= 1.0:
+        for name in ("coverage", "heard"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ConfigurationError(
+                    f"the weight of {name} must lie in [0, 1], not {getattr(self, name)}"
+                )
+        if self.coverage + self.heard > 1.0:
             raise ConfigurationError(
-                f"the weight of coverage must lie in [0, 1], not {self.coverage}"
+                f"the weights of coverage and heard are {self.coverage} and {self.heard}, which "
+                "is more than 1: nothing would be left for prevalence"
             )
-        if not (math.isfinite(self.contradiction) and self.contradiction >= 0.0):
-            raise ConfigurationError(
-                f"the weight of contradiction must not be negative, but is {self.contradiction}"
-            )
+        for name in ("contradiction", "contested"):
+            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
+                raise ConfigurationError(
+                    f"the weight of {name} must not be negative, but is {getattr(self, name)}"
+                )
 
     @property
     def signature(self) -> dict[str, str]:
@@ -70,32 +85,45 @@ class Shaping:
         parts = {
             "base": "soft" if self.soft else "ceiling" if self.ceiling else "",
             "sentences": str(self.sentences or ""),
-            "coverage": f"{self.coverage:.12g}" if self.coverage else "",
-            "contradiction": f"{self.contradiction:.12g}" if self.contradiction else "",
         }
+        weights = ("coverage", "contradiction", "heard", "contested")
+        parts |= {name: f"{getattr(self, name):.12g}" for name in weights if getattr(self, name)}
         return {f"reward-{key}": part for key, part in parts.items() if part}
 
     def reward(self, row: ScoredSummary) -> float:
         """The reward of a summary that has a score.
 
         Args:
-            row: scored with soft prevalence or a ceiling where the base asks for it.
+            row: scored with soft prevalence, a ceiling or a profile where the terms ask for it.
 
         Returns:
-            At most 1 but for a base above its ceiling, and at least minus the weight of
-            contradiction.
+            At most 1 but for a base above its ceiling, and at least minus the weights of
+            contradiction and contested.
 
         Raises:
-            ConfigurationError: a contradiction weight, and a model without that class.
+            ConfigurationError: a weight that needs a contradiction class, and a model without it.
         """
         value = self._base(row)
         if self.sentences is not None:
             value *= min(1.0, row.n_sentences / self.sentences)
+        value *= 1.0 - self.coverage - self.heard
         if self.coverage:
-            value = (1.0 - self.coverage) * value + self.coverage * _coverage(row)
+            value += self.coverage * self._coverage(row)
+        if self.heard:
+            value += self.heard * _heard(row)
         if self.contradiction:
             value -= self.contradiction * _contradicted(row)
+        if self.contested:
+            value -= self.contested * _contested(row)
         return value
+
+    def _coverage(self, row: ScoredSummary) -> float:
+        """Coverage; 0 where the reviews say nothing that could be covered."""
+        profile = row.profile
+        found = (
+            None if profile is None else profile.soft_coverage if self.soft else profile.coverage
+        )
+        return found or 0.0
 
     def _base(self, row: ScoredSummary) -> float:
         prevalence = row.prevalence or 0.0
@@ -105,7 +133,7 @@ class Shaping:
         return prevalence / row.ceiling if self.ceiling and row.ceiling else prevalence
 
 
-def _coverage(row: ScoredSummary) -> float:
+def _heard(row: ScoredSummary) -> float:
     """Share of the reviews that imply at least one sentence that counts."""
     heard = {i for s in row.sentences if s.counts for i in s.supporting_reviews or ()}
     return len(heard) / row.n_reviews
@@ -113,10 +141,26 @@ def _coverage(row: ScoredSummary) -> float:
 
 def _contradicted(row: ScoredSummary) -> float:
     """Contradicting pairs of reviews and sentences that count, as a share of m times n."""
-    counted = [sentence.contradicted_by for sentence in row.sentences if sentence.counts]
-    known = [pairs for pairs in counted if pairs is not None]
-    if len(known) < len(counted):
-        raise ConfigurationError(
-            "a contradiction weight needs a model with a contradiction class; this one has none"
-        )
-    return sum(known) / (row.n_reviews * max(row.n_sentences, 1))
+    against = [pairs for _, pairs in _for_and_against(row)]
+    return sum(against) / (row.n_reviews * max(row.n_sentences, 1))
+
+
+def _contested(row: ScoredSummary) -> float:
+    """Share of the sentences that count which more reviews contradict than imply."""
+    counted = _for_and_against(row)
+    return sum(no > yes for yes, no in counted) / max(len(counted), 1)
+
+
+def _for_and_against(row: ScoredSummary) -> list[tuple[int, int]]:
+    """How many reviews imply and contradict each sentence that counts."""
+    found = []
+    for sentence in row.sentences:
+        if not sentence.counts:
+            continue
+        if sentence.contradicted_by is None:
+            raise ConfigurationError(
+                "weights of contradiction need a model with a contradiction class; this one has "
+                "none"
+            )
+        found.append((sentence.support or 0, sentence.contradicted_by))
+    return found

@@ -499,7 +499,7 @@ REWARDS: dict[str, dict[str, Any]] = {
     "lines": {"splitter": "lines", "max_sentences": 2, "unscorable": -1.0, "failed": 0.25},
     "soft": {"shaping": Shaping(soft=True)},
     "ceiling": {"shaping": Shaping(ceiling=True)},
-    "shaped": {"shaping": Shaping(sentences=3, coverage=0.5)},
+    "shaped": {"shaping": Shaping(sentences=3, heard=0.5)},
     "contradiction": {"shaping": Shaping(contradiction=0.3)},
 }
 

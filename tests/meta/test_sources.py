@@ -52,6 +52,20 @@ def test_score_rows_merge_by_id_and_system_with_prevalence_rows(write):
     np.testing.assert_array_equal(table.mean_human("fluency"), [[4.5, 2.0], [nan, nan]])
 
 
+def test_the_figures_of_a_profile_are_metrics(write):
+    profile = {"coverage": 0.5, "contested": None, "attested": 1, "left_out": [], "missing": {}}
+    rows = write(
+        "rows.jsonl",
+        row("a", "s1", prevalence=0.75, sentences=[], profile=profile),
+        row("a", "s2", prevalence=0.25, sentences=[]),
+    )
+    table = read_table(rows)
+    assert list(table.metrics) == ["prevalence", "prevalence.coverage", "prevalence.attested"]
+    np.testing.assert_array_equal(table.metric("prevalence.coverage"), [[0.5, np.nan]])
+    # A dimension of that name takes no figure for itself.
+    assert own_dimension("x:prevalence.coverage", ["coverage"]) == ("x:prevalence.coverage", None)
+
+
 def test_a_row_with_an_error_keeps_the_metrics_that_have_a_value(write):
     path = write(
         "scores.jsonl",

@@ -404,8 +404,8 @@ def test_the_asynchronous_reward_leaves_the_loop_free(reward_of, fake_scorer, an
 def test_the_signature_names_the_shaping(reward_of):
     plain = reward_of().signature
     assert plain.startswith("prev|nli:fake@1|thr:0.5|trivial:name")
-    shaped = reward_of(shaping=Shaping(sentences=3, coverage=0.5)).signature
-    assert "|reward-sentences:3|reward-coverage:0.5|v:" in shaped
+    shaped = reward_of(shaping=Shaping(sentences=3, heard=0.5)).signature
+    assert "|reward-sentences:3|reward-heard:0.5|v:" in shaped
 
 
 def test_a_process_takes_its_own_gpu(monkeypatch, fake_scorer, answers):

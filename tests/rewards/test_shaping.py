@@ -23,19 +23,17 @@ def test_a_floor_fills_short_summaries_up(reward_of):
     assert one(reward, f"{WARM} {DRY} {COLD} They cost a lot.") == pytest.approx(5 / 16)
 
 
-def test_coverage_counts_each_review_once(reward_of):
+def test_each_review_is_heard_once(reward_of):
     text = f"{WARM} {DRY}"
     # Prevalence (3 + 1)/8; three reviews of four are heard, one of them twice.
-    assert one(reward_of(shaping=Shaping(coverage=1.0)), text) == pytest.approx(3 / 4)
-    assert one(reward_of(shaping=Shaping(coverage=0.4)), text) == pytest.approx(
-        0.6 / 2 + 0.4 * 0.75
-    )
+    assert one(reward_of(shaping=Shaping(heard=1.0)), text) == pytest.approx(3 / 4)
+    assert one(reward_of(shaping=Shaping(heard=0.4)), text) == pytest.approx(0.6 / 2 + 0.4 * 0.75)
 
 
 @pytest.mark.parametrize("latency", [False, True])
-def test_masked_sentences_cover_nothing(reward_of, latency):
-    # The second sentence is implied by the first; alone it would cover two reviews.
-    reward = reward_of(shaping=Shaping(coverage=1.0), latency=latency)
+def test_masked_sentences_speak_for_no_review(reward_of, latency):
+    # The second sentence is implied by the first; alone it would speak for two reviews.
+    reward = reward_of(shaping=Shaping(heard=1.0), latency=latency)
     assert one(reward, "They are toasty.") == pytest.approx(2 / 4)
     assert one(reward, f"{DRY} They are toasty.") == pytest.approx(2 / 4)
     assert one(reward, "I own boots.", name="pair of boots") == 0.0
@@ -51,11 +49,35 @@ def test_contradictions_cost_what_they_are_weighed(reward_of, answers, fake_scor
     assert one(reward, f"{COLD} So cold.") == pytest.approx(-2 * 3 / 8)
 
 
-def test_a_contradiction_weight_needs_that_class(reward_of, answers, fake_scorer):
+@pytest.mark.parametrize("latency", [False, True])
+def test_coverage_is_that_of_the_profile(reward_of, answers, fake_scorer, latency):
+    # The four reviews are their own statements, of which "warm" follows from three reviews.
+    said = {(r, "warm."): (0.9, 0.0) for r in REVIEWS[:3]}
+    said |= {(r, f"{r}."): (0.9, 0.0) for r in REVIEWS}
+    scorer = fake_scorer(answers | said | {(WARM, "warm."): (0.9, 0.0)})
+    # Weights 3, 1, 1 and 1; WARM alone implies the first: 3 / 6. Its prevalence is 3 / 4.
+    reward = reward_of(scorer=scorer, shaping=Shaping(coverage=0.4), latency=latency)
+    assert one(reward, WARM) == pytest.approx(0.6 * 3 / 4 + 0.4 * 3 / 6)
+    assert one(reward, "") == 0.0
+    assert "|coverage:60x64|reward-coverage:0.4|v:" in reward.signature
+
+
+@pytest.mark.parametrize("latency", [False, True])
+def test_contested_sentences_cost_what_they_are_weighed(reward_of, latency):
+    # Three reviews deny COLD and none says so; WARM is denied by none.
+    reward = reward_of(shaping=Shaping(contested=0.5), latency=latency)
+    assert one(reward, COLD) == pytest.approx(-0.5)
+    assert one(reward, f"{WARM} {COLD}") == pytest.approx(3 / 8 - 0.5 / 2)
+    assert one(reward, WARM) == pytest.approx(3 / 4)
+    assert one(reward, "I own boots.", name="pair of boots") == 0.0
+
+
+@pytest.mark.parametrize("weight", ["contradiction", "contested"])
+def test_weights_of_contradiction_need_that_class(reward_of, answers, fake_scorer, weight):
     reward = reward_of(
-        scorer=fake_scorer(answers, three_way=False), shaping=Shaping(contradiction=1.0)
+        scorer=fake_scorer(answers, three_way=False), shaping=Shaping(**{weight: 1.0})
     )
-    with pytest.raises(ConfigurationError, match="needs a model with a contradiction class"):
+    with pytest.raises(ConfigurationError, match="need a model with a contradiction class"):
         one(reward, WARM)
 
 
@@ -86,6 +108,9 @@ def test_the_share_of_the_ceiling(reward_of, fake_scorer):
         ({"sentences": float("nan")}, "whole number"),
         ({"coverage": 1.5}, r"\[0, 1\]"),
         ({"coverage": float("nan")}, r"\[0, 1\]"),
+        ({"heard": -0.1}, r"\[0, 1\]"),
+        ({"coverage": 0.6, "heard": 0.6}, "nothing would be left"),
+        ({"contested": -1.0}, "negative"),
         ({"contradiction": -1.0}, "negative"),
         ({"contradiction": float("inf")}, "negative"),
     ],

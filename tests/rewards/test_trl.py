@@ -94,7 +94,7 @@ VAGUE, HEDGED = "Someone has an opinion of them.", "They could suit somebody."
         ("contradiction", (17 / 30 - 0.5 / 30, [COMFY, DRY, SMALL]), (0.5, [COMFY, DRY, VALUE])),
         # Everyone is heard but for review 9, until the laces come in.
         (
-            "coverage",
+            "heard",
             (0.5 * 16 / 30 + 0.5 - 0.5 / 30, [COMFY, DRY, LACES]),
             (0.5 * 17 / 30 + 0.45 - 0.5 / 30, [COMFY, DRY, SMALL]),
         ),
