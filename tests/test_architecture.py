@@ -22,7 +22,7 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 # From the bottom to the top. A part imports its own modules, those of its line and of lower lines,
 # at any depth; no two files import each other.
 LAYERS = (
-    {"kernels", "errors", "sentences", "stats"},
+    {"kernels", "errors", "sentences", "stats", "toml_files"},
     {
         "records",
         "nli",
@@ -35,7 +35,7 @@ LAYERS = (
         "claims",
     },
     {"readers", "writers"},
-    {"claims", "labelled", "llm", "scorers", "runs"},
+    {"labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},
     {
         "api",

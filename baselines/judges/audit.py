@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.baselines.judges.packs import PACKS, read_toml
+from prevalence.baselines.judges.packs import PACKS
 from prevalence.meta.preferences import OrderBias, order_bias
 from prevalence.meta.raters import judge_profile
 from prevalence.meta.table import own_dimension
 from prevalence.records import BadRecord, Product, Review
 from prevalence.stats.coefficients import coefficients, mean_coefficient
+from prevalence.toml_files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.readers.summeval_op import DIMENSIONS
+from prevalence.toml_files import read_text, read_toml, taken, texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +34,6 @@ __all__ = [
     "load_method",
     "method_names",
     "placeholders",
-    "read_toml",
 ]
 
 PACKS = Path(__file__).with_name("packs")
@@ -232,29 +231,6 @@ def placeholders(text: str) -> set[str]:
     return set(_PLACEHOLDER.findall(text))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Decode a TOML file.
-
-    Raises:
-        InputError: it cannot be read.
-    """
-    text = _read_text(path)
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no TOML ({error})") from error
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 at byte {error.start + 1}"
-        raise InputError(f"{path}: {problem}; save the file as UTF-8") from error
-
-
 @cache
 def _shipped_set(name: str) -> DimensionSet:
     return _dimension_set(PACKS / "dimensions" / f"{name}.toml")
@@ -264,8 +240,11 @@ def _dimension_set(path: Path) -> DimensionSet:
     row = read_toml(path)
     source = _text(row, "source", path)
     name = _text(row, "name", path)
-    like = row.get("like")
-    base = load_dimensions(str(like)).dimensions if like is not None else {}
+    like = taken(row, "like", str, path, None)
+    if like not in (None, *dimension_set_names()):
+        names = ", ".join(dimension_set_names())
+        raise InputError(f"{path}: like is {like!r}; give the name of a set: {names}")
+    base = {} if like is None else _shipped_set(like).dimensions
     found = {}
     for key, texts in row.items():
         if key in _SET_KEYS:
@@ -280,7 +259,8 @@ def _dimension_set(path: Path) -> DimensionSet:
         found[key] = Dimension(key, name, source, whole)
     if not found:
         raise InputError(f"{path}: defines no dimension; write [fluency] with title, definition")
-    return DimensionSet(name, row.get("about", ""), row.get("citation", ""), found)
+    about, citation = (taken(row, key, str, path, "") for key in ("about", "citation"))
+    return DimensionSet(name, about, citation, found)
 
 
 def _checked_texts(texts: Mapping[str, Any], where: str) -> Mapping[str, Any]:
@@ -290,6 +270,11 @@ def _checked_texts(texts: Mapping[str, Any], where: str) -> Mapping[str, Any]:
                 raise InputError(f"{where} {key} is no text")
         elif not isinstance(value, list) or len(value) != (_LISTS[key] or len(value)) or not value:
             raise InputError(f"{where} {key} is no list of {_LISTS[key] or 'steps'}")
+        elif key == "bands":
+            for number in range(len(value)):
+                texts_of(dict(enumerate(value)), number, f"{where} bands", ())
+        else:
+            texts_of(texts, key, where, ())
     return texts
 
 
@@ -300,30 +285,58 @@ def _method(row: dict[str, Any], path: Path) -> Method:
     answer = row.get("answer")
     if answer not in _ANSWERS:
         raise InputError(f"{path}: answer is {answer!r}; write one of {', '.join(_ANSWERS)}")
-    extra = row.get("dimensions_of", {})
-    for name, dimensions in extra.items():
-        for key, texts in dimensions.items():
-            _checked_texts(texts, f"{path}: [dimensions_of.{name}.{key}]")
-    try:
-        preset = Preset(**row.get("preset", {}))
-    except TypeError as error:
-        raise InputError(f"{path}: [preset] takes samples, temperature, max_tokens") from error
+    extra = taken(row, "dimensions_of", dict, path, {})
+    for name in extra:
+        dimensions = taken(extra, name, dict, f"{path}: [dimensions_of]", {})
+        for key in dimensions:
+            where = f"{path}: [dimensions_of.{name}]"
+            _checked_texts(taken(dimensions, key, dict, where, {}), f"{where} {key}")
+    inputs = texts_of(row, "inputs", path, ("reviews",))
+    if unknown := set(inputs) - {"reviews"} - set(read_toml(PACKS / "common.toml")["inputs"]):
+        raise InputError(f"{path}: inputs has unknown {', '.join(sorted(unknown))}")
     method = Method(
         name=_text(row, "name", path),
-        about=row.get("about", ""),
-        citation=row.get("citation", ""),
-        sets=tuple(row.get("dimensions", ())),
-        inputs=tuple(row.get("inputs", ("reviews",))),
+        about=taken(row, "about", str, path, ""),
+        citation=taken(row, "citation", str, path, ""),
+        sets=texts_of(row, "dimensions", path, ()),
+        inputs=inputs,
         answer=answer,
-        preset=preset,
+        preset=_preset(taken(row, "preset", dict, path, {}), f"{path}: [preset]"),
         sections=_sections(row.get("sections"), path),
-        writer=row.get("writer", {}).get("prompt"),
-        probabilities=row.get("probabilities", {}).get("output"),
-        together=row.get("together", False),
-        percentage=row.get("percentage", False),
+        writer=_only(row, "writer", "prompt", path),
+        probabilities=_only(row, "probabilities", "output", path),
+        together=taken(row, "together", bool, path, False),
+        percentage=taken(row, "percentage", bool, path, False),
         extra=extra,
     )
     return _with(method)
+
+
+def _preset(table: dict[str, Any], where: str) -> Preset:
+    usual = Preset()
+    found = Preset(
+        samples=taken(table, "samples", int, where, usual.samples),
+        temperature=taken(table, "temperature", float, where, usual.temperature),
+        max_tokens=taken(table, "max_tokens", int, where, usual.max_tokens),
+    )
+    if not set(table) <= {"samples", "temperature", "max_tokens"}:
+        raise InputError(f"{where} takes samples, temperature, max_tokens")
+    if min(found.samples, found.max_tokens) < 1 or not 0 <= found.temperature <= 2:
+        raise InputError(
+            f"{where} samples and max_tokens must be at least 1, temperature from 0 to 2"
+        )
+    return found
+
+
+def _only(row: Mapping[str, Any], table: str, key: str, path: Path) -> str | None:
+    """The one text of a table that need not be there."""
+    if table not in row:
+        return None
+    whole = taken(row, table, dict, path, {})
+    if set(whole) != {key}:
+        raise InputError(f"{path}: [{table}] takes {key}, a text, and nothing else")
+    text: str = taken(whole, key, str, f"{path}: [{table}]", None)
+    return text
 
 
 def _sections(sections: object, path: Path) -> Mapping[str, str]:
@@ -356,7 +369,7 @@ def _released(folder: Path) -> Method:
     """A folder of prompts as SummEval-OP's authors released them, one text file a dimension."""
     templates = {}
     for path in sorted(folder.glob("*.txt")):
-        text = _read_text(path)
+        text = read_text(path)
         if text.count("{}") != 2:
             raise InputError(
                 f"{path}: has {text.count('{}')} places {{}}; two are needed, for reviews and "

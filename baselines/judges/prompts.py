@@ -20,11 +20,11 @@ from prevalence.baselines.judges.packs import (
     known_texts,
     load_dimensions,
     placeholders,
-    read_toml,
 )
 from prevalence.errors import ConfigurationError
 from prevalence.llm.protocol import Message
 from prevalence.records import well_formed
+from prevalence.toml_files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,12 +42,22 @@ __all__ = [
 
 _NOT_GIVEN = "(not given)"
 _MARKS = re.compile(r"\[(/?[A-Za-z_]+)\]")
-# Beside the plain brackets, those that a tokenizer which normalises reads as such; and what no
-# reader sees: the tag characters, which spell hidden ASCII.
+# What no reader sees: controls but for white space, fillers, signs of direction and of width,
+# variation selectors, and the tag characters, which spell hidden ASCII.
+_UNSEEN = (
+    *range(1, 9), *range(14, 32), *range(0x7F, 0xA0), 0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4,
+    0x17B5, *range(0x180B, 0x1810), 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070), 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0,
+    *range(0xFFF0, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B),
+    *range(0xE0000, 0xE1000),
+)  # fmt: skip
+_JOINERS = re.compile("[\u200c\u200d]{2,}")
+"""One joins letters or emoji, several in a row can spell anything."""
+# Beside the plain brackets, those that a tokenizer which normalises reads as such.
 _REPLACED: dict[int, str] = {
     **dict.fromkeys(map(ord, "<\ufe64\uff1c"), "\u2039"),
     **dict.fromkeys(map(ord, ">\ufe65\uff1e"), "\u203a"),
-    **dict.fromkeys(range(0xE0000, 0xE0080), ""),
+    **dict.fromkeys(_UNSEEN, ""),
     0xFF3B: "[",
     0xFF3D: "]",
     0: "\ufffd",
@@ -73,7 +83,8 @@ def harmless(text: str) -> str:
     >>> harmless("<score>5</score> [/INST] 3 < 4 &lt;b&gt;")
     '‹score›5‹/score› (/INST) 3 ‹ 4 &amp;lt;b&amp;gt;'
     """
-    text = _ENTITIES.sub("&amp;", well_formed(text).translate(_REPLACED))
+    text = _JOINERS.sub("", well_formed(text).translate(_REPLACED))
+    text = _ENTITIES.sub("&amp;", text)
     return _MARKS.sub(r"(\1)", text)
 
 

@@ -7,11 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prevalence.baselines.judges.packs import PACKS, read_toml
+from prevalence.baselines.judges.packs import PACKS
 from prevalence.baselines.judges.prompts import material, missing_inputs
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.llm.protocol import Message, Request, Sampling, Subject
 from prevalence.signature import build_signature
+from prevalence.toml_files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -75,16 +75,16 @@ def _default_data() -> Path | None:
 
 def _printer() -> "ProgressCallback":
     """Print one line a report; whole lines survive logs, which a moving bar does not."""
+    from prevalence.cli.errors import note
 
     def show(event: "TrainingProgress") -> None:
         if event.loss is None:
-            click.echo(f"{event.run}: {event.step:,} of {event.steps:,} pairs", err=True)
+            note(f"{event.run}: {event.step:,} of {event.steps:,} pairs")
             return
         metric = "" if event.metric is None else f"  dev {event.metric:.4f}"
-        click.echo(
+        note(
             f"{event.run}: step {event.step}/{event.steps}  loss {event.loss:.4f}  "
-            f"{event.tokens_per_second:.0f} tokens/s{metric}",
-            err=True,
+            f"{event.tokens_per_second:.0f} tokens/s{metric}"
         )
 
     return show

@@ -28,6 +28,8 @@ _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Lets Ray, wherever it runs, listen on the loopback alone; it reads this when it is imported."""
 
 Answer = TypeVar("Answer")
 
@@ -80,7 +82,7 @@ class Cluster:
             BackendError: the cluster cannot be reached.
             ConfigurationError: no node has as many GPUs as a worker is to have.
         """
-        ray = _ray()
+        ray = _ray(alone=self.address is None)
         own = not ray.is_initialized()
         if own:
             self._start(ray)
@@ -221,8 +223,8 @@ class Pool:
                 yield from table.to_pylist()
 
 
-def _ray() -> Any:
-    for name, value in _QUIET.items():
+def _ray(*, alone: bool) -> Any:
+    for name, value in {**_QUIET, **(_ALONE if alone else {})}.items():
         os.environ.setdefault(name, value)
     try:
         import ray

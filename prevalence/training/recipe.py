@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
-import tomllib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import LABEL_MODES, Document
 from prevalence.models import devices
 from prevalence.models.checkpoint import ATTENTIONS, FIRST, JOINT, POOLINGS, PREMISE_FIRST
+from prevalence.toml_files import read_toml
 from prevalence.training.mixture import VIEWS
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Stage",
     "Teacher",
     "Validation",
+    "expanded",
     "read_recipe",
 ]
 
@@ -283,7 +286,15 @@ class Recipe:
                     f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
                 )
             text = text.replace("${PREVALENCE_DATA}", str(data))
-        return self.folder / os.path.expandvars(text)
+        return self.folder / expanded(text)
+
+
+_OURS = re.compile(r"\$\{(PREVALENCE_\w+)\}")
+
+
+def expanded(text: str) -> str:
+    """A path in which ``${PREVALENCE_...}`` are expanded, and no other variable is told."""
+    return _OURS.sub(lambda found: os.environ.get(found[1], found[0]), text)
 
 
 T = TypeVar("T")
@@ -291,6 +302,9 @@ BY_RECIPE = "recipe:"
 """Begins the name of a base that another recipe makes."""
 DTYPES = devices.DTYPES[1:]
 STORES = ("int8", "float16", "float32")
+_WORD = 1 << 63
+_NAME = re.compile(r"\w[\w .+-]*")
+_LEAST_LENGTH = 8
 METRICS = ("auc", "balanced_accuracy", "loss")
 
 
@@ -310,8 +324,8 @@ def read_recipe(path: Path) -> Recipe:
             out of range.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        table = read_toml(path)
+    except InputError as error:
         raise ConfigurationError(f"{path}: cannot be read as a TOML recipe ({error})") from error
     known = ("model", "output", "source", "stage", "optimizer", "run", "validation",
              "cross_validation", "teacher")  # fmt: skip
@@ -319,8 +333,8 @@ def read_recipe(path: Path) -> Recipe:
     recipe = Recipe(
         model=_build(ModelSettings, table.get("model", {}), f"{path}: [model]"),
         output=_build(OutputSettings, table.get("output", {}), f"{path}: [output]"),
-        sources=tuple(_source(t, path) for t in table.get("source", [])),
-        stages=tuple(_stage(t, path) for t in table.get("stage", [])),
+        sources=tuple(_source(t, path) for t in _tables(table, "source", str(path))),
+        stages=tuple(_stage(t, path) for t in _tables(table, "stage", str(path))),
         optimizer=_build(OptimizerSettings, table.get("optimizer", {}), f"{path}: [optimizer]"),
         run=_build(RunSettings, table.get("run", {}), f"{path}: [run]"),
         validation=_optional(Validation, table, "validation", path),
@@ -334,16 +348,21 @@ def read_recipe(path: Path) -> Recipe:
 
 def _source(table: Mapping[str, Any], path: Path) -> DataSource:
     where = f"{path}: [[source]]"
-    summaries = table.get("summaries", [])
-    if not isinstance(summaries, list) or not all(isinstance(s, str) for s in summaries):
-        raise ConfigurationError(f"{where}: summaries must be a list of system names")
-    return _build(DataSource, {**table, "summaries": tuple(summaries)}, where)
+    return _build(DataSource, table, where)
 
 
 def _stage(table: Mapping[str, Any], path: Path) -> Stage:
     where = f"{path}: [[stage]] {table.get('name', '?')}"
-    mix = tuple(_build(MixItem, item, f"{where} mix") for item in table.get("mix", []))
+    mix = tuple(_build(MixItem, item, f"{where} mix") for item in _tables(table, "mix", where))
     return _build(Stage, {**table, "mix": mix}, where)
+
+
+def _tables(table: Mapping[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+    """The tables of a list of tables."""
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ConfigurationError(f"{where}: {key} must be a list of tables, as [[{key}]] makes it")
+    return value
 
 
 def _optional(cls: type[T], table: Mapping[str, Any], key: str, path: Path) -> T | None:
@@ -371,12 +390,22 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
         return float(value)
     if kind in (float, int, str, bool) and type(value) is not kind:
         raise ConfigurationError(f"{where} must be of type {kind.__name__}, found {value!r}")
+    if kind == tuple[str, ...]:
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+            raise ConfigurationError(f"{where} must be a list of texts, found {value!r}")
+        return tuple(_typed(text, str, where) for text in value)
+    if kind is float and not math.isfinite(value):
+        raise ConfigurationError(f"{where} must be a finite number, found {value}")
+    if kind is int and not -_WORD <= value < _WORD:
+        raise ConfigurationError(f"{where} is beyond 64 bits")
+    if kind is str and "\0" in value:
+        raise ConfigurationError(f"{where} holds the character NUL, which no name or path can")
     return value
 
 
 def _refuse_unknown(table: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
     if not isinstance(table, Mapping):
-        raise ConfigurationError(f"{where}: expected a table")
+        raise ConfigurationError(f"{where}: expected a table, found {table!r}")
     unknown = sorted(set(table) - set(known))
     if unknown:
         raise ConfigurationError(
@@ -409,6 +438,14 @@ def _range_faults(recipe: Recipe) -> list[str]:
             model.freeze_layers, model.layers
         )
         >= 0,
+        "run.threads must not be negative": run.threads >= 0,
+        "model.dropout and attention_dropout must be in [0, 1)": 0 <= model.dropout < 1
+        and 0 <= model.attention_dropout < 1,
+        f"output.max_length and max_hypothesis must be 0 or at least {_LEAST_LENGTH}": all(
+            length == 0 or length >= _LEAST_LENGTH
+            for length in (recipe.output.max_length, recipe.output.max_hypothesis)
+        ),
+        "optimizer.weight_decay must not be negative": opt.weight_decay >= 0,
         "optimizer.layer_decay must be in (0, 1]": 0 < opt.layer_decay <= 1,
         "optimizer.warmup must be in [0, 1)": 0 <= opt.warmup < 1,
         "optimizer.clip must be positive": opt.clip > 0,
@@ -432,6 +469,12 @@ def _range_faults(recipe: Recipe) -> list[str]:
 def _reference_faults(recipe: Recipe) -> list[str]:
     names = [source.name for source in recipe.sources]
     faults = [f"source {name!r} is defined twice" for name in names if names.count(name) > 1]
+    # They become names of files.
+    faults += [
+        f"the name {name!r} must hold letters, digits, spaces and . + - alone"
+        for name in (*names, *(stage.name for stage in recipe.stages))
+        if not _NAME.fullmatch(name)
+    ]
     faults += [
         f"source {s.name!r}: labels must be majority or soft, found {s.labels!r}"
         for s in recipe.sources

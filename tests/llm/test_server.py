@@ -447,7 +447,7 @@ def test_a_server_is_told_nothing_but_the_prompt(chat_server, connect, monkeypat
     for name, value in said.items():
         monkeypatch.setenv(name, value)
     if own:
-        monkeypatch.setattr("prevalence.llm.server._is_openai", lambda _: True)
+        monkeypatch.setattr("prevalence.llm.server.is_openai", lambda _: True)
     (((response,),)) = connect().complete([request("a")])
     assert response.error is None
     told = {name.lower(): value for name, value in chat_server.told[0].items()}

@@ -86,3 +86,14 @@ def test_missing_base(tmp_path: Path) -> None:
         resolve_base("nowhere", tmp_path)
     with pytest.raises(MissingDependencyError, match="pip install no-such-pkg"):
         resolve_base("package:no_such_pkg/model", tmp_path)
+
+
+def test_finding_a_package_runs_none_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "loud").mkdir()
+    (tmp_path / "loud" / "__init__.py").write_text("raise SystemExit('it ran')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for base in ("package:loud.x/model", "package:.x/y", "package:/x", "package:a b/x"):
+        with pytest.raises(MissingDependencyError, match="needs a package"):
+            resolve_base(base, tmp_path)
+    with pytest.raises(ModelError, match=r"config\.json is missing"):
+        resolve_base("package:loud/model", tmp_path)

@@ -34,6 +34,23 @@ def test_shipped_recipes_are_valid() -> None:
         ("", {"model": "pooling = 'mean'\n"}, "pooling is for architecture premise-first"),
         ("", {"model": "max_hypothesis = 3\n"}, "max_hypothesis must be at least 16"),
         ("", {"run": "threads = 'two'\n"}, "threads must be of type int"),
+        ("", {"run": "threads = -1\n"}, "threads must not be negative"),
+        ("", {"run": "seed = 1e30\n"}, "seed must be of type int"),
+        ("", {"run": f"checkpoint_every = {1 << 63}\n"}, "checkpoint_every is beyond 64 bits"),
+        ("", {"model": "dropout = nan\n"}, "dropout must be a finite number"),
+        ("", {"model": "attention_dropout = 1.0\n"}, r"must be in \[0, 1\)"),
+        ("", {"output": "max_length = -5\n"}, "must be 0 or at least 8"),
+        ("", {"output": "notes = 'a\\u0000'\n".replace("'", '"')}, "holds the character NUL"),
+        ("", {"teacher": "models = 'abc'\n"}, "models must be a list of texts, found 'abc'"),
+        (STAGE + "mix = 3\n", {}, "mix must be a list of tables"),
+        (STAGE + "mix = [3]\n", {}, "mix must be a list of tables"),
+        ("[stage]\nname = 'a'\n", {}, "stage must be a list of tables"),
+        (
+            STAGE.replace("'a'", "'../a'") + "mix = [{ source = 'pairs' }]\n",
+            {},
+            "must hold letters",
+        ),
+        (STAGE.replace("1e-3", "inf") + "mix = []\n", {}, "learning_rate must be a finite number"),
         ("", {"optimizer": "warmup = 1.5\n"}, r"optimizer\.warmup must be in \[0, 1\)"),
         ("", {"optimizer": "layer_decay = 0\n"}, r"layer_decay must be in \(0, 1\]"),
         (STAGE, {}, r"key 'mix' is missing|needs a \[\[stage\.mix\]\]"),
@@ -58,6 +75,26 @@ def test_faults_are_one_line_and_name_the_file(
         read_recipe(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_one_table_is_no_list_of_tables(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(
+        "[model]\nbase = 'x'\n[output]\nname = 'x'\nlicence = 'x'\n[source]\nname = 'x'\n"
+    )
+    with pytest.raises(ConfigurationError, match="source must be a list of tables"):
+        read_recipe(path)
+
+
+def test_only_variables_of_ours_are_told(
+    recipe_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = read_recipe(recipe_file())
+    monkeypatch.setenv("PREVALENCE_PLACE", "/there")
+    monkeypatch.setenv("SECRET", "hunter2")
+    assert recipe.resolve("${PREVALENCE_PLACE}/a", None) == Path("/there/a")
+    for text in ("${SECRET}", "$SECRET", "${PREVALENCE_UNSET}"):
+        assert recipe.resolve(text, None) == recipe.folder / text
 
 
 def test_unreadable_file(tmp_path: Path) -> None:
