@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
@@ -21,6 +21,7 @@ __all__ = [
     "LONE_SURROGATE",
     "SCHEMA",
     "BadRecord",
+    "Passage",
     "Product",
     "Review",
     "ScoredSentence",
@@ -162,6 +163,27 @@ class BadRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentence of a review that carries the decision about a sentence of a summary.
+
+    Attributes:
+        review: 0-based index of the review.
+        start: offset of the passage's first character in the review.
+        end: offset after its last character.
+        text: the passage.
+        entailment: P(passage entails sentence), in [0, 1].
+        contradiction: P(passage contradicts sentence); None for models without that class.
+    """
+
+    review: int
+    start: int
+    end: int
+    text: str
+    entailment: float
+    contradiction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredSentence:
     """One summary sentence: where it stands, who supports it, and what masks it.
 
@@ -178,6 +200,8 @@ class ScoredSentence:
         entailment: P(review entails sentence) for each review of the record, null for reviews
             outside a restriction; None where not scored.
         contradicts: earlier sentences that contradict it; None for models without that class.
+        evidence: the passages behind its supporting and contradicting reviews, by review; None
+            where they were not asked for.
     """
 
     text: str
@@ -190,6 +214,7 @@ class ScoredSentence:
     contradicting_reviews: tuple[int, ...] | None = None
     entailment: tuple[float | None, ...] | None = None
     contradicts: tuple[int, ...] | None = None
+    evidence: tuple[Passage, ...] | None = None
 
     @property
     def contradicted_by(self) -> int | None:
@@ -208,7 +233,7 @@ class ScoredSentence:
 
     def to_json(self) -> dict[str, Any]:
         """The sentence as the contract's JSON object."""
-        return {
+        row: dict[str, Any] = {
             "text": self.text,
             "start": self.start,
             "end": self.end,
@@ -221,6 +246,9 @@ class ScoredSentence:
             "contradicts": _listed(self.contradicts),
             "contradicted_by": self.contradicted_by,
         }
+        if self.evidence is not None:
+            row["evidence"] = [asdict(passage) for passage in self.evidence]
+        return row
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
@@ -236,6 +264,7 @@ class ScoredSentence:
             contradicting_reviews=_unlisted(item["contradicting_reviews"]),
             entailment=_unlisted(item["entailment"]),
             contradicts=_unlisted(item.get("contradicts")),
+            evidence=_passages(item.get("evidence")),
         )
 
 
@@ -402,6 +431,10 @@ def input_digest(product: Product, summary: Summary, *, fields: bool = False) ->
 
 def _listed(values: tuple[Any, ...] | None) -> list[Any] | None:
     return None if values is None else list(values)
+
+
+def _passages(items: list[dict[str, Any]] | None) -> tuple[Passage, ...] | None:
+    return None if items is None else tuple(Passage(**item) for item in items)
 
 
 def _unlisted(values: list[Any] | None) -> tuple[Any, ...] | None:

@@ -29,6 +29,7 @@ TRIVIAL_TEMPLATES = {
 _ORDER = (
     "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "pack",
     "recheck", "score", "matrix", "limit", "statements", "reviews", "ceiling",
+    "evidence",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ that fills it: a product is never cut, since its summaries share its texts and i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from prevalence.nli.pairs import (
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
+from prevalence.scoring.evidence import PassageSearch
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
@@ -162,6 +163,8 @@ class Engine:
             parts["matrix"] = "full"
         if self.options.ceiling:
             parts["ceiling"] = "greedy"
+        if self.options.evidence:
+            parts["evidence"] = "sentence"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
@@ -231,6 +234,8 @@ class Engine:
             self._score_chunk(chunk, progress, planned)
             if ceilings is not None:
                 self._find_ceilings(ceilings, chunk)
+            if self.options.evidence:
+                self._find_evidence(chunk, progress, planned)
             for entry in chunk.entries:
                 yield self._row(entry)
 
@@ -307,6 +312,23 @@ class Engine:
         self.counts.ceiling_asked += ceilings.set_on(chunk.jobs)
         # They are no part of the pairs that the equations of a score name.
         self.counts.planned, self.counts.unique = planned_before, unique_before
+
+    def _find_evidence(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> None:
+        search = PassageSearch(
+            ask=partial(self.answer, progress=progress, planned=planned),
+            texts=chunk.texts,
+            splitter=self._splitter,
+            three_way=self.scorer.traits.three_way,
+        )
+        before = replace(self.counts)
+        search.set_on(chunk.jobs)
+        # A passage turns no decision, so it is no part of the work that a score takes.
+        self.counts = before
 
     def answer(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.nli.pairs import PairPlan, TextTable
-    from prevalence.records import Product, Summary
+    from prevalence.records import Passage, Product, Summary
     from prevalence.sentences import Sentence, Splitter
     from prevalence.stats.arrays import Ints
 
@@ -61,6 +61,7 @@ class SummaryJob:
         columns: int64, the sentences that the reviews are asked about.
         matrix: the reviews' answers, one column for each of ``columns``.
         ceiling: what greedy construction reaches, where it was asked for.
+        evidence: passages by sentence, where they were asked for.
     """
 
     product: Product
@@ -81,6 +82,7 @@ class SummaryJob:
     columns: Ints = field(default_factory=_no_numbers)
     matrix: ReviewMatrix | None = None
     ceiling: float | None = None
+    evidence: dict[int, list[Passage]] | None = None
     _trivial: slice = field(default_factory=_no_pairs)
     _earlier: slice = field(default_factory=_no_pairs)
     _reviews: slice = field(default_factory=_no_pairs)
@@ -283,6 +285,7 @@ def _sentences(
             trivial=bool(masks.trivial[k]),
             redundant_with=None if causes[k] == metric.NOT_REDUNDANT else causes[k],
             contradicts=_contradicts(job, k),
+            evidence=None if job.evidence is None else tuple(job.evidence.get(k, ())),
             **(asked[k]._asdict() if k in asked else {}),
         )
         for k, sentence in enumerate(job.sentences)

@@ -426,6 +426,12 @@ class ScoringOptions:
         "reviews at the same length; quadratic in reviews, and cached.",
         group="Scoring",
     )
+    evidence: bool = described(
+        default=False,
+        help="Also store the sentence of each supporting or contradicting review that says it "
+        "(asks the sentences of these reviews).",
+        group="Scoring",
+    )
 
     @property
     def restriction(self) -> Restriction:
