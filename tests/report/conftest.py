@@ -60,7 +60,7 @@ def _row(product: str, system: str, sentences: list[dict[str, Any]], **more: Any
         "schema": 1,
         "id": product,
         "system": system,
-        "prevalence": sum(s["support"] for s in counted) / (3 * len(sentences)),
+        "prevalence": sum(s["support"] for s in counted) / (3 * max(len(sentences), 1)),
         "n_reviews": 3,
         "n_sentences": len(sentences),
         "sentences": sentences,
