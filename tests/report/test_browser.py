@@ -93,7 +93,8 @@ def test_cells_tell_their_state_by_glyph_colour_and_name(show, lamp):
         "review 2 (r2), rated 5: silent, doubtful",
     ]
     looks = cells.evaluate_all(
-        "all => all.map(one => getComputedStyle(one)).map(s => [s.backgroundColor, s.backgroundImage])"
+        "all => all.map(one => getComputedStyle(one)).map(s => "
+        "[s.backgroundColor, s.backgroundImage])"
     )
     assert len({colour for colour, _ in looks}) == 3
     assert ["gradient" in hatch for _, hatch in looks] == [False, False, True]
