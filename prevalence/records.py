@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
@@ -24,6 +24,7 @@ __all__ = [
     "SCHEMA",
     "BadRecord",
     "LeftOut",
+    "Passage",
     "Product",
     "Profile",
     "Review",
@@ -169,6 +170,27 @@ class BadRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentence of a review that carries the decision about a sentence of a summary.
+
+    Attributes:
+        review: 0-based index of the review.
+        start: offset of the passage's first character in the review.
+        end: offset after its last character.
+        text: the passage.
+        entailment: P(passage entails sentence), in [0, 1].
+        contradiction: P(passage contradicts sentence); None for models without that class.
+    """
+
+    review: int
+    start: int
+    end: int
+    text: str
+    entailment: float
+    contradiction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredSentence:
     """One summary sentence: where it stands, who supports it, and what masks it.
 
@@ -188,6 +210,8 @@ class ScoredSentence:
         quantity: its quantity of people beside its support, as
             :meth:`prevalence.quantities.Agreement.to_json` gives it, with the ``statement`` that
             was scored; None where it has none or none was asked about.
+        evidence: the passages behind its supporting and contradicting reviews, by review; None
+            where they were not asked for.
     """
 
     text: str
@@ -201,6 +225,7 @@ class ScoredSentence:
     entailment: tuple[float | None, ...] | None = None
     contradicts: tuple[int, ...] | None = None
     quantity: Mapping[str, Any] | None = None
+    evidence: tuple[Passage, ...] | None = None
 
     @property
     def contradicted_by(self) -> int | None:
@@ -219,7 +244,7 @@ class ScoredSentence:
 
     def to_json(self) -> dict[str, Any]:
         """The sentence as the contract's JSON object."""
-        row = {
+        row: dict[str, Any] = {
             "text": self.text,
             "start": self.start,
             "end": self.end,
@@ -232,7 +257,11 @@ class ScoredSentence:
             "contradicts": _listed(self.contradicts),
             "contradicted_by": self.contradicted_by,
         }
-        return row if self.quantity is None else {**row, "quantity": dict(self.quantity)}
+        if self.quantity is not None:
+            row["quantity"] = dict(self.quantity)
+        if self.evidence is not None:
+            row["evidence"] = [asdict(passage) for passage in self.evidence]
+        return row
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
@@ -249,6 +278,7 @@ class ScoredSentence:
             entailment=_unlisted(item["entailment"]),
             contradicts=_unlisted(item.get("contradicts")),
             quantity=item.get("quantity"),
+            evidence=_passages(item.get("evidence")),
         )
 
 
@@ -546,6 +576,10 @@ def input_digest(product: Product, summary: Summary, *, fields: bool = False) ->
 
 def _listed(values: tuple[Any, ...] | None) -> list[Any] | None:
     return None if values is None else list(values)
+
+
+def _passages(items: list[dict[str, Any]] | None) -> tuple[Passage, ...] | None:
+    return None if items is None else tuple(Passage(**item) for item in items)
 
 
 def _unlisted(values: list[Any] | None) -> tuple[Any, ...] | None:

@@ -29,7 +29,7 @@ TRIVIAL_TEMPLATES = {
 _ORDER = (
     "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "pack",
     "recheck", "unit", "score", "matrix", "limit", "statements", "reviews", "ceiling", "coverage",
-    "groups", "others", "alpha",
+    "groups", "others", "alpha", "corr", "quantities", "evidence",
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from prevalence.cli.options import (
     seed_option,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
+from prevalence.records import Product
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
 from prevalence.scoring.options import ScoringOptions
 from prevalence.writers import (
@@ -42,7 +43,7 @@ from prevalence.writers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import ExitStack
 
     from prevalence.cli.progress import RunProgress
@@ -76,6 +77,7 @@ Examples:
   prevalence score examples/summaries.jsonl --profile --explain
   prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl
+  prevalence score examples/summaries.jsonl --evidence --report report.html
   cat examples/summaries.jsonl | prevalence score - --format jsonl --no-trivial
 
 \b
@@ -163,6 +165,14 @@ class _Options(SimpleNamespace):
     type=click.Path(path_type=Path),
     help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also .parquet, "
     "a folder), and the table on the screen.",
+)
+@option(
+    "Output",
+    "--report",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write an HTML page of the rows with the reviews behind every sentence; see `prevalence "
+    "report`.",
 )
 @option(
     "Output",
@@ -272,7 +282,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     )
     announced = _Announcement(bar, kept=engine.cached, quiet=options.quiet)
     failure = run(
-        records.items(bar.reader),
+        rows.noted(records.items(bar.reader)),
         partial(engine.run, progress=bar.done, planned=bar.planned, announced=announced),
         marks=engine.marks,  # type: ignore[arg-type] # records and engine go together
         rest=records.rest,  # type: ignore[arg-type]
@@ -289,6 +299,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
         _print_table(options, rows.table, engine.error_rates)
     if not options.quiet:
         _print_work(options, engine, rows)
+    rows.write_report(engine)
     if failure is not None:
         if options.output is not None and not options.keeps_rows:
             note(f"{options.output} was not written: it would not be whole")
@@ -307,16 +318,43 @@ class _Rows(Tally["ScoredSummary"]):
         super().__init__(options.output, note, limited=in_rows)
         self.table = SystemTable()
         self._explain = options.explain
+        self._options = options
+        self._contents = None
+        self._products: list[Product] = []
+        if options.report is not None:
+            from prevalence.report.contents import Contents
+
+            self._contents = Contents()
 
     def count(self, row: ScoredSummary) -> None:
         """Add a row to the statistics, and show its error, or everything about it."""
         self.table.add(row)
+        if self._contents is not None:
+            self._contents.add(row.to_json())
         if self._explain:
             from prevalence.report.console import explanation, make_console
 
             make_console().print(explanation(row))
         elif row.error is not None:
             self.fail(row.error)
+
+    def noted(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The records as they come; those that a report shows are kept."""
+        for item in items:
+            if self._contents is not None and isinstance(item, Product):
+                self._products.append(item)
+            yield item
+
+    def write_report(self, engine: Scoring) -> None:
+        """Write the report that was asked for."""
+        if self._contents is None:
+            return
+        from prevalence.cli.report import write_report
+
+        self._contents.attach(self._products)
+        counts = engine.counts
+        self._contents.work = {"pairs cut": counts.truncated, "pairs in doubt": counts.doubtful}
+        write_report(self._contents, self._options.report, quiet=self._options.quiet)
 
 
 class _Announcement:
@@ -468,6 +506,13 @@ def _check(options: _Options) -> None:
         raise click.UsageError("standard input (-) can be read once")
     if options.explain and options.screen_format != "table":
         raise click.UsageError("--explain goes with the table; the other formats hold it all")
+    if options.report is not None:
+        check_output(options.report, option="--report")
+        if options.engine == "ray":
+            raise click.UsageError(
+                "--report does not go with --engine ray: write rows with --output, and give them "
+                "to prevalence report"
+            )
     if options.reviews is not None and options.input_format != "auto":
         raise click.UsageError("--input-format does not go with --reviews")
     if options.output is None:

@@ -28,6 +28,7 @@ from prevalence.nli.pairs import (
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
+from prevalence.scoring.evidence import PassageSearch
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import UNITS, ScoringOptions, safe
 from prevalence.scoring.profile import Profiles
@@ -220,6 +221,8 @@ class Engine:
             parts["unit"] = f"{self.options.unit}-{cutter or CUTTERS[self.options.unit][0]}"
         if self.options.profile:
             parts |= self._profile_signature
+        if self.options.evidence:
+            parts["evidence"] = "sentence"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
         return build_signature(parts)
@@ -315,6 +318,9 @@ class Engine:
                 profiles = self._profiles(chunk, progress, planned)
                 with self._apart():
                     self.counts.profile_asked += profiles.set_on(chunk.jobs)
+            if self.options.evidence:
+                with self._apart():
+                    self._find_evidence(chunk, progress, planned)
             for entry in chunk.entries:
                 yield self._row(entry)
 
@@ -408,6 +414,20 @@ class Engine:
         before = self.counts.planned, self.counts.unique
         yield
         self.counts.planned, self.counts.unique = before
+
+    def _find_evidence(
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
+    ) -> None:
+        search = PassageSearch(
+            ask=partial(self.answer, progress=progress, planned=planned),
+            texts=chunk.texts,
+            splitter=self._splitter,
+            three_way=self.scorer.traits.three_way,
+        )
+        search.set_on(chunk.jobs)
 
     def answer(
         self,

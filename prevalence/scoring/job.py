@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.nli.pairs import PairPlan, TextTable
-    from prevalence.records import Product, Profile, Summary
+    from prevalence.records import Passage, Product, Profile, Summary
     from prevalence.sentences import Sentence, Splitter
     from prevalence.stats.arrays import Ints
 
@@ -64,6 +64,7 @@ class SummaryJob:
         ceiling: what greedy construction reaches, where it was asked for.
         profile: what stands beside the score, where it was asked for.
         quantities: of people, one or None a sentence, where they are compared apart.
+        evidence: passages by sentence, where they were asked for.
     """
 
     product: Product
@@ -86,6 +87,7 @@ class SummaryJob:
     ceiling: float | None = None
     profile: Profile | None = None
     quantities: tuple[Quantified | None, ...] = ()
+    evidence: dict[int, list[Passage]] | None = None
     _trivial: slice = field(default_factory=_no_pairs)
     _earlier: slice = field(default_factory=_no_pairs)
     _reviews: slice = field(default_factory=_no_pairs)
@@ -310,6 +312,7 @@ def _sentences(
             redundant_with=None if causes[k] == metric.NOT_REDUNDANT else causes[k],
             contradicts=_contradicts(job, k),
             quantity=_quantity(job, k, asked[k].support if k in asked else None),
+            evidence=None if job.evidence is None else tuple(job.evidence.get(k, ())),
             **(asked[k]._asdict() if k in asked else {}),
         )
         for k, sentence in enumerate(job.sentences)

@@ -496,6 +496,12 @@ class ScoringOptions:
         "have judged (`prevalence models` shows them).",
         group="Scoring",
     )
+    evidence: bool = described(
+        default=False,
+        help="Also store the sentence of each supporting or contradicting review that says it "
+        "(asks the sentences of these reviews).",
+        group="Scoring",
+    )
     profile: bool = described(
         default=False,
         help="Also give what stands beside prevalence: coverage, attested and contested shares, "

@@ -1,0 +1,193 @@
+"""`prevalence report`: rows in, one HTML file (or a folder of pages) out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.errors import note
+from prevalence.cli.options import GroupedCommand, option, quiet_option
+from prevalence.cli.outputs import check_output
+from prevalence.errors import InputError
+from prevalence.report.contents import DOUBT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from prevalence.records import Product
+    from prevalence.report.contents import Contents
+
+__all__ = ["TITLE", "report", "write_report"]
+
+TITLE = "Opinion prevalence"
+
+_EPILOG = """\b
+Examples:
+  prevalence score examples/summaries.jsonl --report report.html
+  prevalence score examples/summaries.jsonl --evidence --output rows.jsonl
+  prevalence report rows.jsonl --records examples/summaries.jsonl -o report.html
+  prevalence report rows.jsonl judged.jsonl calibration.json -o report.html
+
+\b
+Rows of score, judge and baselines about one summary are shown together. The
+file needs no network and no server. Reviews are shown where --records gives
+the records that were scored; without them, passages that score --evidence
+stored.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument(
+    "rows", metavar="ROWS...", nargs=-1, required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+)  # fmt: skip
+@option(
+    "Input",
+    "--records",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Records that were scored, for names, reviews and ratings; repeat it for several files.",
+)
+@option(
+    "Output",
+    "--output",
+    "-o",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Write the report here; with --pages, a folder.",
+)
+@option("Output", "--title", metavar="TEXT", default=TITLE, show_default=True,
+        help="Heading of the report.")  # fmt: skip
+@option(
+    "Output",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Show only the N products with the most faults; the systems table counts all.",
+)
+@option(
+    "Output",
+    "--pages",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Write a folder of pages with N products each.",
+)
+@option(
+    "Output",
+    "--doubt",
+    metavar="FACTOR",
+    type=click.FloatRange(1),
+    default=DOUBT,
+    show_default=True,
+    help="An answer is doubtful when its odds are within this factor of the threshold's.",
+)
+@quiet_option
+def report(**parameters: Any) -> None:
+    """Show rows as one HTML file: who said what, with the reviews behind every sentence.
+
+    ROWS are files of prevalence score, judge, baselines (JSON Lines), calibrate --json or
+    meta correlate --format json.
+    """
+    from prevalence.report.contents import Contents, read_rows
+
+    options = SimpleNamespace(**parameters)
+    _check(options)
+    contents = Contents(doubt=options.doubt)
+    for path in options.rows:
+        for row in read_rows(path):
+            try:
+                contents.add(row, source=path.stem)
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from error
+    if options.records:
+        contents.attach(_records(options.records))
+    write_report(
+        contents,
+        options.output,
+        title=options.title,
+        limit=options.limit,
+        pages=options.pages,
+        quiet=options.quiet,
+    )
+
+
+def write_report(
+    contents: Contents,
+    output: Path,
+    *,
+    title: str = TITLE,
+    limit: int | None = None,
+    pages: int | None = None,
+    quiet: bool = False,
+) -> None:
+    """Write the page or pages, and say what the reader should know of them.
+
+    Args:
+        contents: all rows.
+        output: file, or folder of pages.
+        title: heading.
+        limit: most products.
+        pages: products a page, for a folder of pages.
+        quiet: say nothing.
+    """
+    from prevalence.report.page import LARGE, Page, render, split_pages
+    from prevalence.writers import atomic_file
+
+    if pages:
+        output.mkdir(exist_ok=True)
+        named = split_pages(contents, pages, title)
+        files = [(output / name, page) for name, page in named]
+    else:
+        files = [(output, Page(title=title, products=contents.worst_first[:limit]))]
+    size = 0
+    for path, page in files:
+        html = render(contents, page)
+        size = max(size, len(html.encode()))
+        with atomic_file(path) as file:
+            file.write(html)
+    if quiet:
+        return
+    note(f"{output}: {len(contents.products):,} products, {_megabytes(size)}")
+    if contents.unmatched:
+        note(
+            f"the records of {contents.unmatched:,} products are not those that were scored; "
+            "their reviews are left out"
+        )
+    if size > LARGE:
+        note(
+            f"{_megabytes(size)} open slowly: --limit N of prevalence report shows the N products "
+            "with the most faults, --pages N writes a folder of pages with N products each"
+        )
+
+
+def _records(paths: Sequence[Path]) -> Iterator[Product]:
+    from prevalence.readers import read_products
+    from prevalence.records import Product
+
+    for path in paths:
+        for item in read_products(str(path), format="auto"):
+            if isinstance(item, Product):
+                yield item
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def _check(options: SimpleNamespace) -> None:
+    if options.pages and options.limit:
+        raise click.UsageError("--limit and --pages exclude each other: pages hold all products")
+    if options.pages:
+        if options.output.exists() and not options.output.is_dir():
+            raise click.UsageError(f"--output: {options.output} is a file; --pages takes a folder")
+        return
+    if options.output.is_dir():
+        raise click.UsageError(
+            f"--output: {options.output} is a folder; name a file, or use --pages"
+        )
+    check_output(options.output)

@@ -1,0 +1,487 @@
+"""Rows of several commands → what a report shows: systems, products, reviews, sentences, cells.
+
+Rows are taken as JSON objects and read tolerantly: a figure that a row lacks is not shown, and one
+that it has is. Every text is made inert on its way in, so that nothing further on has to.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prevalence.errors import InputError
+from prevalence.records import Product, ScoredSummary, input_digest
+from prevalence.report.systems import SystemComparison, SystemStatistics, SystemTable
+from prevalence.report.text import inert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+__all__ = [
+    "Contents",
+    "ReportProduct",
+    "ReportReview",
+    "ReportSentence",
+    "ReportSummary",
+    "SystemLine",
+    "read_rows",
+]
+
+SUPPORTS, CONTRADICTS, SILENT, NOT_ASKED = "scn-"
+"""States of a cell: a review's answer about a sentence; in capitals where it is doubtful."""
+
+DOUBT = 1.5
+"""A cell is doubtful when its odds are within this factor of those of the threshold."""
+
+_THRESHOLD = re.compile(r"(?:^|\|)thr:([0-9.e+-]+)")
+_ONE_SPACE = str.maketrans("\t\r\v\f", "    ")
+
+
+class ReportReview(NamedTuple):
+    """A review as the report shows it."""
+
+    text: str
+    id: str | None
+    rating: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSentence:
+    """A sentence (or claim) of a summary.
+
+    Attributes:
+        text: the sentence.
+        support: number of reviews that imply it; None where they were not asked.
+        against: number of reviews that contradict it; None where not known.
+        mask: why it does not count, or None.
+        cells: a state for each review.
+        entailment: P(entailment) by review, None where not asked; empty where none was.
+        contradiction: likewise P(contradiction), where the row has it.
+        evidence: passages, as rows have them.
+        kinds: what a filter finds it by.
+    """
+
+    text: str
+    support: int | None
+    against: int | None
+    mask: str | None
+    cells: str
+    entailment: tuple[float | None, ...]
+    contradiction: tuple[float | None, ...]
+    evidence: tuple[Mapping[str, Any], ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSummary:
+    """One system's summary of a product, and every value that rows give it.
+
+    Attributes:
+        system: its name.
+        sentences: none without a prevalence row.
+        n_reviews: of that row.
+        values: figure by name, prevalence first.
+        left_out: statements that reviews make and the summary does not, the most supported first.
+        notes: errors and warnings.
+        failed: whether a row has an error.
+        threshold: that decided, where the signature says it.
+    """
+
+    system: str
+    sentences: tuple[ReportSentence, ...] = ()
+    n_reviews: int = 0
+    values: dict[str, float] = field(default_factory=dict)
+    left_out: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    failed: bool = False
+    threshold: float | None = None
+
+    @property
+    def faults(self) -> int:
+        """Sentences that reviews contradict or none supports."""
+        return sum(bool({"unsupported", "contradicted"} & {*s.kinds}) for s in self.sentences)
+
+
+@dataclass(slots=True)
+class ReportProduct:
+    """A product with its summaries.
+
+    Attributes:
+        id: as rows give it.
+        summaries: by system.
+        name: of its record, where that is known.
+        reviews: of its record, empty where that is not known.
+        digests: of the input of its rows.
+    """
+
+    id: str
+    summaries: dict[str, ReportSummary] = field(default_factory=dict)
+    name: str | None = None
+    reviews: tuple[ReportReview, ...] = ()
+    digests: set[str] = field(default_factory=set)
+
+    @property
+    def failed(self) -> bool:
+        """Whether any row has an error."""
+        return any(summary.failed for summary in self.summaries.values())
+
+    @property
+    def faults(self) -> int:
+        """Faulty sentences of all its summaries."""
+        return sum(summary.faults for summary in self.summaries.values())
+
+
+class SystemLine(NamedTuple):
+    """A system's line at the top.
+
+    Attributes:
+        statistics: of its prevalence rows; None without any.
+        name: the system's.
+        versus_best: compared with the best system; None for that one.
+        means: mean of every further figure that its rows carry, by name.
+    """
+
+    name: str
+    statistics: SystemStatistics | None
+    versus_best: SystemComparison | None
+    means: Mapping[str, float]
+
+
+class Contents:
+    """Collects rows, and gives what the report shows.
+
+    Args:
+        doubt: factor between the odds of a probability and of the threshold up to which a cell is
+            doubtful, at least 1.
+
+    Attributes:
+        products: in order of first appearance.
+        calibrations: results of ``prevalence calibrate``.
+        correlations: results of ``prevalence meta correlate``.
+        duels: pair rows of ``prevalence judge``.
+        signatures: of all rows, in order of first appearance.
+        failures: errors of rows without a system.
+        work: counts that only the run itself knows, by what they count.
+        unmatched: products whose records were given and are not those that were scored.
+        doubtful: cells near the threshold.
+        cells: cells that were asked.
+    """
+
+    def __init__(self, *, doubt: float = DOUBT) -> None:
+        self.products: list[ReportProduct] = []
+        self.calibrations: list[dict[str, Any]] = []
+        self.correlations: list[dict[str, Any]] = []
+        self.duels: list[dict[str, Any]] = []
+        self.signatures: list[str] = []
+        self.failures: list[str] = []
+        self.work: dict[str, int] = {}
+        self.unmatched = 0
+        self.doubtful = 0
+        self.cells = 0
+        self.table = SystemTable()
+        self._doubt = math.log(max(doubt, 1.0))
+        self._by_id: dict[str, list[ReportProduct]] = {}
+        self._values: dict[str, dict[str, list[float]]] = {}
+        self._seen: dict[tuple[str, str, str], str] = {}
+        self._renamed: set[tuple[str, str]] = set()
+
+    def add(self, row: Mapping[str, Any], *, source: str = "") -> None:
+        """Take a row of any of the commands.
+
+        Args:
+            row: its JSON object.
+            source: file it comes from; a system that two files have is told apart by it.
+
+        Raises:
+            InputError: it is none that a report can show.
+        """
+        clean = _clean(row)
+        if "prevalence" in row or "metrics" in row:
+            self._add_summary(clean, ScoredSummary.from_json(row) if "prevalence" in row else None,
+                              source)  # fmt: skip
+        elif "verdict_ab" in row:
+            self.duels.append(clean)
+        elif "scorer" in row and isinstance(row.get("dev"), dict):
+            self.calibrations.append(clean)
+        elif row.get("analysis") == "correlate":
+            self.correlations.append(clean)
+        else:
+            raise InputError(
+                "no row of prevalence score, judge or baselines, nor a result of calibrate "
+                "or meta correlate"
+            )
+
+    def attach(self, products: Iterable[Product]) -> None:
+        """Add names and reviews from the records that were scored, matched by their digests."""
+        waiting: dict[str, ReportProduct] = {}
+        for product in self.products:
+            waiting |= dict.fromkeys(product.digests, product)
+        known = {product.id for product in self.products}
+        for record in products:
+            found = next((waiting[d] for d in _digests(record) if d in waiting), None)
+            if found is None:
+                self.unmatched += inert(record.id) in known
+                continue
+            found.name = None if record.name is None else _text(record.name)
+            found.reviews = tuple(
+                ReportReview(_text(r.text), None if r.id is None else _text(r.id),
+                             _number(r.extra.get("rating")))
+                for r in record.reviews
+            )  # fmt: skip
+
+    @property
+    def systems(self) -> list[SystemLine]:
+        """The systems, the best by prevalence first, those without any last."""
+        statistics = {line.system: line for line in self.table.statistics()}
+        versus = self._versus_best(statistics)
+
+        def order(name: str) -> float:
+            entry = statistics.get(name)
+            return math.inf if entry is None or math.isnan(entry.prevalence) else -entry.prevalence
+
+        return [
+            SystemLine(
+                name,
+                statistics.get(name),
+                versus.get(name),
+                {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()},
+            )
+            for name in sorted(self._values, key=order)
+        ]
+
+    @property
+    def worst_first(self) -> list[ReportProduct]:
+        """Products with an error first, then those with the most faulty sentences."""
+        return sorted(self.products, key=lambda product: (not product.failed, -product.faults))
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures beside prevalence that any system has."""
+        return list(dict.fromkeys(name for found in self._values.values() for name in found))
+
+    def _versus_best(
+        self, statistics: Mapping[str, SystemStatistics]
+    ) -> dict[str, SystemComparison]:
+        scored = [line for line in statistics.values() if line.summaries]
+        if len(scored) < 2:
+            return {}
+        best = max(scored, key=lambda line: line.prevalence).system
+        found = self.table.compare(["bootstrap"])
+        return {pair.second: pair for pair in found if pair.first == best}
+
+    def _add_summary(self, row: dict[str, Any], scored: ScoredSummary | None, source: str) -> None:
+        if row.get("signature") and row["signature"] not in self.signatures:
+            self.signatures.append(row["signature"])
+        if row.get("system") is None:
+            self.failures.append(row.get("error") or "a row without a system")
+            return
+        kind = "prevalence" if scored is not None else "|".join(sorted(row["metrics"]))
+        product, system = self._place(row, kind, source)
+        if scored is not None:
+            self.table.add(replace(scored, id=product.id, system=system))
+        old = product.summaries.get(system) or ReportSummary(system)
+        new = self._summary(row, system, scored is not None)
+        product.summaries[system] = _merged(old, new)
+        if row.get("input_digest") and scored is not None:
+            product.digests.add(row["input_digest"])
+        gathered = self._values.setdefault(system, {})
+        for name, value in new.values.items():
+            if name != "prevalence":
+                gathered.setdefault(name, []).append(value)
+
+    def _place(self, row: Mapping[str, Any], kind: str, source: str) -> tuple[ReportProduct, str]:
+        """The product of a row, and the name of its system here.
+
+        The same summary scored in another file goes by another name; in the same file it is that
+        of another product of the same id.
+        """
+        name, system = str(row.get("id")), str(row["system"])
+        first = self._seen.setdefault((system, kind, name), source)
+        if first != source or (source, system) in self._renamed:
+            self._renamed.add((source, system))
+            system = f"{system} ({source})"
+        if system not in self._values:
+            self._values[system] = {}
+        same = self._by_id.setdefault(name, [])
+        for product in same:
+            if not _has(product.summaries.get(system), kind):
+                return product, system
+        product = ReportProduct(name if not same else f"{name} ({len(same) + 1})")
+        same.append(product)
+        self.products.append(product)
+        return product, system
+
+    def _summary(self, row: Mapping[str, Any], system: str, scored: bool) -> ReportSummary:
+        notes = tuple(str(row[key]) for key in ("error", "warning") if row.get(key))
+        if not scored:
+            return ReportSummary(
+                system, values=_numbers(row["metrics"]), notes=notes, failed=bool(row.get("error"))
+            )
+        profile = row.get("profile")
+        profile = profile if isinstance(profile, dict) else {}
+        names = ("prevalence", "soft_prevalence", "floor", "ceiling", "ceiling_share")
+        left_out = [one for one in profile.get("left_out") or () if isinstance(one, dict)]
+        sentences = row.get("sentences") or ()
+        return ReportSummary(
+            system,
+            sentences=tuple(self._sentence(s, row) for s in sentences),
+            n_reviews=int(row.get("n_reviews") or 0),
+            values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
+            left_out=tuple(sorted(left_out, key=lambda one: -(one.get("support") or 0))),
+            notes=notes,
+            failed=bool(row.get("error")),
+            threshold=_number(_threshold(str(row.get("signature") or ""))),
+        )
+
+    def _sentence(self, item: Mapping[str, Any], row: Mapping[str, Any]) -> ReportSentence:
+        probabilities = tuple(item.get("entailment") or ())
+        against = item.get("contradicting_reviews")
+        cells = self._cells(item, probabilities, row)
+        redundant = item.get("redundant_with")
+        masks = [
+            *(["trivial: follows from having bought it"] if item.get("trivial") else []),
+            *([f"repeats sentence {redundant}"] if redundant is not None else []),
+        ]
+        support = item.get("support")
+        kinds = {
+            "unsupported": not masks and support == 0,
+            "contradicted": bool(against),
+            "trivial": bool(item.get("trivial")),
+            "redundant": redundant is not None,
+            "doubtful": any(cell.isupper() for cell in cells),
+        }
+        return ReportSentence(
+            text=str(item.get("text", "")),
+            support=support,
+            against=None if against is None else len(against),
+            mask=", ".join(masks) or None,
+            cells=cells,
+            entailment=probabilities,
+            contradiction=tuple(item.get("contradiction") or ()),
+            evidence=tuple(item.get("evidence") or ()),
+            kinds=tuple(kind for kind, holds in kinds.items() if holds),
+        )
+
+    def _cells(
+        self, item: Mapping[str, Any], probabilities: tuple[float | None, ...],
+        row: Mapping[str, Any],
+    ) -> str:  # fmt: skip
+        supporting = item.get("supporting_reviews")
+        left = row.get("restriction") or {}
+        count = len(probabilities) or int(left.get("of_reviews") or row.get("n_reviews") or 0)
+        if supporting is None:
+            return NOT_ASKED * count
+        against = frozenset(item.get("contradicting_reviews") or ())
+        yes = frozenset(supporting)
+        border = _logit(_threshold(str(row.get("signature") or "")))
+        cells = []
+        for place in range(count):
+            p = probabilities[place] if place < len(probabilities) else None
+            state = SUPPORTS if place in yes else CONTRADICTS if place in against else SILENT
+            if p is None and probabilities:
+                state = NOT_ASKED
+            near = p is not None and abs(_logit(p) - border) < self._doubt
+            self.cells += state != NOT_ASKED
+            self.doubtful += near
+            cells.append(state.upper() if near else state)
+        return "".join(cells)
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Read rows: JSON Lines, a JSON array, or one JSON object over several lines.
+
+    Raises:
+        InputError: the file is missing or holds something else; the message says where.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(f"{path}: cannot be read: {reason}") from None
+    whole = _parsed(text)
+    if isinstance(whole, dict | list):
+        rows = [whole] if isinstance(whole, dict) else whole
+        yield from (_object(row, f"{path}: entry {place}") for place, row in enumerate(rows))
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield _object(_parsed(line), f"{path}:{number}")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _object(row: Any, where: str) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: no JSON object; give rows that a prevalence command wrote")
+    return row
+
+
+def _has(summary: ReportSummary | None, kind: str) -> bool:
+    if summary is None:
+        return False
+    names = {"prevalence"} if kind == "prevalence" else {*kind.split("|")}
+    return bool(names & {*summary.values}) or (summary.failed and kind == "prevalence")
+
+
+def _merged(old: ReportSummary, new: ReportSummary) -> ReportSummary:
+    """A summary with the values of one more row about it."""
+    first = new if new.sentences else old
+    return ReportSummary(
+        first.system,
+        sentences=first.sentences,
+        n_reviews=first.n_reviews or new.n_reviews,
+        values={**first.values, **old.values, **new.values},
+        left_out=first.left_out,
+        notes=(*old.notes, *new.notes),
+        failed=old.failed or new.failed,
+        threshold=first.threshold,
+    )
+
+
+def _digests(record: Product) -> Iterator[str]:
+    for summary in record.summaries:
+        yield input_digest(record, summary)
+        yield input_digest(record, summary, fields=True)
+
+
+def _clean(value: Any) -> Any:
+    """A JSON value in which no text drives anything; lengths of texts stay as they are."""
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        return {_text(str(key)): _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _text(text: str) -> str:
+    return inert(text.translate(_ONE_SPACE))
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    found = {name: _number(value) for name, value in values.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _number(value: object) -> float | None:
+    usable = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if usable and math.isfinite(value) else None  # type: ignore[arg-type]
+
+
+def _threshold(signature: str) -> float:
+    found = _THRESHOLD.search(signature)
+    return float(found[1]) if found else math.nan
+
+
+def _logit(p: float) -> float:
+    if math.isnan(p):
+        return p
+    return math.inf if p >= 1 else -math.inf if p <= 0 else math.log(p / (1 - p))

@@ -1,0 +1,518 @@
+"""What rows hold → one HTML file that needs no network, no server and no script to be read."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from prevalence.report.contents import NOT_ASKED
+from prevalence.report.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from jinja2 import Environment
+
+    from prevalence.report.contents import (
+        Contents,
+        ReportProduct,
+        ReportSentence,
+        ReportSummary,
+        SystemLine,
+    )
+
+__all__ = ["KINDS", "LARGE", "Page", "PageLink", "Plot", "render", "split_pages"]
+
+LARGE = 15_000_000
+"""Bytes above which a page is slow to open and hard to send."""
+
+KINDS = ("unsupported", "contradicted", "trivial", "redundant", "doubtful", "failed")
+_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_LONGEST_ANCHOR = 80
+_BAR = 200
+
+
+class Plot(NamedTuple):
+    """A picture inside the page.
+
+    Attributes:
+        about: what it shows, for those who do not see it too.
+        image: its bytes.
+        kind: ``svg+xml`` or ``png``.
+    """
+
+    about: str
+    image: bytes
+    kind: str = "svg+xml"
+
+    @property
+    def source(self) -> str:
+        """The picture as an address that nothing is requested from."""
+        return f"data:image/{self.kind};base64,{base64.b64encode(self.image).decode()}"
+
+
+class PageLink(NamedTuple):
+    """A page of a folder of pages."""
+
+    name: str
+    file: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a page shows of the contents.
+
+    Attributes:
+        title: its heading.
+        products: those that it details; None for all, the worst first.
+        summary: whether it has the systems table and what stands with it.
+        links: to the other pages.
+        plots: pictures.
+    """
+
+    title: str = "Opinion prevalence"
+    products: Sequence[ReportProduct] | None = None
+    summary: bool = True
+    links: Sequence[PageLink] = ()
+    plots: Sequence[Plot] = ()
+
+
+def render(contents: Contents, page: Page | None = None) -> str:
+    """The page as HTML.
+
+    Args:
+        contents: all rows, from which systems are counted in any case.
+        page: what to show of them.
+    """
+    page = page or Page()
+    products = contents.worst_first if page.products is None else list(page.products)
+    lines = contents.systems
+    order = [line.name for line in lines]
+    style, script = _asset("report.css"), _asset("report.js")
+    summary = _summary(contents, lines) if page.summary else _NO_SUMMARY
+    return _environment().get_template("report.html").render(
+        title=one_line(page.title),
+        pages=page.links,
+        plots=page.plots,
+        counts=_counts(contents),
+        systems=lines,
+        with_scores=any(line.statistics for line in lines),
+        left_away=_left_away(len(contents.products), len(products)) if not page.links else "",
+        kinds=_kinds(products),
+        products=_shown_products(contents, products, order),
+        signatures=contents.signatures,
+        footer="Made by prevalence. This file asks nothing of a network.",
+        # These go in unescaped: two files of the package, and JSON that has no "<" left.
+        style=style,
+        script=script,
+        data=_data(products, order),
+        policy=(
+            f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+            "img-src data:; base-uri 'none'; form-action 'none'"
+        ),
+        **summary,
+    )  # fmt: skip
+
+
+_NO_SUMMARY: dict[str, Any] = {
+    "facts": (), "columns": (), "calibrations": (), "duels": (), "correlations": (),
+    "failures": (), "top": "", "axis": None, "has_floor": False, "has_ceiling": False,
+}  # fmt: skip
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("prevalence.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["places"] = _places
+    return environment
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("prevalence.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+# ---- the top ---------------------------------------------------------------------------------
+
+
+class _Column(NamedTuple):
+    name: str
+    cells: Mapping[str, str]
+    title: str = ""
+
+
+def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
+    highest = [
+        value
+        for line in lines
+        if line.statistics is not None
+        for value in (
+            line.statistics.prevalence,
+            line.statistics.interval.high if line.statistics.interval else 0.0,
+            line.means.get("ceiling", 0.0),
+        )
+        if not math.isnan(value)
+    ]
+    top = min(1.0, math.ceil(10 * max(highest, default=1.0)) / 10) or 1.0
+
+    def axis(value: float) -> str:
+        return f"{_BAR * min(max(value, 0.0), top) / top:.1f}" if not math.isnan(value) else "0"
+
+    return {
+        "top": f"{top:g}",
+        "axis": axis,
+        "columns": [column for column in _columns(contents, lines) if any(column.cells.values())],
+        "facts": _facts(contents),
+        "calibrations": [_calibration(one) for one in contents.calibrations],
+        "duels": _duels(contents.duels),
+        "correlations": [
+            row for one in contents.correlations for row in one.get("rows", ())
+            if isinstance(row.get("value"), int | float)
+        ],
+        "failures": contents.failures,
+        "has_floor": any("floor" in line.means for line in lines),
+        "has_ceiling": any("ceiling" in line.means for line in lines),
+    }  # fmt: skip
+
+
+def _columns(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
+    """Columns of the systems table; one without a cell is not shown."""
+
+    def of(name: str, cell: Callable[[SystemLine], str], title: str = "") -> _Column:
+        return _Column(name, {line.name: cell(line) for line in lines}, title)
+
+    def known(name: str, cell: Callable[[Any], str], title: str = "") -> _Column:
+        return of(
+            name, lambda line: "" if line.statistics is None else cell(line.statistics), title
+        )
+
+    own = ("soft_prevalence", "ceiling_share")
+    further = [name for name in contents.figures if name not in own]
+    return [
+        known("prevalence", lambda s: _places(s.prevalence)),
+        known("95% interval", lambda s: (s.interval and
+              f"{_places(s.interval.low)}–{_places(s.interval.high)}") or ""),
+        of("vs best", _versus, "difference to the best system, and p of equal means"),
+        of("of ceiling", lambda line: _share(line.means.get("ceiling_share"))),
+        of("soft", lambda line: _places(line.means.get("soft_prevalence"))),
+        *(of(name.replace("_", " "), lambda line, name=name: _figure(line.means.get(name)))  # type: ignore[misc]
+          for name in further),
+        known("summaries", lambda s: f"{s.summaries:,}"),
+        known("failed", lambda s: f"{s.failed:,}" if s.failed else ""),
+        known("sentences", lambda s: _places(s.sentences, 1), "mean sentences a summary"),
+        known("trivial", lambda s: _share(s.trivial), "share of sentences"),
+        known("redundant", lambda s: _share(s.redundant), "share of sentences"),
+        known("unsupported", lambda s: _share(s.unsupported), "share of sentences"),
+        known("contradicted", lambda s: _share(s.contradicted),
+              "share of the reviews asked about its sentences that contradict them"),
+    ]  # fmt: skip
+
+
+def _versus(line: SystemLine) -> str:
+    pair = line.versus_best
+    if pair is None:
+        return ""
+    p = pair.p_values["bootstrap"]
+    shown = f"{pair.difference:+.3f}".replace("-", "−")
+    if math.isnan(p):
+        return shown
+    return f"{shown} (p {'< .001' if p < 0.001 else '= ' + f'{p:.3f}'[1:] if p < 1 else '= 1'})"
+
+
+class _Fact(NamedTuple):
+    name: str
+    value: str
+
+
+def _facts(contents: Contents) -> list[_Fact]:
+    counts = {
+        "summaries scored": contents.table.scored,
+        "failed": contents.table.failed,
+        "nothing left to score": contents.table.nothing_left,
+        "answers of reviews": contents.cells,
+        "doubtful answers": contents.doubtful,
+        **contents.work,
+    }
+    always = {"summaries scored", "failed", "doubtful answers"}
+    has_scores = bool(contents.table.scored or contents.table.failed)
+    return [
+        _Fact(name, f"{count:,}")
+        for name, count in counts.items()
+        if count or (has_scores and name in always)
+    ]
+
+
+class _Calibration(NamedTuple):
+    name: str
+    cells: Mapping[str, str]
+
+
+def _calibration(result: Mapping[str, Any]) -> _Calibration:
+    """Error rates on the pairs that no choice has seen: a second set, or cross-validation."""
+    crossed = result["dev"].get("cross_validation") or {}
+    found = result.get("test") or crossed.get("pooled") or result["dev"]
+    intervals = found.get("intervals") or {}
+
+    def share(name: str, *, miss: bool = False) -> str:
+        value = found.get(name)
+        if not isinstance(value, int | float):
+            return "–"
+        ends = intervals.get(name)
+        shown = _share(1 - value if miss else value)
+        if not ends or None in ends:
+            return shown
+        low, high = (1 - ends[1], 1 - ends[0]) if miss else ends
+        return f"{shown} [{_share(low)}–{_share(high)}]"
+
+    return _Calibration(
+        str(result["scorer"]),
+        {
+            "threshold": f"{result.get('threshold', math.nan):.4g}",
+            "pairs": f"{found.get('n', 0):,}",
+            "false supports": share("specificity", miss=True),
+            "misses": share("recall", miss=True),
+            "balanced accuracy": share("balanced_accuracy"),
+            "AUC": share("auc"),
+        },
+    )
+
+
+def _duels(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Wins, ties and losses by dimension and system, both orders counted."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        for verdict in (row.get("verdict_ab"), row.get("verdict_ba")):
+            for number, name in enumerate(("a", "b"), start=1):
+                tally = found.setdefault((str(row.get("dimension")), str(row.get(name))), [0, 0, 0])
+                if verdict in (0, 1, 2):
+                    tally[0 if verdict == number else 1 if verdict == 0 else 2] += 1
+    ordered = sorted(found.items(), key=lambda entry: (entry[0][0], -entry[1][0]))
+    return [
+        {"dimension": dimension, "system": system, "wins": w, "ties": t, "losses": n}
+        for (dimension, system), (w, t, n) in ordered
+    ]
+
+
+def _counts(contents: Contents) -> str:
+    products, systems = len(contents.products), len(contents.systems)
+    parts = [
+        _several(products, "product") if products else "",
+        _several(systems, "system") if systems else "",
+        _several(len(contents.calibrations), "calibration") if contents.calibrations else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _left_away(total: int, shown: int) -> str:
+    if shown == total:
+        return ""
+    return (
+        f"{shown:,} of {total:,} products are shown, those with the most faults; "
+        "the systems table counts all."
+    )
+
+
+# ---- products --------------------------------------------------------------------------------
+
+
+def _kinds(products: Sequence[ReportProduct]) -> list[dict[str, Any]]:
+    counts = dict.fromkeys(KINDS, 0)
+    for product in products:
+        for summary in product.summaries.values():
+            counts["failed"] += summary.failed
+            for sentence in summary.sentences:
+                for kind in sentence.kinds:
+                    counts[kind] += 1
+    return [{"name": kind, "count": f"{count:,}"} for kind, count in counts.items() if count]
+
+
+def _shown_products(
+    contents: Contents, products: Sequence[ReportProduct], order: Sequence[str]
+) -> list[dict[str, Any]]:
+    rows = {id(product): place for place, product in enumerate(contents.products)}
+    return [
+        {
+            "id": product.id,
+            "name": product.name,
+            "anchor": _anchor(product.id),
+            "row": rows[id(product)],
+            "summaries": [
+                _shown_summary(summary, _anchor(product.id)) for summary in _ordered(product, order)
+            ],
+        }
+        for product in products
+    ]
+
+
+def _ordered(product: ReportProduct, order: Sequence[str]) -> list[ReportSummary]:
+    return [product.summaries[name] for name in order if name in product.summaries]
+
+
+def _shown_summary(summary: ReportSummary, product: str) -> dict[str, Any]:
+    return {
+        "system": summary.system,
+        "anchor": f"{product}/{_anchor(summary.system)}",
+        "figures": _figures(summary),
+        "notes": summary.notes,
+        "failed": summary.failed,
+        "sentences": summary.sentences,
+        "n_reviews": summary.n_reviews,
+        "left_out": summary.left_out,
+    }
+
+
+def _figures(summary: ReportSummary) -> list[tuple[str, str]]:
+    """Values as they stand beside a system's name; the share of the ceiling in place of it."""
+    shown = dict(summary.values)
+    share = shown.pop("ceiling_share", None)
+    figures = [(name.replace("_", " "), _figure(value)) for name, value in shown.items()]
+    return figures if share is None else [*figures[:1], ("of ceiling", _share(share)), *figures[1:]]
+
+
+def _anchor(name: str) -> str:
+    """A name as part of an address; a very long one is cut and told apart by a digest."""
+    quoted = quote(name, safe="")
+    if len(quoted) <= _LONGEST_ANCHOR:
+        return quoted
+    digest = hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+    return f"{quoted[: _LONGEST_ANCHOR - 9].rpartition('%')[0] or quoted[:60]}~{digest}"
+
+
+# ---- what the script reads -------------------------------------------------------------------
+
+
+def _data(products: Sequence[ReportProduct], order: Sequence[str]) -> str:
+    """Texts of reviews once, a letter a decision, two digits of base 64 a probability."""
+    texts: dict[str, int] = {}
+    packed = [
+        {
+            "r": [
+                [texts.setdefault(review.text, len(texts)), review.id, review.rating]
+                for review in product.reviews
+            ],
+            "s": [_packed(summary, product) for summary in _ordered(product, order)],
+        }
+        for product in products
+    ]
+    whole = {"texts": list(texts), "products": packed}
+    data = json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _packed(summary: ReportSummary, product: ReportProduct) -> dict[str, Any]:
+    sentences = summary.sentences
+    packed: dict[str, Any] = {
+        "t": summary.threshold,
+        "d": [sentence.cells for sentence in sentences],
+        "p": [_probabilities(sentence.entailment) for sentence in sentences],
+    }
+    if any(sentence.contradiction for sentence in sentences):
+        packed["q"] = [_probabilities(sentence.contradiction) for sentence in sentences]
+    evidence = [entry for k, s in enumerate(sentences) for entry in _evidence(k, s, product)]
+    return packed | ({"e": evidence} if evidence else {})
+
+
+def _evidence(k: int, sentence: ReportSentence, product: ReportProduct) -> Iterable[list[Any]]:
+    for passage in sentence.evidence:
+        place = passage["review"]
+        chances = [_rounded(passage.get(name)) for name in ("entailment", "contradiction")]
+        entry = [k, place, passage["start"], passage["end"], *chances]
+        if place < len(product.reviews):
+            text = product.reviews[place].text
+            entry[2:4] = [_utf16(text, entry[2]), _utf16(text, entry[3])]
+            yield entry
+        else:
+            yield [*entry, passage.get("text", "")]
+
+
+def _utf16(text: str, offset: int) -> int:
+    """An offset in code points as one in the units that scripts count."""
+    return len(text[:offset].encode("utf-16-le")) // 2
+
+
+def _probabilities(values: Iterable[float | None]) -> str:
+    return "".join(_NO_PROBABILITY if p is None else _two_digits(p) for p in values)
+
+
+_NO_PROBABILITY = 2 * NOT_ASKED
+
+
+def _two_digits(p: float) -> str:
+    high, low = divmod(round(4095 * min(max(p, 0.0), 1.0)), 64)
+    return _DIGITS[high] + _DIGITS[low]
+
+
+def _rounded(p: float | None) -> float | None:
+    return None if p is None else round(p, 2)
+
+
+def _places(value: float | None, places: int = 3) -> str:
+    if value is None or math.isnan(value):
+        return "" if value is None else "–"
+    return f"{value:.{places}f}"
+
+
+def _figure(value: float | None) -> str:
+    """A figure of any scale: shares to three places, ratings to two, lengths to one or none."""
+    if value is None:
+        return ""
+    if value.is_integer() and abs(value) > 1:
+        return f"{value:,.0f}"
+    return _places(value, 3 if abs(value) <= 1 else 2 if abs(value) < 10 else 1)
+
+
+def _share(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "" if value is None else "–"
+    return f"{value:.0%}"
+
+
+def split_pages(contents: Contents, size: int, title: str) -> list[tuple[str, Page]]:
+    """Pages of a folder: the first has the systems, the others the products, the worst first.
+
+    Args:
+        contents: all rows.
+        size: products a page.
+        title: heading of all of them.
+
+    Returns:
+        File names and pages.
+    """
+    products = contents.worst_first
+    parts = [products[start : start + size] for start in range(0, len(products), size)]
+    names = [("systems", "index.html")]
+    names += [(str(number), f"page-{number}.html") for number in range(1, len(parts) + 1)]
+
+    def links(here: str) -> list[PageLink]:
+        return [PageLink(name, file, file == here) for name, file in names]
+
+    first = Page(title=title, products=(), links=links("index.html"))
+    pages = [("index.html", first)]
+    for (_, file), part in zip(names[1:], parts, strict=True):
+        pages.append((file, replace(first, products=part, summary=False, links=links(file))))
+    return pages

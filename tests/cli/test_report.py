@@ -1,0 +1,134 @@
+"""`prevalence report` and `prevalence score --report`, seen from outside."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+    Write = Callable[..., Path]
+
+
+@pytest.fixture
+def rows(score: Run, write: Write, boots: dict[str, Any], tmp_path: Path) -> Path:
+    """Rows of the boots with evidence."""
+    path = tmp_path / "rows.jsonl"
+    result = score(write(boots), "--evidence", "--output", path)
+    assert result.exit_code == 0, result.output
+    return path
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    text = page.read_text("utf-8")
+    start = text.index(">", text.index('id="data"')) + 1
+    data: dict[str, Any] = json.loads(text[start : text.index("</script>", start)])
+    return data
+
+
+def test_a_report_of_rows_and_records(run: Run, rows: Path, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    result = run("report", rows, "--records", tmp_path / "input.jsonl", "-o", page)
+    assert result.exit_code == 0, result.output
+    assert "1 products" in result.stderr
+    data = data_of(page)
+    assert data["texts"] == ["Such warm boots.", "warm warm boots", "they leak badly"]
+    good = data["products"][0]["s"][0]
+    assert good["d"] == ["ssn"]
+    assert good["e"] == [[0, 0, 0, 16, 1.0, None], [0, 1, 0, 15, 1.0, None]]
+
+
+def test_without_records_passages_come_from_the_rows(run: Run, rows: Path, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    assert run("report", rows, "-o", page, "--quiet").stderr == ""
+    data = data_of(page)
+    assert data["texts"] == []
+    assert data["products"][0]["s"][0]["e"][0][6] == "Such warm boots."
+
+
+def test_score_writes_the_same_page_by_itself(
+    run: Run, score: Run, rows: Path, tmp_path: Path
+) -> None:
+    own, later = tmp_path / "own.html", tmp_path / "later.html"
+    source = tmp_path / "input.jsonl"
+    assert score(source, "--evidence", "--report", own).exit_code == 0
+    assert run("report", rows, "--records", source, "-o", later).exit_code == 0
+    assert data_of(own) == data_of(later)
+
+
+def test_a_continued_run_reports_all_rows(score: Run, rows: Path, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    source = tmp_path / "input.jsonl"
+    again = score(source, "--evidence", "--output", rows, "--report", page)
+    assert again.exit_code == 0, again.output
+    assert data_of(page)["products"][0]["s"][0]["d"] == ["ssn"]
+    assert len(data_of(page)["texts"]) == 3
+
+
+def test_records_that_were_not_scored_are_left_out_and_counted(
+    run: Run, write: Write, boots: dict[str, Any], rows: Path, tmp_path: Path
+) -> None:
+    other = write({**boots, "reviews": ["Something else."]}, name="other.jsonl")
+    page = tmp_path / "r.html"
+    result = run("report", rows, "--records", other, "-o", page)
+    assert result.exit_code == 0
+    assert "1 products are not those that were scored" in result.stderr
+    assert data_of(page)["texts"] == []
+
+
+def test_pages_make_a_folder(run: Run, rows: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    assert run("report", rows, "--pages", 1, "-o", folder).exit_code == 0
+    assert sorted(p.name for p in folder.iterdir()) == ["index.html", "page-1.html"]
+
+
+def test_a_limit_is_said_in_the_page(
+    run: Run, score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    rows, page = tmp_path / "rows.jsonl", tmp_path / "r.html"
+    score(write(boots, {**boots, "id": "p2"}), "--output", rows)
+    assert run("report", rows, "-o", page, "--limit", 1).exit_code == 0
+    assert len(data_of(page)["products"]) == 1
+    assert "1 of 2 products are shown" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pages", "1", "--limit", "1"], "exclude each other"),
+        (["--doubt", "0.5"], "0.5 is not in the range"),
+    ],
+)
+def test_options_that_do_not_go(
+    run: Run, rows: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = run("report", rows, "-o", tmp_path / "r.html", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_places_that_cannot_be_written(run: Run, rows: Path, tmp_path: Path) -> None:
+    assert "is a folder" in run("report", rows, "-o", tmp_path).stderr
+    assert "is a file" in run("report", rows, "-o", rows, "--pages", 1).stderr
+    assert run("report", rows, "-o", rows).exit_code == 2
+    assert "no folder" in run("report", rows, "-o", tmp_path / "no" / "r.html").stderr
+
+
+def test_records_are_no_rows(run: Run, rows: Path, tmp_path: Path) -> None:
+    result = run("report", tmp_path / "input.jsonl", "-o", tmp_path / "r.html")
+    assert result.exit_code == 2
+    assert "no row of prevalence score" in result.stderr
+    assert "input.jsonl" in result.stderr
+
+
+def test_a_report_does_not_go_with_ray(run: Run, rows: Path, tmp_path: Path) -> None:
+    result = run("score", tmp_path / "input.jsonl", "--engine", "ray", "--report", "r.html")
+    assert result.exit_code == 2
+    assert "--report does not go with --engine ray" in result.stderr

@@ -1,0 +1,308 @@
+"""The page in a real browser: what it asks for, what it shows, and how it is used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from prevalence.records import Product, Review, Summary, input_digest
+from prevalence.report.contents import Contents
+from prevalence.report.page import render
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = Path(sys.prefix, "axe", "node_modules", "axe-core", "axe.min.js")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)")
+
+REVIEWS = ("Nice box. It is bright!", "It is dim.", "Bright enough. Cheap.")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Opens a page of rows and records; afterwards it must have asked for and said nothing."""
+    contexts, said = [], []
+
+    def opened(rows, records=(), *, fragment="", width=1280, **options):
+        contents = Contents()
+        for one in rows:
+            contents.add(one)
+        contents.attach(records)
+        path = tmp_path / "report.html"
+        path.write_text(render(contents), encoding="utf-8")
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        own = path.as_uri()
+        page.on("request", lambda r: None if r.url.partition("#")[0] == own else said.append(r.url))
+        page.goto(own + fragment)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+@pytest.fixture
+def lamp(rows):
+    """The two products, the first with its record, ratings and passages."""
+    reviews = (Review(REVIEWS[0], "r0", {"rating": 5}), Review(REVIEWS[1], "r1", {"rating": 1}),
+               Review(REVIEWS[2], "r2", {"rating": 5}))  # fmt: skip
+    record = Product("p/1", reviews, (Summary("good", "x"), Summary("bad", "y")), name="desk lamp")
+    for one, summary in zip(rows, record.summaries, strict=False):
+        one["input_digest"] = input_digest(record, summary)
+    rows[1]["sentences"][1]["evidence"] = [
+        {"review": 0, "start": 10, "end": 23, "text": "It is bright!", "entailment": 0.97,
+         "contradiction": 0.01},
+        {"review": 1, "start": 0, "end": 10, "text": "It is dim.", "entailment": 0.02,
+         "contradiction": 0.91},
+    ]  # fmt: skip
+    rows[1]["sentences"][1]["contradiction"] = [0.05, 0.8, 0.2]
+    return rows, [record]
+
+
+def visible_rows(page):
+    return page.locator("tbody tr[id]:visible").evaluate_all("rows => rows.map(row => row.id)")
+
+
+def test_cells_tell_their_state_by_glyph_colour_and_name(show, lamp):
+    page = show(*lamp)
+    row = page.locator('[id="p%2F1/bad/1"]')
+    cells = row.locator("button.cell")
+    assert cells.all_inner_texts() == ["✓", "✗", "·"]
+    names = cells.evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    assert names == [
+        "review 0 (r0), rated 5: supports",
+        "review 1 (r1), rated 1: contradicts",
+        "review 2 (r2), rated 5: silent, doubtful",
+    ]
+    looks = cells.evaluate_all(
+        "all => all.map(one => getComputedStyle(one)).map(s => "
+        "[s.backgroundColor, s.backgroundImage])"
+    )
+    assert len({colour for colour, _ in looks}) == 3
+    assert ["gradient" in hatch for _, hatch in looks] == [False, False, True]
+    masked = page.locator('[id="p%2F1/bad/2"]')
+    assert masked.locator("button.cell").all_inner_texts() == ["–", "–", "–"]
+    assert "repeats sentence 1" in masked.inner_text()
+
+
+def test_a_cell_opens_its_review_with_the_passage_marked(show, lamp):
+    page = show(*lamp)
+    cell = page.locator('[id="p%2F1/bad/1"] button.cell').first
+    cell.click()
+    panel = page.locator("#panel")
+    assert panel.locator("blockquote").inner_text() == REVIEWS[0]
+    assert panel.locator("mark").all_inner_texts() == ["It is bright!"]
+    answer = panel.locator(".answer").inner_text()
+    assert "P(entailment) 0.90" in answer
+    assert "P(contradiction) 0.05" in answer
+    assert "passage alone: entailment 0.97, contradiction 0.01" in answer
+    assert "threshold 0.5" in answer
+    sides = panel.locator(".sides section")
+    assert [side.locator("li").count() for side in sides.all()] == [1, 1]
+    assert "It is dim." in sides.nth(1).inner_text()
+    panel.get_by_label("Next review").click()
+    assert panel.locator("mark").all_inner_texts() == ["It is dim."]
+    page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    assert cell.evaluate("one => document.activeElement === one")
+
+
+def test_the_keyboard_alone_is_enough(show, lamp):
+    page = show(*lamp)
+    stops = page.locator('[id="p%2F1/bad"] button.cell[tabindex="0"]')
+    assert stops.count() == 1
+    stops.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("review 1")
+    assert page.evaluate("document.activeElement.closest('tr').id") == "p%2F1/bad/1"
+    assert stops.count() == 1
+    page.keyboard.press("Enter")
+    assert page.locator("#panel mark").inner_text() == "It is dim."
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"),
+    [
+        ("unsupported", ["p%2F1/bad/3"]),
+        ("contradicted", ["p%2F1/bad/1"]),
+        ("trivial", ["p%2F1/bad/0"]),
+        ("redundant", ["p%2F1/bad/2"]),
+        ("doubtful", ["p%2F1/bad/1"]),
+    ],
+)
+def test_a_filter_leaves_its_sentences(show, lamp, kind, left):
+    page = show(*lamp)
+    everything = visible_rows(page)
+    page.click(f"button[data-kind={kind}]")
+    assert visible_rows(page) == left
+    assert page.inner_text("#found") == "1 sentences, 1 products"
+    page.click("#clear")
+    assert visible_rows(page) == everything
+
+
+def test_failed_summaries_can_be_found(show, lamp, row):
+    rows, records = lamp
+    failed = row("p3", "good", [], prevalence=None, error="in.jsonl:3: no reviews")
+    page = show([*rows, failed], records)
+    assert page.locator(".product").first.get_attribute("id") == "p3"
+    page.click("button[data-kind=failed]")
+    assert page.locator("article:visible").count() == 1
+    assert "no reviews" in page.locator("article:visible").inner_text()
+
+
+def test_search_looks_at_sentences_names_and_reviews(show, lamp):
+    page = show(*lamp)
+    for words, count in (("CHEAP", 6), ("it flies", 1), ("desk", 5), ("nowhere", 0)):
+        # "cheap" stands in a sentence of p2 and in a review of p/1, whose sentences all stay.
+        page.fill("#find", words)
+        page.wait_for_function(
+            "([n]) => document.querySelector('#found').textContent.startsWith(`${n} sentences`)",
+            arg=[count],
+        )
+        assert len(visible_rows(page)) == count
+
+
+def test_ratings_choose_reviews(show, lamp):
+    page = show(*lamp)
+    page.select_option("#rating", "1")
+    # The reviewer who gave 1 contradicts one sentence and supports one.
+    assert visible_rows(page) == ["p%2F1/good/0", "p%2F1/bad/1"]
+    faded = page.locator('[id="p%2F1/bad/1"] button.cell').evaluate_all(
+        "all => all.map(one => one.classList.contains('off'))"
+    )
+    assert faded == [True, False, True]
+
+
+def test_two_systems_stand_side_by_side(show, lamp):
+    page = show(*lamp)
+    page.select_option("#first", "good")
+    assert page.locator("article:visible").count() == 2
+    page.select_option("#second", "bad")
+    boxes = [page.locator(f'[id="p%2F1/{name}"]').bounding_box() for name in ("good", "bad")]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] != boxes[1]["x"]
+
+
+def test_products_can_stand_as_in_the_rows(show, lamp):
+    rows, records = lamp
+    page = show([rows[2], rows[3], rows[0], rows[1]], records)
+    ids = "all => all.map(one => one.id)"
+    assert page.locator(".product").evaluate_all(ids) == ["p%2F1", "p2"]
+    page.select_option("#order", "rows")
+    assert page.locator(".product").evaluate_all(ids) == ["p2", "p%2F1"]
+
+
+def test_a_link_leads_to_its_sentence(show, lamp):
+    page = show(*lamp, fragment="#p%2F1/bad/3")
+    row = page.locator("tr.here")
+    assert row.get_attribute("id") == "p%2F1/bad/3"
+    playwright.expect(row).to_be_in_viewport()
+    page.click("button[data-kind=trivial]")
+    assert not row.is_visible()
+    page.evaluate("location.hash = '#p2/bad/0'")
+    page.wait_for_selector('[id="p2/bad/0"].here:visible')
+    link = page.locator('[id="p2/bad/0"] a.link')
+    assert link.get_attribute("href") == "#p2/bad/0"
+
+
+def test_cells_are_drawn_when_their_product_comes_into_view(show, row, sentence):
+    page = show([row(f"p{n}", "s", [sentence("It is bright.", [0])]) for n in range(60)])
+    drawn = "() => document.querySelectorAll('.product[data-done]').length"
+    page.wait_for_function("() => document.querySelector('.product[data-done]')")
+    assert page.evaluate(drawn) < 60
+    last = page.locator(".product").last
+    assert last.locator("button.cell").count() == 0
+    last.scroll_into_view_if_needed()
+    page.wait_for_function("() => [...document.querySelectorAll('.product')].pop().dataset.done")
+    assert last.locator("button.cell").count() == 3
+
+
+def test_print_has_every_product_with_its_cells_and_no_tools(show, row, sentence):
+    page = show([row(f"p{n}", "s", [sentence("It is bright.", [0])]) for n in range(60)])
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".product:visible").count() == 60
+    assert page.locator(".product button.cell:visible").count() == 180
+    assert not page.locator(".tools").is_visible()
+    assert len(page.pdf()) > 10_000
+
+
+def test_it_is_readable_without_scripts(show, lamp):
+    page = show(*lamp, java_script_enabled=False)
+    text = page.inner_text("main")
+    assert "It flies." in text
+    assert "1/3 1 against" in text
+    assert "0.833" in text
+    assert not page.locator(".tools").is_visible()
+    assert page.locator("button").count() == page.locator("button:not(:visible)").count()
+
+
+def test_hostile_texts_render_as_text(show, hostile_texts, row, sentence):
+    rows, records = [], []
+    for place, text in enumerate(hostile_texts):
+        reviews = (Review(text, text),) * 3
+        record = Product(f"p{place}", reviews, (Summary("s", "x"),), name=text)
+        passage = {"review": 0, "start": 0, "end": len(text), "text": text, "entailment": 0.9}
+        one = row(f"{text}-{place}"[:5000], text, [sentence(text, [0], evidence=[passage])],
+                  warning=text, input_digest=input_digest(record, record.summaries[0]))  # fmt: skip
+        rows.append(one)
+        records.append(record)
+    page = show(rows, records, width=400)
+    for place in range(len(rows)):
+        product = page.locator(".product").nth(place)
+        product.scroll_into_view_if_needed()
+        product.locator("button.cell").first.click()
+        assert page.locator("#panel mark").count() == 1
+        page.keyboard.press("Escape")
+    assert page.evaluate("window.attacked") is None
+    assert page.locator("img").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert "<script>window.attacked = 1</script>" in page.inner_text("main")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280, 2560])
+def test_no_serious_fault_of_accessibility(show, lamp, scheme, width):
+    if not AXE.is_file():
+        pytest.skip(f"no axe-core at {AXE} (npm install --prefix {AXE.parents[2]} axe-core)")
+    page = show(*lamp, width=width, color_scheme=scheme)
+    page.wait_for_selector("button.cell")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = []
+    for opened in (False, True):
+        if opened:
+            page.locator('[id="p%2F1/bad/1"] button.cell').first.click()
+        result = page.evaluate("axe.run()")
+        found += [
+            (fault["id"], node["html"][:200], node.get("failureSummary"))
+            for fault in result["violations"]
+            if fault["impact"] in {"serious", "critical"}
+            for node in fault["nodes"]
+        ]
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [400, 1280, 2560])
+def test_the_page_is_never_wider_than_the_window(show, lamp, width):
+    page = show(*lamp, width=width)
+    page.wait_for_selector("button.cell")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

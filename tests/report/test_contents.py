@@ -1,0 +1,172 @@
+"""Rows of every command as the report reads them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence.errors import InputError
+from prevalence.records import Product, Review, Summary, input_digest
+from prevalence.report.contents import Contents, read_rows
+
+
+def filled(rows, **options):
+    contents = Contents(**options)
+    for one in rows:
+        contents.add(one)
+    return contents
+
+
+def test_cells_have_four_states_and_doubt(rows):
+    product = filled(rows).products[0]
+    # .45 has odds .82, within 1.5 of the threshold's odds 1; .1 and .9 are far.
+    assert [s.cells for s in product.summaries["bad"].sentences] == ["---", "scN", "---", "nnn"]
+    assert [s.mask for s in product.summaries["bad"].sentences] == [
+        "trivial: follows from having bought it", None, "repeats sentence 1", None,
+    ]  # fmt: skip
+    assert [s.kinds for s in product.summaries["bad"].sentences] == [
+        ("trivial",), ("contradicted", "doubtful"), ("redundant",), ("unsupported",),
+    ]  # fmt: skip
+
+
+@given(
+    p=st.floats(0.001, 0.999), threshold=st.floats(0.01, 0.99), doubt=st.floats(1.01, 4)
+)  # fmt: skip
+def test_doubt_is_a_ratio_of_odds(p, threshold, doubt):
+    ratio = (p / (1 - p)) / (threshold / (1 - threshold))
+    if math.isclose(max(ratio, 1 / ratio), doubt, rel_tol=1e-6):
+        return
+    one = {
+        "schema": 1, "id": "p", "system": "s", "prevalence": 0.0, "n_reviews": 1,
+        "signature": f"prev|thr:{threshold!r}|v:0",
+        "sentences": [{"text": "x", "start": 0, "end": 1, "support": 0, "supporting_reviews": [],
+                       "contradicting_reviews": None, "trivial": False, "redundant_with": None,
+                       "entailment": [p]}],
+    }  # fmt: skip
+    contents = filled([one], doubt=doubt)
+    assert contents.doubtful == (max(ratio, 1 / ratio) < doubt)
+    assert contents.cells == 1
+
+
+def test_systems_are_ordered_and_compared_with_the_best(rows):
+    good, bad = filled(rows).systems
+    # good: (2/3 + 3/3) / 2; bad: (1/12 + 1/3) / 2.
+    assert good.statistics.prevalence == pytest.approx(5 / 6)
+    assert good.versus_best is None
+    assert bad.statistics.prevalence == pytest.approx(5 / 24)
+    assert bad.versus_best.difference == pytest.approx(-15 / 24)
+
+
+def test_failures_come_first_and_then_the_most_faults(rows):
+    contents = filled([rows[2], rows[0], rows[1]])
+    assert [product.id for product in contents.worst_first] == ["p/1", "p2"]
+    contents.add({**rows[0], "id": "p3", "prevalence": None, "sentences": [], "error": "in:3: bad"})
+    assert contents.worst_first[0].id == "p3"
+    assert contents.worst_first[0].summaries["good"].notes == ("in:3: bad",)
+    assert contents.table.failed == 1
+
+
+def test_profiles_and_score_rows_join_the_prevalence_of_a_summary(rows):
+    left_out = [
+        {"text": "a", "support": 1, "reviews": [0]},
+        {"text": "b", "support": 2, "reviews": [0, 1]},
+    ]
+    profile = {"coverage": 0.4, "left_out": left_out}
+    contents = filled([
+        {**rows[0], "profile": profile, "ceiling": 0.8},
+        {"schema": 1, "id": "p/1", "system": "good", "metrics": {"rouge-1": 0.25, "none": None}},
+        {"schema": 1, "id": "p/1", "system": "human", "metrics": {"rouge-1": 0.5}},
+    ])  # fmt: skip
+    summary = contents.products[0].summaries["good"]
+    assert summary.values == {
+        "prevalence": pytest.approx(2 / 3), "ceiling": 0.8, "coverage": 0.4, "rouge-1": 0.25,
+    }  # fmt: skip
+    assert [one["text"] for one in summary.left_out] == ["b", "a"]
+    assert [line.name for line in contents.systems] == ["good", "human"]
+    assert contents.systems[1].means == {"rouge-1": 0.5}
+    assert len(contents.products) == 1
+
+
+def test_the_same_summary_of_another_file_is_another_system(rows):
+    contents = Contents()
+    for source in ("small", "large"):
+        for one in rows:
+            contents.add(one, source=source)
+    names = [line.name for line in contents.systems]
+    assert sorted(names) == ["bad", "bad (large)", "good", "good (large)"]
+    assert len(contents.products) == 2
+
+
+def test_the_same_id_twice_in_a_file_is_another_product(rows):
+    contents = filled([rows[0], rows[0]])
+    assert [product.id for product in contents.products] == ["p/1", "p/1 (2)"]
+    assert contents.systems[0].statistics.summaries == 2
+    assert contents.systems[0].statistics.interval is not None
+
+
+def test_records_are_matched_by_what_was_scored(rows):
+    record = Product(
+        "p/1", (Review("a", "r0", {"rating": 4}), Review("b"), Review("c")),
+        (Summary("good", "It is bright."),), name="lamp",
+    )  # fmt: skip
+    other = Product("p2", (Review("x"),), (Summary("good", "It is cheap."),))
+    contents = filled([
+        {**rows[0], "input_digest": input_digest(record, record.summaries[0])},
+        {**rows[2], "input_digest": "0" * 16},
+    ])  # fmt: skip
+    contents.attach([record, other])
+    assert contents.products[0].name == "lamp"
+    assert contents.products[0].reviews[0] == ("a", "r0", 4.0)
+    assert contents.products[1].reviews == ()
+    assert contents.unmatched == 1
+
+
+def test_other_results_are_kept_and_unknown_ones_refused():
+    contents = Contents()
+    contents.add({"scorer": "rouge1-precision", "threshold": 0.4, "dev": {"n": 3}})
+    contents.add({"analysis": "correlate", "rows": []})
+    contents.add({"schema": 1, "id": "p", "a": "x", "b": "y", "verdict_ab": 1, "verdict_ba": 0})
+    assert (len(contents.calibrations), len(contents.correlations), len(contents.duels)) == (
+        1,
+        1,
+        1,
+    )
+    with pytest.raises(InputError, match="no row of prevalence score"):
+        contents.add({"premise": "x"})
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}\n{"a": 2}\n', '[{"a": 1}, {"a": 2}]'])
+def test_lines_and_arrays_are_read(tmp_path, text):
+    path = tmp_path / "rows"
+    path.write_text(text)
+    assert list(read_rows(path)) == [{"a": 1}, {"a": 2}]
+
+
+def test_one_object_over_several_lines_is_read(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"a": 1, "b": [2]}, indent=1))
+    assert list(read_rows(path)) == [{"a": 1, "b": [2]}]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b'{"a": 1}\nnot json\n', r"rows:2: no JSON object"),
+        (b"[1]", r"rows: entry 0: no JSON object"),
+        (b"\xff\xfe", "not UTF-8"),
+    ],
+)
+def test_what_is_no_row_is_refused_with_its_place(tmp_path, data, message):
+    path = tmp_path / "rows"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        list(read_rows(path))
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        list(read_rows(tmp_path / "none"))

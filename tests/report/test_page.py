@@ -1,0 +1,175 @@
+"""The page without a browser: what is in it, and that nothing in it can run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+from prevalence.records import Product, Review, Summary, input_digest
+from prevalence.report.contents import Contents
+from prevalence.report.page import Page, Plot, render, split_pages
+
+
+class Reader(HTMLParser):
+    """Collects tags, their attributes, ids and the contents of scripts."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.raw, self.text, self._in = [], {}, [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag in ("script", "style"):
+            self._in.append(tag)
+
+    def handle_endtag(self, tag):
+        if self._in and self._in[-1] == tag:
+            self._in.pop()
+
+    def handle_data(self, data):
+        if self._in:
+            self.raw.setdefault(self._in[-1], []).append(data)
+        else:
+            self.text.append(data)
+
+    @property
+    def ids(self):
+        return [attributes["id"] for _, attributes in self.tags if "id" in attributes]
+
+
+def page_of(rows, records=(), **options):
+    contents = Contents()
+    for one in rows:
+        contents.add(one)
+    contents.attach(records)
+    return render(contents, Page(**options) if options else None)
+
+
+def data_of(html):
+    return json.loads(Reader(html).raw["script"][0])
+
+
+def test_it_holds_systems_sentences_and_counts_without_a_script(rows):
+    text = " ".join("".join(Reader(page_of(rows)).text).split())
+    assert "good" in text
+    assert "0.833" in text
+    assert "−0.625 (p" in text
+    assert "It is bright.1/3 1 against" in text
+    assert "Very bright. repeats sentence 1–" in text
+
+
+def test_every_sentence_has_an_address(rows):
+    ids = Reader(page_of(rows)).ids
+    assert {"p%2F1", "p%2F1/bad", "p%2F1/bad/3", "p2/good/0"} <= {*ids}
+    assert len(ids) == len({*ids})
+
+
+def test_scripts_and_styles_are_those_of_the_policy(rows):
+    reader = Reader(page_of(rows))
+    policy = next(a["content"] for t, a in reader.tags if a.get("http-equiv"))
+    for tag, content in (("script", reader.raw["script"][1]), ("style", reader.raw["style"][0])):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+
+
+def test_nothing_is_requested_and_no_attribute_runs(rows):
+    for tag, attributes in Reader(page_of(rows, plots=[Plot("a plot", b"<svg/>")])).tags:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        assert tag not in {"link", "iframe", "object", "embed", "base"}
+        for name in ("src", "href"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/"))
+
+
+def test_hostile_texts_stay_texts(hostile_text, row, sentence):
+    text = hostile_text
+    profile = {text: 0.5, "left_out": [{"text": text, "support": 1, "reviews": [0]}]}
+    hostile = row(text, text, [sentence(text, [0])], warning=text, signature=text, profile=profile)
+    record = Product("p", (Review(text, text),) * 3, (Summary("s", "x"),), name=text)
+    hostile["input_digest"] = input_digest(record, record.summaries[0])
+    html = page_of([hostile], [record], title=text)
+    html.encode()
+    reader = Reader(html)
+    plain = Reader(page_of([row("p", "s", [sentence("x", [0])])]))
+    allowed = {tag for tag, _ in plain.tags} | {"small", "p", "details", "summary", "ul", "li"}
+    assert {tag for tag, _ in reader.tags} <= allowed
+    assert not [a for _, attributes in reader.tags for a in attributes if a.startswith("on")]
+    assert len(reader.raw["script"]) == 2
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b\u2028]", html)
+    assert data_of(html)["texts"][0][:20] == page_text(text)[:20]
+
+
+def page_text(text):
+    return re.sub("[\u202a-\u202e\u2066-\u2069\x1b\u2028\ud800-\udfff]", "␦", text)
+
+
+def test_reviews_are_stored_once_and_decisions_packed(rows):
+    record = Product("p/1", (Review("same"), Review("same"), Review("other")),
+                     (Summary("good", "It is bright."),))  # fmt: skip
+    digest = input_digest(record, record.summaries[0])
+    data = data_of(page_of([{**rows[0], "input_digest": digest}, rows[1]], [record]))
+    assert data["texts"] == ["same", "other"]
+    product = data["products"][0]
+    assert product["r"] == [[0, None, None], [0, None, None], [1, None, None]]
+    assert product["s"][0]["d"] == ["ssn"]
+    assert product["s"][1]["d"] == ["---", "scN", "---", "nnn"]
+    # .9 · 4095 = 3685.5 → 3686 = 57 · 64 + 38: "5", "m"; .1 → 410 = 6 · 64 + 26: "G", "a".
+    assert product["s"][0]["p"] == ["5m5mGa"]
+    assert product["s"][0]["t"] == 0.5
+
+
+def test_offsets_of_passages_count_as_scripts_do(row, sentence):
+    # The face takes two of the units that scripts count.
+    text = "\N{GRINNING FACE} bright."
+    record = Product("p", (Review(text),), (Summary("good", "x"),))
+    passage = {"review": 0, "start": 2, "end": 9, "text": "bright.", "entailment": 0.987,
+               "contradiction": None}  # fmt: skip
+    one = row("p", "good", [sentence("Bright.", [0], m=1, evidence=[passage])])
+    one["input_digest"] = input_digest(record, record.summaries[0])
+    assert data_of(page_of([one], [record]))["products"][0]["s"][0]["e"] == [
+        [0, 0, 3, 10, 0.99, None]
+    ]
+    assert data_of(page_of([one]))["products"][0]["s"][0]["e"] == [
+        [0, 0, 2, 9, 0.99, None, "bright."]
+    ]
+
+
+def test_error_rates_of_a_calibration_are_shown():
+    figures = {"n": 120, "specificity": 0.8, "recall": 0.9, "balanced_accuracy": 0.85, "auc": 0.9,
+               "intervals": {"specificity": [0.7, 0.85]}}  # fmt: skip
+    html = page_of([{"scorer": "rouge1-precision", "threshold": 0.375, "dev": figures}])
+    text = " ".join(Reader(html).text)
+    assert "20% [15%–30%]" in text
+    assert "10%" in text
+
+
+def test_duels_are_counted_in_both_orders():
+    duel = {"schema": 1, "id": "p", "a": "x", "b": "y", "dimension": "d", "verdict_ab": 1}
+    text = " ".join("".join(Reader(page_of([{**duel, "verdict_ba": 0}])).text).split())
+    assert "dx110" in text.replace(" ", "")
+    assert "dy011" in text.replace(" ", "")
+
+
+def test_pages_hold_every_product_once_and_link_to_each_other(rows):
+    contents = Contents()
+    for one in rows:
+        contents.add(one)
+    pages = split_pages(contents, 1, "Report")
+    assert [name for name, _ in pages] == ["index.html", "page-1.html", "page-2.html"]
+    html = {name: render(contents, page) for name, page in pages}
+    assert [len(data_of(text)["products"]) for text in html.values()] == [0, 1, 1]
+    assert "p%2F1/bad/0" in Reader(html["page-1.html"]).ids
+    assert 'href="page-2.html"' in html["page-1.html"]
+    assert "0.833" in html["index.html"]
+
+
+def test_very_long_names_get_short_addresses_of_their_own(row, sentence):
+    rows = [row("é" * 9_000 + end, "s", [sentence("x", [0])]) for end in "ab"]
+    anchors = [one for one in Reader(page_of(rows)).ids if one.startswith("%C3")]
+    assert len({*anchors}) == len(anchors)
+    assert max(map(len, anchors)) < 100
