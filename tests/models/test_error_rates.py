@@ -7,7 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from prevalence.cli import main
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.error_rates import ERRORS_FILE, error_rates_of, read_errors_file
 from prevalence.nli.scorer import NLIScorer
@@ -89,3 +91,19 @@ def test_unknown_rates_and_other_thresholds_are_refused(fake_scorer):
         Engine(fake_scorer(), ScoringOptions(corrected=True))
     with pytest.raises(ConfigurationError, match=r"own threshold 0\.5, and 0\.3 was asked for"):
         Engine(fake_scorer(errors=RATES), ScoringOptions(corrected=True, threshold=0.3))
+
+
+def test_the_command_shows_corrected_scores_with_an_interval(measured):
+    lamps = TINY.parent / "lamps.jsonl"
+    found = CliRunner().invoke(
+        main, ["score", str(lamps), "--model", str(measured), "--corrected", "--no-cache", "-q"]
+    )
+    assert found.exit_code == 0, found.output
+    header = found.stdout.splitlines()[0]
+    assert "corrected" in header
+    assert "its interval" in header
+    assert "|corr:0.8000/0.9000|" in found.stdout
+    refused = CliRunner().invoke(main, ["score", str(lamps), "--model", str(TINY), "--corrected"])
+    assert refused.exit_code == 2
+    assert "error rates are measured" in refused.stderr
+    assert refused.stderr.count("\n") == 1
