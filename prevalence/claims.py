@@ -46,7 +46,7 @@ from prevalence.clauses import (
     without_discourse,
     without_first,
 )
-from prevalence.english import Token, is_plural, singular_verb, tagged
+from prevalence.english import Token, is_plural, singular_verb, tagged, word_set
 from prevalence.quantities import Quantity, after_frame, people_at
 from prevalence.sentences import Sentence, get_splitter
 
@@ -212,7 +212,7 @@ class _Folding:
             return []
         while words and words[-1].text in ENDS:
             words = words[:-1]
-        self._rest = pieces_of(words)[::-1]
+        self._rest = _with_lists_of_adjectives(pieces_of(words))[::-1]
         while self._rest:
             piece = self._rest.pop()
             if self._drafts:
@@ -237,7 +237,9 @@ class _Folding:
             self._follow(piece)
         elif self._lead and self._lead[0].tag == "sub" and not piece.comma:
             self._lead += [*piece.glue, *piece.words]
-        elif shape == "clause" and piece.joint in CONTRASTS and not self._is_answered():
+        elif (
+            shape == "clause" and piece.joint in CONTRASTS - {"however"} and not self._is_answered()
+        ):
             self._fragment(piece._replace(words=[*piece.glue, *piece.words]))
         elif shape == "clause":
             self._clause(piece)
@@ -481,7 +483,7 @@ class _Folding:
         if core is None or (piece.joint in {"or", "nor"} and not or_distributes(draft.words, core)):
             return False
         begin = adjective_start(draft.words, core)
-        if begin is None:
+        if begin is None or (piece.words[0].tag == "ing" and draft.words[begin].tag != "adj"):
             return False
         shared, words = draft.words[:begin], without_first(piece.words, {"also", "then"})
         if piece.joint == "nor":
@@ -532,11 +534,11 @@ class _Folding:
         """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
         linked = draft.words[core.main].low in BE
-        if linked and left[0].tag == "adj" and is_predicate(left):
+        if (linked and left[0].tag == "adj" and is_predicate(left)) or _is_sealed(draft):
             return False
         paired = left[0].low in {"both", "either"}
         left = left[paired:]
-        if not left or not self._both_stand(draft, left, right):
+        if not left or not (piece.comma or self._both_stand(draft, left, right)):
             return False
         if paired:
             draft.words, draft.changed = [*draft.words[:begin], *left], True
@@ -582,7 +584,7 @@ class _Folding:
     def _next_ing(self, draft: _Draft, piece: Piece) -> bool:
         """One word more, or "making it ideal for travel": the subject is ideal for travel."""
         if piece.joint in {"and", "or"} and len(piece.words) == 1:
-            return self._next_noun(draft, piece)
+            return self._next_adjective(draft, piece) or self._next_noun(draft, piece)
         return piece.comma and self._made(draft, piece, piece.words)
 
     def _made(self, draft: _Draft, piece: Piece, words: list[Token]) -> bool:
@@ -627,7 +629,8 @@ class _Folding:
                 return None
             return [*words[1 : doing[0]], words[doing[0]].reworded(verb, "verb"),
                     *words[doing[0] + 1 :]]  # fmt: skip
-        if doing or not is_modified(words[1:]):
+        being = any(word.low in {"being", "having"} for word in words)
+        if doing or being or not is_modified(words[1:]):
             return None
         subject = draft.words[draft.lead : core.first]
         verb = "have" if is_plural(head_of(subject).low) else "has"
@@ -681,10 +684,39 @@ def _is_sealed(draft: _Draft) -> bool:
     return any(word.tag in {"sub", "rel"} for word in draft.words[core.main + 1 :])
 
 
+_STATES = word_set("""
+loaded filled packed made built designed priced located seasoned cooked stocked staffed covered
+suited topped crafted equipped maintained organized presented prepared served decorated packaged
+""")
+"""Past forms that say what something is, whatever follows them."""
+
+
+def _with_lists_of_adjectives(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, with "fresh | and healthy food" after another noun made one."""
+    found: list[Piece] = []
+    for piece in pieces:
+        adjective = found[-1] if len(found) > 1 else None
+        noun = (
+            adjective is not None
+            and piece.joint == "and"
+            and not piece.comma
+            and all(word.tag == "adj" for word in adjective.words)
+            and found[-2].words[-1].tag == "noun"
+            and shape_of(piece.words) == "noun"
+        )
+        if noun and adjective is not None:
+            found[-1] = adjective._replace(words=[*adjective.words, *piece.glue, *piece.words])
+        else:
+            found.append(piece)
+    return found
+
+
 def _is_participle(draft: _Draft, core: Core, words: list[Token]) -> bool:
     """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
     linked = draft.words[core.main].low in BE
     first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
+    if linked and first.low in _STATES:
+        return True
     return linked and first is words[-1] and first.tag == "verb" and first.low.endswith("ed")
 
 

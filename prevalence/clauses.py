@@ -196,6 +196,8 @@ def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
 def is_finite(words: Sequence[Token], place: int) -> bool:
     """Whether the word there is a verb that has a tense."""
     token = words[place]
+    if place and words[place - 1].tag == "to":
+        return False
     if token.tag == "pron" and "'" in token.low and token.low != "let's":
         return True
     if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words):
@@ -323,7 +325,8 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     subject = _subject(words, core)
     first = next((w for w in piece.words if w.tag in {"verb", "base", "aux"}), piece.words[0])
     if first.tag == "aux":
-        return subject
+        asked = first.low in {"do", "don't"} and not is_plural(head_of(subject).low)
+        return None if asked else subject
     helped = _helps(words, core, first)
     bare = is_base(first.low) and first.low not in _SAME_PAST
     if bare and not helped and not _takes_base(words, core, comma=piece.comma):
@@ -410,13 +413,18 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
             return starts[nth - 1]
     named = {"det", "poss"}
     nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
-    return starts[0] if right[0].tag == "det" and widest and not nearest else starts[-1]
+    wide = right[0].tag == "det" and widest and not nearest and words[core.main].low not in BE
+    return starts[0] if wide else starts[-1]
 
 
 def _nouns_begin(words: list[Token], core: Core) -> list[int]:
     """Where nouns begin after the verb; none where "between" holds two of them together."""
     after = core.main + 1
-    while after < len(words) and words[after].tag in {"adv", "neg"}:
+    while (
+        after + 1 < len(words)
+        and words[after].tag in {"adv", "neg"}
+        and (words[after + 1].tag not in {"adj", "adv"})
+    ):
         after += 1
     if after >= len(words) or any(word.low == "between" for word in words[after:]):
         return []
@@ -436,7 +444,7 @@ def is_modified(words: Sequence[Token]) -> bool:
         if word.tag in {"prep", "rel", "to", "mark"}:
             break
         head += word.tag != "adv"
-    return head >= 2
+    return head >= 2 or (len(words) > 1 and words[0].tag in {"det", "poss"})
 
 
 def shared_verb(
@@ -453,6 +461,10 @@ def shared_verb(
         return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)
     if low in {"both", "either"}:
         subjects = [subjects[0][1:], *subjects[1:]]
+    if any(word.tag == "prep" for subject in subjects[:-1] for word in subject):
+        return None  # "dishes like the soup and the salad": the first holds the others
+    subjects = _alike(subjects)
+    rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest
     singular = singular_verb(verb.low)
     plural = singular != verb.low or verb.tag == "aux" or verb.low.endswith(("ed", "t"))
     if not plural or not all(subjects) or verb.low in {"is", "has", "was", "does"}:
@@ -461,6 +473,17 @@ def shared_verb(
         [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
         for subject in subjects
     ]
+
+
+def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
+    """Subjects without "all" at their end, and each with the article of the first."""
+    last = subjects[-1]
+    if len(last) > 1 and last[-1].low in {"all", "both"}:
+        subjects = [*subjects[:-1], last[:-1]]
+    article = subjects[0][0]
+    if article.low != "the":
+        return subjects
+    return [[article, *subject] if subject[0].tag == "noun" else subject for subject in subjects]
 
 
 def _negated_each(

@@ -76,7 +76,9 @@ _PRONOUNS = word_set(
 )
 _OBJECTS = word_set("me him them us itself themselves myself yourself himself herself ourselves")
 _DETERMINERS = word_set("the a an every each any no another both all either such what")
-_QUANTIFIERS = word_set("some many most several few half much more less enough others other least")
+_QUANTIFIERS = word_set(
+    "some many most several few plenty lots half much more less enough others other least"
+)
 _POSSESSIVES = word_set("my your his her its our their")
 _PREPOSITIONS = word_set(
     "of in on at by for with without from into onto over under about against between through "
@@ -102,11 +104,13 @@ _NEGATIONS = word_set("not never neither hardly barely rarely seldom")
 _NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
 
 _ADJECTIVES = word_set("""
-able absent abundant accessible accurate adequate affordable aggressive airy alive amazing ample
+able absent abundant accessible accurate adequate accommodating affordable aggressive airy alive
+amazing ample
 angry annoying anxious appalling appealing appropriate asleep atmospheric attentive attractive
 authentic available average awake aware awesome awful awkward bad badly-made basic beautiful big
 bitter black bland blue boring bouncy bright brilliant brisk brittle broad broken brown bulky busy
-calm careful careless casual central certain charming cheap cheerful chewy chic chilly civil clean
+calm careful careless caring casual central certain charming cheap cheerful chewy chic chilly civil
+clean
 clear clever close clumsy clunky clumpy cluttered coarse cold colorful comfortable comfy common
 compact comparable competent competitive complete complex complicated confident confusing
 consistent convenient convincing cool correct costly courteous cozy cosy cramped cranky crappy
@@ -130,7 +134,7 @@ limited little lively lonely long loose loud lousy lovely low loyal lucky lukewa
 mad magical main manageable marvelous massive mean mediocre mellow memorable messy mild minimal
 minor misleading missing modern modest moist moldy mouldy muddy multiple murky mushy narrow nasty
 natural neat necessary nervous neutral new nice noisy normal nutritious obvious odd oily okay ok
-old open ordinary organic original outdated outstanding overcooked overpriced overrated
+old open ordinary organic original outgoing outdated outstanding overcooked overpriced overrated
 overwhelming pale patient peaceful perfect perky permanent personable picky plain playful
 pleasant pleasing plentiful plush polite poor popular portable positive possible powerful practical
 precise predictable premium pricey pretty prickly professional proficient prompt proper proud
@@ -381,6 +385,8 @@ def _closed(low: str, last: str, after: str) -> str:
     tag = _TAG_OF[low]
     if low in {"this", "that", "these", "those"}:
         return _pointer(low, last, after)
+    if low == "what" and _TAG_OF.get(after) == "pron":
+        return "rel"
     if low == "her" and after in {"", ".", ",", "and"}:
         return "obj"
     if low == "so" and last in {"aux", "verb"}:
@@ -406,6 +412,9 @@ def _subordinator(low: str, after: str) -> str:
 
 
 _NOMINAL = {"det", "poss", "num"}
+_WHO = word_set(
+    "users customers reviewers buyers owners people guests visitors kids children parents readers"
+)
 _STANDING = word_set("some many most several few others all both")
 """Words that may stand for people or things by themselves."""
 
@@ -424,7 +433,10 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         return form == "past" and not low.endswith("ed")
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
         return False
-    agrees = form == "past" or is_plural(before) == (form == "base")
+    if low == "like" and last == "noun" and before not in _WHO:
+        return False
+    joined = form == "base" and tags[-2:-1] == ["conj"]
+    agrees = form == "past" or joined or is_plural(before) == (form == "base")
     return last in {"mark", "conj", "rel", "pron", "sub"} or (last == "noun" and agrees)
 
 
