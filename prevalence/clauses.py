@@ -88,7 +88,7 @@ _PAIRS = frozenset({
 """Words that "and" or "or" makes one thing of."""
 DISCOURSE = word_set("""
 overall however also then additionally furthermore moreover similarly nevertheless nonetheless
-besides further
+besides
 """)
 ENDS = word_set(". ! ? … ... ..")
 _MARKS = word_set(", ; — – --") | ENDS
@@ -105,10 +105,11 @@ EFFECTS = word_set("makes make made means helps help allows causes leads is was"
 SHARED_NOUNS = word_set("""
 great good excellent amazing poor bad terrible awesome superb
 """)
+_WHATEVER = word_set("what whatever whoever")
 _SAME_PAST = word_set("put cut cost hit set let")
 _MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("find finds found consider considers considered")
-_DEPENDENT = frozenset({"according", "despite", "without", "including"})
+_DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
 EXPLETIVE = word_set("that how what if whether worth time")
 
 
@@ -180,7 +181,7 @@ def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
         token = words[place]
         if token.tag == "sub" and place > lead:
             return None
-        if token.tag == "rel" and place > lead:
+        if (token.tag == "rel" and place > lead) or (place == lead and token.low in _WHATEVER):
             if aside:
                 return None
             aside = True
@@ -237,8 +238,10 @@ def shape_of(words: Sequence[Token]) -> str:
         stated = words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None
         if stated or tag == "rel":
             return "that" if stated else "rel"
-    core = find_core(words)
     begin = next((at for at, word in enumerate(words) if word.tag not in {"adv", "neg"}), None)
+    if begin is not None and words[begin].tag == "adj" and is_predicate(words[begin:]):
+        return "adjective"
+    core = find_core(words)
     if core is not None:
         has_subject = begin is not None and (begin < core.first or words[begin].tag == "pron")
         return "clause" if has_subject else "verb"
@@ -247,19 +250,21 @@ def shape_of(words: Sequence[Token]) -> str:
 
 def _phrase(words: Sequence[Token]) -> str:
     """What a piece without a verb is, by its first word that is no adverb."""
-    if words[0].tag == "adj" and is_predicate(words):
-        return "adjective"
     return {"prep": "prep", "ing": "ing", "base": "verb"}.get(words[0].tag, "noun")
 
 
 def _subordinate(words: Sequence[Token]) -> bool:
     """Whether a piece depends on another: a condition, a reason, an example."""
     first, lows = words[0], [word.low for word in words[:2]]
-    if first.tag in {"sub", "conj"} or first.low in _DEPENDENT or lows == ["such", "as"]:
+    if (
+        first.tag in {"sub", "conj"}
+        or first.low in _DEPENDENT
+        or lows in (["such", "as"], ["in", "spite"])
+    ):
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
         return True
-    return first.tag == "prep" and len(words) > 1 and words[1].tag == "pron"
+    return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
 
 
 def is_predicate(words: Sequence[Token]) -> bool:

@@ -177,7 +177,8 @@ encourage end endure enforce engage enhance enjoy ensure enter entertain equip e
 evaporate evoke exceed excel exhibit exist expand expect experience expire explain explode express
 extend face fade fail fall fasten favor fear feature feed feel fetch fight fill find finish fit fix
 flake flap flash flatten flatter flicker flip float flow fly focus fold follow forget form frame
-fray freeze frighten frustrate fulfill function gain gather generate get give glide glow glue go
+fray free freeze frighten frustrate fulfill function gain gather generate get give glide glow glue
+go
 grant greet grind grip groan grow guarantee guess guide handle hang happen harden hate have heal
 hear heat help hesitate hide highlight hint hit hold honor hope host hug hum hurt ignore imagine
 impress improve include increase indicate inform insist inspire install intend interact interfere
@@ -224,7 +225,7 @@ _IRREGULAR = {
     "make": "made", "mean": "meant", "pay": "paid", "put": "put", "quit": "quit", "read": "read",
     "ride": "rode ridden", "ring": "rang rung", "rise": "rose risen", "run": "ran",
     "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set",
-    "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "shown",
+    "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "showed shown",
     "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung", "sink": "sank sunk",
     "sit": "sat", "sleep": "slept", "slide": "slid", "speak": "spoke spoken", "spin": "spun",
     "split": "split", "spread": "spread", "stand": "stood", "steal": "stole stolen",
@@ -370,7 +371,7 @@ def _tag(low: str, before: str, tags: list[str], after: str) -> str:
     form = _forms().get(low)
     if form is not None and _can_be_verb(low, form, before, tags, after):
         return "base" if form == "base" and (last in {"to", "aux", "neg"}) else "verb"
-    return _open(low, form, last, after)
+    return _open(low, form, _Around(last, before, after))
 
 
 def _last(tags: list[str]) -> str:
@@ -385,7 +386,7 @@ def _closed(low: str, last: str, after: str) -> str:
     tag = _TAG_OF[low]
     if low in {"this", "that", "these", "those"}:
         return _pointer(low, last, after)
-    if low == "what" and _TAG_OF.get(after) == "pron":
+    if low == "what" and after not in {"a", "an"}:
         return "rel"
     if low == "her" and after in {"", ".", ",", "and"}:
         return "obj"
@@ -427,22 +428,31 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     if low in _ADJECTIVES and form == "base":
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         return last == "to" or before in _MODAL | _DO or (object_next and last != "noun")
-    if last in {"to", "aux", "neg", "obj"} or (last == "det" and before in _STANDING):
-        return form != "third" or before.endswith("self")
+    if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):
+        return form != "third" or last == "rel" or before.endswith("self") or before == "never"
     if last == "prep":
         return form == "past" and not low.endswith("ed")
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
         return False
-    if low == "like" and last == "noun" and before not in _WHO:
-        return False
     joined = form == "base" and tags[-2:-1] == ["conj"]
     agrees = form == "past" or joined or is_plural(before) == (form == "base")
-    return last in {"mark", "conj", "rel", "pron", "sub"} or (last == "noun" and agrees)
+    agrees = agrees and (low != "like" or before in _WHO)
+    if last == "conj":
+        return form != "base" or _forms().get(after) not in {"past", "third"}
+    return last in {"mark", "pron", "sub"} or (last == "noun" and agrees)
 
 
-def _open(low: str, form: str | None, last: str, after: str) -> str:
+class _Around(NamedTuple):
+    """The tag before a word, adverbs left aside, and the words before and after it."""
+
+    last: str
+    before: str
+    after: str
+
+
+def _open(low: str, form: str | None, around: _Around) -> str:
     """The tag of a word that is no verb here."""
-    if low in _PREPOSITIONS and (low not in _ADVERBS or after[:1].isalnum()):
+    if low in _PREPOSITIONS and (low not in _ADVERBS or around.after[:1].isalnum()):
         return "prep"
     if low in _ADJECTIVES:
         return "adj"
@@ -450,12 +460,19 @@ def _open(low: str, form: str | None, last: str, after: str) -> str:
         return "adv"
     if low.endswith("ing") and len(low) > 5:
         return "ing"
-    return "noun" if low in _NOT_ADJECTIVES else _participle(low, form, last, after)
+    return "noun" if low in _NOT_ADJECTIVES else _unknown(low, form, around)
 
 
-def _participle(low: str, form: str | None, last: str, after: str) -> str:
-    """The tag of a word in no list, by its ending."""
+def _unknown(low: str, form: str | None, around: _Around) -> str:
+    """The tag of a word in no list, by its ending and what stands around it."""
+    last, before, after = around
     past = low.endswith("ed") and len(low) > 4
-    if past and last in {"noun", "mark", "conj"} and _TAG_OF.get(after) in {"det", "poss", "obj"}:
+    acts = _TAG_OF.get(after) in {"det", "poss", "obj"}
+    third = low.endswith("s") and not low.endswith("ss")
+    if past and (last == "pron" or (acts and last in {"noun", "mark", "conj"})):
+        return "verb"
+    if third and before in {"it", "he", "she", "which", "that", "who"}:
+        return "verb"
+    if third and acts and last == "noun" and not is_plural(before):
         return "verb"
     return "adj" if past or form == "past" or _ENDINGS.search(low) else "noun"
