@@ -449,6 +449,8 @@ class _Folding:
         linked = draft.words[core.main].low in BE
         if (linked and left[0].tag == "adj" and is_predicate(left)) or _is_sealed(draft):
             return False
+        if left[-1].tag == "adj" and left[0].tag == "det":
+            return False  # "a fun and easy game"
         bare = right[0].tag not in {"det", "poss"}
         if bare and _has_purpose(right) and not _has_purpose(left):
             return False  # "adults and children to sleep": both are

@@ -106,6 +106,8 @@ SHARED_NOUNS = word_set("""
 great good excellent amazing poor bad terrible awesome superb
 """)
 _WHATEVER = word_set("what whatever whoever")
+_HOLDING = word_set("between except without despite unlike")
+"""Prepositions that hold all that follows them together."""
 _SAME_PAST = word_set("put cut cost hit set let")
 _MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("find finds found consider considers considered")
@@ -431,7 +433,7 @@ def _nouns_begin(words: list[Token], core: Core) -> list[int]:
         and (words[after + 1].tag not in {"adj", "adv"})
     ):
         after += 1
-    if after >= len(words) or any(word.low == "between" for word in words[after:]):
+    if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
         return []
     starts = [after] if words[after].tag != "prep" else []
     for at in range(after, len(words) - 1):

@@ -121,7 +121,7 @@ dope double drab dry dull durable eager easy easygoing eccentric economical edib
 efficient elastic elderly elegant empty enjoyable enormous enthusiastic entire even excellent
 excessive exceptional exciting exclusive exhausting expensive expert extensive extra extraordinary
 fabulous faint fair faithful fake familiar famous fancy fantastic fast fat faulty favorite feeble
-few fiddly filling filthy fine firm first fit flat flattering flawless flexible flimsy floral fluffy
+few fiddly filling filthy fine firm first flat flattering flawless flexible flimsy floral fluffy
 foggy fond forgettable formal foul fragile fragrant free frequent fresh friendly frightening
 frozen fruity frustrating full fun funny fussy fuzzy garish generic generous gentle genuine giant
 glad glossy good gooey gorgeous gracious grainy grand grateful great greasy green grey gross grubby
@@ -370,8 +370,16 @@ def _tag(low: str, before: str, tags: list[str], after: str) -> str:
         return _subordinator(low, after)
     form = _forms().get(low)
     if form is not None and _can_be_verb(low, form, before, tags, after):
-        return "base" if form == "base" and (last in {"to", "aux", "neg"}) else "verb"
+        return "base" if form == "base" and _governed(tags) else "verb"
     return _open(low, form, _Around(last, before, after))
+
+
+def _governed(tags: list[str]) -> bool:
+    """Whether "to" or an auxiliary stands before, adverbs and negations left aside."""
+    place = len(tags) - 1
+    while place > len(tags) - 5 and place >= 0 and tags[place] in {"adv", "neg"}:
+        place -= 1
+    return place >= 0 and tags[place] in {"to", "aux"}
 
 
 def _last(tags: list[str]) -> str:
