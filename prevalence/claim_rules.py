@@ -447,7 +447,8 @@ class _Folding:
         """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
         linked = draft.words[core.main].low in BE
-        if (linked and left[0].tag == "adj" and is_predicate(left)) or _is_sealed(draft):
+        plain = [word for word in left if word.tag != "adv"] or left
+        if (linked and plain[0].tag == "adj" and is_predicate(plain)) or _is_sealed(draft):
             return False
         if left[-1].tag == "adj" and left[0].tag == "det":
             return False  # "a fun and easy game"
@@ -627,7 +628,7 @@ _STATES = word_set("""
 loaded filled packed made built designed priced located seasoned cooked stocked staffed covered
 suited topped crafted equipped maintained organized presented prepared served decorated packaged
 """)
-"""Past forms that say what something is, whatever follows them."""
+"""Past forms that say what something is before a preposition: "loaded with flavor"."""
 
 
 def _with_lists_of_adjectives(pieces: list[Piece]) -> list[Piece]:
@@ -654,7 +655,8 @@ def _is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
     linked = draft.words[core.main].low in BE
     first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
-    if linked and first.low in _STATES:
+    after = words[words.index(first) + 1 :]
+    if linked and first.low in _STATES and (not after or after[0].tag == "prep"):
         return True
     return linked and first is words[-1] and first.tag == "verb" and first.low.endswith("ed")
 

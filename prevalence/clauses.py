@@ -171,7 +171,8 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     if low == "however":
         return apart and after.tag not in {"adj", "adv"}
     if low == "so":
-        return apart and not first and after.low not in {"that", "far"}
+        clause = apart or after.tag == "pron"
+        return clause and not first and after.low not in {"that", "far"}
     return low == "yet" and (apart or after.tag in {"adj", "adv"})
 
 

@@ -337,6 +337,11 @@ def tagged(text: str) -> list[Token]:
     for low, after in zip(lows, [*lows[1:], ""], strict=True):
         tags.append(_tag(low, before, tags, after))
         before = low
+    for place in range(1, len(tags) - 1):
+        # "a bit pricey", "a little loud": as much an adverb as "very".
+        slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
+        if slightly and tags[place + 1] in {"adj", "adv"}:
+            tags[place - 1] = tags[place] = "adv"
     return [
         Token(word, low, start, end, tag)
         for (word, start, end), low, tag in zip(found, lows, tags, strict=True)

@@ -54,7 +54,8 @@ def texts(sentence):
     ("The bag, which is made of wool, is warm.", ["The bag is made of wool.", "The bag is warm."]),
     ("The tent is light, making it ideal for hikes.",
      ["The tent is light.", "The tent is ideal for hikes."]),
-    ("The inn is quiet, with friendly staff.", ["The inn is quiet.", "The inn has friendly staff."]),
+    ("The inn is quiet, with friendly staff.",
+     ["The inn is quiet.", "The inn has friendly staff."]),
     # What is one thing stays one.
     ("The company blames wear and tear.", ["The company blames wear and tear."]),
     ("It is a fun and easy game.", ["It is a fun and easy game."]),
@@ -88,7 +89,7 @@ def test_the_splitter_says_what_a_sentence_is():
 
 WORDS = ["the", "lamp", "is", "soft", "and", "but", ",", "or", "not", "which", "it", "users", "say",
          "that", "most", "found", "with", "neither", "nor", "making", ".", "(", "'s", "don't", "to",
-         "both", "of", "great", "food", "if", "although", "as", "well", "washes", "they"]  # fmt: skip
+         "both", "of", "great", "food", "if", "although", "as", "well", "they"]  # fmt: skip
 
 
 @settings(deadline=None, max_examples=300)

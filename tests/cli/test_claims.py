@@ -42,7 +42,13 @@ def replies(tmp_path: Path) -> Callable[..., str]:
     def record(said: dict[tuple[str, str], str]) -> str:
         path = tmp_path / "replies.jsonl"
         lines = [
-            {"method": "claims", "dimension": "", "id": product, "system": system, "replies": [text]}
+            {
+                "method": "claims",
+                "dimension": "",
+                "id": product,
+                "system": system,
+                "replies": [text],
+            }
             for (product, system), text in said.items()
         ]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
