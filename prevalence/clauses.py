@@ -88,7 +88,7 @@ _PAIRS = frozenset({
 """Words that "and" or "or" makes one thing of."""
 DISCOURSE = word_set("""
 overall however also then additionally furthermore moreover similarly nevertheless nonetheless
-besides further
+besides
 """)
 ENDS = word_set(". ! ? … ... ..")
 _MARKS = word_set(", ; — – --") | ENDS
@@ -105,10 +105,13 @@ EFFECTS = word_set("makes make made means helps help allows causes leads is was"
 SHARED_NOUNS = word_set("""
 great good excellent amazing poor bad terrible awesome superb
 """)
+_WHATEVER = word_set("what whatever whoever")
+_HOLDING = word_set("between except without despite unlike")
+"""Prepositions that hold all that follows them together."""
 _SAME_PAST = word_set("put cut cost hit set let")
 _MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("find finds found consider considers considered")
-_DEPENDENT = frozenset({"according", "despite", "without", "including"})
+_DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
 EXPLETIVE = word_set("that how what if whether worth time")
 
 
@@ -168,7 +171,8 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     if low == "however":
         return apart and after.tag not in {"adj", "adv"}
     if low == "so":
-        return apart and not first and after.low not in {"that", "far"}
+        clause = apart or after.tag == "pron"
+        return clause and not first and after.low not in {"that", "far"}
     return low == "yet" and (apart or after.tag in {"adj", "adv"})
 
 
@@ -180,7 +184,7 @@ def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
         token = words[place]
         if token.tag == "sub" and place > lead:
             return None
-        if token.tag == "rel" and place > lead:
+        if (token.tag == "rel" and place > lead) or (place == lead and token.low in _WHATEVER):
             if aside:
                 return None
             aside = True
@@ -196,6 +200,8 @@ def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
 def is_finite(words: Sequence[Token], place: int) -> bool:
     """Whether the word there is a verb that has a tense."""
     token = words[place]
+    if place and words[place - 1].tag == "to":
+        return False
     if token.tag == "pron" and "'" in token.low and token.low != "let's":
         return True
     if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words):
@@ -235,8 +241,10 @@ def shape_of(words: Sequence[Token]) -> str:
         stated = words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None
         if stated or tag == "rel":
             return "that" if stated else "rel"
-    core = find_core(words)
     begin = next((at for at, word in enumerate(words) if word.tag not in {"adv", "neg"}), None)
+    if begin is not None and words[begin].tag == "adj" and is_predicate(words[begin:]):
+        return "adjective"
+    core = find_core(words)
     if core is not None:
         has_subject = begin is not None and (begin < core.first or words[begin].tag == "pron")
         return "clause" if has_subject else "verb"
@@ -245,19 +253,21 @@ def shape_of(words: Sequence[Token]) -> str:
 
 def _phrase(words: Sequence[Token]) -> str:
     """What a piece without a verb is, by its first word that is no adverb."""
-    if words[0].tag == "adj" and is_predicate(words):
-        return "adjective"
     return {"prep": "prep", "ing": "ing", "base": "verb"}.get(words[0].tag, "noun")
 
 
 def _subordinate(words: Sequence[Token]) -> bool:
     """Whether a piece depends on another: a condition, a reason, an example."""
     first, lows = words[0], [word.low for word in words[:2]]
-    if first.tag in {"sub", "conj"} or first.low in _DEPENDENT or lows == ["such", "as"]:
+    if (
+        first.tag in {"sub", "conj"}
+        or first.low in _DEPENDENT
+        or lows in (["such", "as"], ["in", "spite"])
+    ):
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
         return True
-    return first.tag == "prep" and len(words) > 1 and words[1].tag == "pron"
+    return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
 
 
 def is_predicate(words: Sequence[Token]) -> bool:
@@ -323,7 +333,8 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     subject = _subject(words, core)
     first = next((w for w in piece.words if w.tag in {"verb", "base", "aux"}), piece.words[0])
     if first.tag == "aux":
-        return subject
+        asked = first.low in {"do", "don't"} and not is_plural(head_of(subject).low)
+        return None if asked else subject
     helped = _helps(words, core, first)
     bare = is_base(first.low) and first.low not in _SAME_PAST
     if bare and not helped and not _takes_base(words, core, comma=piece.comma):
@@ -410,15 +421,20 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
             return starts[nth - 1]
     named = {"det", "poss"}
     nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
-    return starts[0] if right[0].tag == "det" and widest and not nearest else starts[-1]
+    wide = right[0].tag == "det" and widest and not nearest and words[core.main].low not in BE
+    return starts[0] if wide else starts[-1]
 
 
 def _nouns_begin(words: list[Token], core: Core) -> list[int]:
     """Where nouns begin after the verb; none where "between" holds two of them together."""
     after = core.main + 1
-    while after < len(words) and words[after].tag in {"adv", "neg"}:
+    while (
+        after + 1 < len(words)
+        and words[after].tag in {"adv", "neg"}
+        and (words[after + 1].tag not in {"adj", "adv"})
+    ):
         after += 1
-    if after >= len(words) or any(word.low == "between" for word in words[after:]):
+    if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
         return []
     starts = [after] if words[after].tag != "prep" else []
     for at in range(after, len(words) - 1):
@@ -436,7 +452,7 @@ def is_modified(words: Sequence[Token]) -> bool:
         if word.tag in {"prep", "rel", "to", "mark"}:
             break
         head += word.tag != "adv"
-    return head >= 2
+    return head >= 2 or (len(words) > 1 and words[0].tag in {"det", "poss"})
 
 
 def shared_verb(
@@ -453,6 +469,10 @@ def shared_verb(
         return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)
     if low in {"both", "either"}:
         subjects = [subjects[0][1:], *subjects[1:]]
+    if any(word.tag == "prep" for subject in subjects[:-1] for word in subject):
+        return None  # "dishes like the soup and the salad": the first holds the others
+    subjects = _alike(subjects)
+    rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest
     singular = singular_verb(verb.low)
     plural = singular != verb.low or verb.tag == "aux" or verb.low.endswith(("ed", "t"))
     if not plural or not all(subjects) or verb.low in {"is", "has", "was", "does"}:
@@ -461,6 +481,17 @@ def shared_verb(
         [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
         for subject in subjects
     ]
+
+
+def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
+    """Subjects without "all" at their end, and each with the article of the first."""
+    last = subjects[-1]
+    if len(last) > 1 and last[-1].low in {"all", "both"}:
+        subjects = [*subjects[:-1], last[:-1]]
+    article = subjects[0][0]
+    if article.low != "the":
+        return subjects
+    return [[article, *subject] if subject[0].tag == "noun" else subject for subject in subjects]
 
 
 def _negated_each(

@@ -76,7 +76,9 @@ _PRONOUNS = word_set(
 )
 _OBJECTS = word_set("me him them us itself themselves myself yourself himself herself ourselves")
 _DETERMINERS = word_set("the a an every each any no another both all either such what")
-_QUANTIFIERS = word_set("some many most several few half much more less enough others other least")
+_QUANTIFIERS = word_set(
+    "some many most several few plenty lots half much more less enough others other least"
+)
 _POSSESSIVES = word_set("my your his her its our their")
 _PREPOSITIONS = word_set(
     "of in on at by for with without from into onto over under about against between through "
@@ -102,11 +104,13 @@ _NEGATIONS = word_set("not never neither hardly barely rarely seldom")
 _NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
 
 _ADJECTIVES = word_set("""
-able absent abundant accessible accurate adequate affordable aggressive airy alive amazing ample
+able absent abundant accessible accurate adequate accommodating affordable aggressive airy alive
+amazing ample
 angry annoying anxious appalling appealing appropriate asleep atmospheric attentive attractive
 authentic available average awake aware awesome awful awkward bad badly-made basic beautiful big
 bitter black bland blue boring bouncy bright brilliant brisk brittle broad broken brown bulky busy
-calm careful careless casual central certain charming cheap cheerful chewy chic chilly civil clean
+calm careful careless caring casual central certain charming cheap cheerful chewy chic chilly civil
+clean
 clear clever close clumsy clunky clumpy cluttered coarse cold colorful comfortable comfy common
 compact comparable competent competitive complete complex complicated confident confusing
 consistent convenient convincing cool correct costly courteous cozy cosy cramped cranky crappy
@@ -117,7 +121,7 @@ dope double drab dry dull durable eager easy easygoing eccentric economical edib
 efficient elastic elderly elegant empty enjoyable enormous enthusiastic entire even excellent
 excessive exceptional exciting exclusive exhausting expensive expert extensive extra extraordinary
 fabulous faint fair faithful fake familiar famous fancy fantastic fast fat faulty favorite feeble
-few fiddly filling filthy fine firm first fit flat flattering flawless flexible flimsy floral fluffy
+few fiddly filling filthy fine firm first flat flattering flawless flexible flimsy floral fluffy
 foggy fond forgettable formal foul fragile fragrant free frequent fresh friendly frightening
 frozen fruity frustrating full fun funny fussy fuzzy garish generic generous gentle genuine giant
 glad glossy good gooey gorgeous gracious grainy grand grateful great greasy green grey gross grubby
@@ -130,7 +134,7 @@ limited little lively lonely long loose loud lousy lovely low loyal lucky lukewa
 mad magical main manageable marvelous massive mean mediocre mellow memorable messy mild minimal
 minor misleading missing modern modest moist moldy mouldy muddy multiple murky mushy narrow nasty
 natural neat necessary nervous neutral new nice noisy normal nutritious obvious odd oily okay ok
-old open ordinary organic original outdated outstanding overcooked overpriced overrated
+old open ordinary organic original outgoing outdated outstanding overcooked overpriced overrated
 overwhelming pale patient peaceful perfect perky permanent personable picky plain playful
 pleasant pleasing plentiful plush polite poor popular portable positive possible powerful practical
 precise predictable premium pricey pretty prickly professional proficient prompt proper proud
@@ -173,7 +177,8 @@ encourage end endure enforce engage enhance enjoy ensure enter entertain equip e
 evaporate evoke exceed excel exhibit exist expand expect experience expire explain explode express
 extend face fade fail fall fasten favor fear feature feed feel fetch fight fill find finish fit fix
 flake flap flash flatten flatter flicker flip float flow fly focus fold follow forget form frame
-fray freeze frighten frustrate fulfill function gain gather generate get give glide glow glue go
+fray free freeze frighten frustrate fulfill function gain gather generate get give glide glow glue
+go
 grant greet grind grip groan grow guarantee guess guide handle hang happen harden hate have heal
 hear heat help hesitate hide highlight hint hit hold honor hope host hug hum hurt ignore imagine
 impress improve include increase indicate inform insist inspire install intend interact interfere
@@ -220,7 +225,7 @@ _IRREGULAR = {
     "make": "made", "mean": "meant", "pay": "paid", "put": "put", "quit": "quit", "read": "read",
     "ride": "rode ridden", "ring": "rang rung", "rise": "rose risen", "run": "ran",
     "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set",
-    "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "shown",
+    "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "showed shown",
     "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung", "sink": "sank sunk",
     "sit": "sat", "sleep": "slept", "slide": "slid", "speak": "spoke spoken", "spin": "spun",
     "split": "split", "spread": "spread", "stand": "stood", "steal": "stole stolen",
@@ -332,6 +337,11 @@ def tagged(text: str) -> list[Token]:
     for low, after in zip(lows, [*lows[1:], ""], strict=True):
         tags.append(_tag(low, before, tags, after))
         before = low
+    for place in range(1, len(tags) - 1):
+        # "a bit pricey", "a little loud": as much an adverb as "very".
+        slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
+        if slightly and tags[place + 1] in {"adj", "adv"}:
+            tags[place - 1] = tags[place] = "adv"
     return [
         Token(word, low, start, end, tag)
         for (word, start, end), low, tag in zip(found, lows, tags, strict=True)
@@ -365,8 +375,16 @@ def _tag(low: str, before: str, tags: list[str], after: str) -> str:
         return _subordinator(low, after)
     form = _forms().get(low)
     if form is not None and _can_be_verb(low, form, before, tags, after):
-        return "base" if form == "base" and (last in {"to", "aux", "neg"}) else "verb"
-    return _open(low, form, last, after)
+        return "base" if form == "base" and _governed(tags) else "verb"
+    return _open(low, form, _Around(last, before, after))
+
+
+def _governed(tags: list[str]) -> bool:
+    """Whether "to" or an auxiliary stands before, adverbs and negations left aside."""
+    place = len(tags) - 1
+    while place > len(tags) - 5 and place >= 0 and tags[place] in {"adv", "neg"}:
+        place -= 1
+    return place >= 0 and tags[place] in {"to", "aux"}
 
 
 def _last(tags: list[str]) -> str:
@@ -381,6 +399,8 @@ def _closed(low: str, last: str, after: str) -> str:
     tag = _TAG_OF[low]
     if low in {"this", "that", "these", "those"}:
         return _pointer(low, last, after)
+    if low == "what" and after not in {"a", "an"}:
+        return "rel"
     if low == "her" and after in {"", ".", ",", "and"}:
         return "obj"
     if low == "so" and last in {"aux", "verb"}:
@@ -406,6 +426,9 @@ def _subordinator(low: str, after: str) -> str:
 
 
 _NOMINAL = {"det", "poss", "num"}
+_WHO = word_set(
+    "users customers reviewers buyers owners people guests visitors kids children parents readers"
+)
 _STANDING = word_set("some many most several few others all both")
 """Words that may stand for people or things by themselves."""
 
@@ -418,19 +441,31 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     if low in _ADJECTIVES and form == "base":
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         return last == "to" or before in _MODAL | _DO or (object_next and last != "noun")
-    if last in {"to", "aux", "neg", "obj"} or (last == "det" and before in _STANDING):
-        return form != "third" or before.endswith("self")
+    if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):
+        return form != "third" or last == "rel" or before.endswith("self") or before == "never"
     if last == "prep":
         return form == "past" and not low.endswith("ed")
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
         return False
-    agrees = form == "past" or is_plural(before) == (form == "base")
-    return last in {"mark", "conj", "rel", "pron", "sub"} or (last == "noun" and agrees)
+    joined = form == "base" and tags[-2:-1] == ["conj"]
+    agrees = form == "past" or joined or is_plural(before) == (form == "base")
+    agrees = agrees and (low != "like" or before in _WHO)
+    if last == "conj":
+        return form != "base" or _forms().get(after) not in {"past", "third"}
+    return last in {"mark", "pron", "sub"} or (last == "noun" and agrees)
 
 
-def _open(low: str, form: str | None, last: str, after: str) -> str:
+class _Around(NamedTuple):
+    """The tag before a word, adverbs left aside, and the words before and after it."""
+
+    last: str
+    before: str
+    after: str
+
+
+def _open(low: str, form: str | None, around: _Around) -> str:
     """The tag of a word that is no verb here."""
-    if low in _PREPOSITIONS and (low not in _ADVERBS or after[:1].isalnum()):
+    if low in _PREPOSITIONS and (low not in _ADVERBS or around.after[:1].isalnum()):
         return "prep"
     if low in _ADJECTIVES:
         return "adj"
@@ -438,12 +473,19 @@ def _open(low: str, form: str | None, last: str, after: str) -> str:
         return "adv"
     if low.endswith("ing") and len(low) > 5:
         return "ing"
-    return "noun" if low in _NOT_ADJECTIVES else _participle(low, form, last, after)
+    return "noun" if low in _NOT_ADJECTIVES else _unknown(low, form, around)
 
 
-def _participle(low: str, form: str | None, last: str, after: str) -> str:
-    """The tag of a word in no list, by its ending."""
+def _unknown(low: str, form: str | None, around: _Around) -> str:
+    """The tag of a word in no list, by its ending and what stands around it."""
+    last, before, after = around
     past = low.endswith("ed") and len(low) > 4
-    if past and last in {"noun", "mark", "conj"} and _TAG_OF.get(after) in {"det", "poss", "obj"}:
+    acts = _TAG_OF.get(after) in {"det", "poss", "obj"}
+    third = low.endswith("s") and not low.endswith("ss")
+    if past and (last == "pron" or (acts and last in {"noun", "mark", "conj"})):
+        return "verb"
+    if third and before in {"it", "he", "she", "which", "that", "who"}:
+        return "verb"
+    if third and acts and last == "noun" and not is_plural(before):
         return "verb"
     return "adj" if past or form == "past" or _ENDINGS.search(low) else "noun"

@@ -31,6 +31,7 @@ LAYERS = (
         "signature",
         "english",
         "clauses",
+        "claim_rules",
         "quantities",
         "claims",
     },

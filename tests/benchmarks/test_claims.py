@@ -1,0 +1,41 @@
+"""Precision and recall of claims, by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.claims import HAND_CUT, Agreement, agreement, matches, word_f1
+
+
+def test_word_f1_by_hand():
+    # 3 words shared of 4 and 3.
+    assert word_f1("It does not leak.", "It does leak") == pytest.approx(6 / 7)
+    assert word_f1("red red", "red") == pytest.approx(2 / 3)
+    assert word_f1("", "") == 0
+
+
+def test_matches_are_one_to_one_and_as_many_as_there_can_be():
+    # The first fits both, the second only the first: a greedy choice would find one pair.
+    wanted = ["a b c d e", "a b c d f"]
+    assert matches(["a b c d e f", "a b c d e"], wanted) == 2
+    assert matches(["a b c d e", "a b c d e"], ["a b c d e"]) == 1
+
+
+def test_precision_and_recall_by_hand():
+    rows = [
+        {"sentence": "x", "claims": ["It fits.", "It leaks."]},
+        {"sentence": "y", "claims": ["It is red."]},
+    ]
+    made = {"x": ["It fits."], "y": ["It is red.", "It hums.", "No."]}
+    found = agreement(rows, made.__getitem__)
+    assert found == Agreement(sentences=2, made=4, wanted=3, matched=2)
+    assert (found.precision, found.recall) == (0.5, pytest.approx(2 / 3))
+
+
+def test_the_hand_cut_claims_are_whole():
+    rows = [json.loads(line) for line in HAND_CUT.read_text(encoding="utf-8").splitlines()]
+    assert len({row["sentence"] for row in rows}) == len(rows) == 134
+    assert {row["part"] for row in rows} == {"tuning", "apart"}
+    assert all(row["claims"] for row in rows)

@@ -1,0 +1,144 @@
+"""Claims cut by rule and claims given by a record."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given as for_all
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from prevalence.claims import MOST_WORDS, cut, given, stated_claim
+from prevalence.records import Summary
+from prevalence.sentences import get_splitter
+
+
+def texts(sentence):
+    return [claim.text for claim in cut(sentence)]
+
+
+@pytest.mark.parametrize(("sentence", "claims"), [
+    # Subjects are carried over, and pronouns replaced by them.
+    ("The lamp is bright and uses little power.",
+     ["The lamp is bright.", "The lamp uses little power."]),
+    ("The lamp is bright, but it flickers.", ["The lamp is bright.", "The lamp flickers."]),
+    ("The boots leak and their laces snap.", ["The boots leak.", "The boots' laces snap."]),
+    # Lists of adjectives and of objects; what both mean is repeated.
+    ("The rug is soft, warm and easy to clean.",
+     ["The rug is soft.", "The rug is warm.", "The rug is easy to clean."]),
+    ("It is too small and thin for winter.",
+     ["It is too small for winter.", "It is too thin for winter."]),
+    ("They serve great food and coffee.", ["They serve great food.", "They serve great coffee."]),
+    ("Guests praise its quiet rooms and helpful staff.",
+     ["Guests praise its quiet rooms.", "Guests praise its helpful staff."]),
+    ("The pool and the gym are clean.", ["The pool is clean.", "The gym is clean."]),
+    # Negations hold for every part of their list.
+    ("It does not fade or shrink.", ["It does not fade.", "It does not shrink."]),
+    ("Neither the hose nor the pump leaks.",
+     ["The hose does not leak.", "The pump does not leak."]),
+    ("They never call or write.", ["They never call.", "They never write."]),
+    # Conditions, exceptions and reasons stay.
+    ("It is great unless you have wide feet.", ["It is great unless you have wide feet."]),
+    ("It works well except in rain and snow.", ["It works well except in rain and snow."]),
+    ("I sent it back because the box was torn and a part was missing.",
+     ["I sent it back because the box was torn and a part was missing."]),
+    ("Despite its size, the bag is light and holds a laptop.",
+     ["Despite its size, the bag is light.", "Despite its size, the bag holds a laptop."]),
+    # Contrasts.
+    ("Although the hood is small, the coat is warm.", ["The hood is small.", "The coat is warm."]),
+    ("The seat is soft, whereas the back is hard.", ["The seat is soft.", "The back is hard."]),
+    # Frames are dropped.
+    ("Some reviewers say that the zip sticks.", ["The zip sticks."]),
+    ("According to most owners, the drill is loud.", ["The drill is loud."]),
+    ("Users found the strap flimsy.", ["The strap is flimsy."]),
+    # Relative clauses and participles of a clear subject.
+    ("The bag, which is made of wool, is warm.", ["The bag is made of wool.", "The bag is warm."]),
+    ("The tent is light, making it ideal for hikes.",
+     ["The tent is light.", "The tent is ideal for hikes."]),
+    ("The inn is quiet, with friendly staff.",
+     ["The inn is quiet.", "The inn has friendly staff."]),
+    # What is one thing stays one.
+    ("The company blames wear and tear.", ["The company blames wear and tear."]),
+    ("It is a fun and easy game.", ["It is a fun and easy game."]),
+    ("Is it soft and warm?", ["Is it soft and warm?"]),
+    ("You wash it in a day or two.", ["You wash it in a day or two."]),
+])  # fmt: skip
+def test_claims_by_hand(sentence, claims):
+    assert texts(sentence) == claims
+
+
+def test_a_claim_knows_where_it_stands():
+    text = "It fits. The rug is soft and warm."
+    claims = cut(text)
+    assert [(text[c.start : c.end], c.sentence) for c in claims] == [
+        ("It fits.", 0),
+        ("The rug is soft", 1),
+        ("warm", 1),
+    ]
+
+
+def test_a_dropped_frame_leaves_its_quantity():
+    claims = cut("Most users say that it leaks and smells. It is red.")
+    assert [c.text for c in claims] == ["It leaks.", "It smells.", "It is red."]
+    assert [c.quantity and c.quantity.text for c in claims] == ["Most", "Most", None]
+
+
+def test_the_splitter_says_what_a_sentence_is():
+    assert len(cut("It fits. It lasts.", splitter=get_splitter("lines"))) >= 1
+    assert [c.sentence for c in cut("It fits\nIt lasts", splitter=get_splitter("lines"))] == [0, 1]
+
+
+WORDS = ["the", "lamp", "is", "soft", "and", "but", ",", "or", "not", "which", "it", "users", "say",
+         "that", "most", "found", "with", "neither", "nor", "making", ".", "(", "'s", "don't", "to",
+         "both", "of", "great", "food", "if", "although", "as", "well", "they"]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=300)
+@for_all(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join))
+def test_no_sentence_is_lost_and_spans_lie_in_it(text):
+    sentences = get_splitter()(text)
+    claims = cut(text)
+    assert {claim.sentence for claim in claims} == set(range(len(sentences)))
+    for claim in claims:
+        sentence = sentences[claim.sentence]
+        assert sentence.start <= claim.start < claim.end <= sentence.end
+        assert claim.text.strip()
+    assert claims == cut(text)
+
+
+@settings(deadline=None)
+@for_all(st.text(max_size=80))
+def test_any_text_is_cut(text):
+    assert len(cut(text)) >= len(get_splitter()(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 100_000, "good and " * 30_000, "a-" * 50_000, "almost " * 30_000, "(" * 100_000],
+)
+def test_a_sentence_beyond_the_limit_is_one_claim(text):
+    (claim,) = cut(text)
+    assert claim.text == text.strip()
+
+
+def test_the_limit_counts_words_and_marks():
+    body = "It is good and " * (MOST_WORDS // 4 - 1)
+    assert len(cut(body + "bad.")) > 1
+    assert len(cut(body + "is good and " * 4 + "bad.")) == 1
+
+
+def test_claims_of_a_record_stand_at_the_sentence_they_share_words_with():
+    summary = Summary("a", "It fits. The zip sticks.", {"claims": ["The zip sticks", "It fits"]})
+    claims = given(summary)
+    assert [(c.text, c.sentence, c.start) for c in claims] == [
+        ("The zip sticks", 1, 9),
+        ("It fits", 0, 0),
+    ]
+    assert given(Summary("a", "It fits.")) is None
+    assert given(Summary("a", "", {"claims": ["It fits."]}))[0].sentence == 0
+
+
+@pytest.mark.parametrize(
+    "item", [3, None, "", "  ", [], {}, {"text": 3}, {"text": "It fits.", "quantity": "purple"}]
+)
+def test_what_is_no_claim(item):
+    assert stated_claim(item) is None
