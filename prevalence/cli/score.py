@@ -23,11 +23,13 @@ from prevalence.cli.options import (
     input_options,
     model_options,
     option,
+    preset_option,
     quiet_option,
     refuse_given,
     scorer_settings,
     scoring_options,
     seed_option,
+    with_preset,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
@@ -147,6 +149,7 @@ class _Options(SimpleNamespace):
     type=click.IntRange(1),
     help="Only the first N records that are left.",
 )
+@preset_option
 @field_options(ScoringOptions)
 @model_options
 @engine_options
@@ -195,7 +198,7 @@ def score(**parameters: Any) -> None:
     INPUT is a file of products with reviews and summaries (JSON Lines, JSON, CSV, TSV and the
     released layouts of published data sets, gzipped or not), or - for standard input.
     """
-    options = _Options(**parameters)
+    options = _Options(**with_preset(parameters))
     _check(options)
     table = _run(options)
     if table.nothing_left and not table.scored:

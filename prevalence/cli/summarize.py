@@ -60,7 +60,14 @@ _AT_ONCE = 64
 """Most products in one call, so that a run that is ended has written most of what it made."""
 _SENTENCES = 5
 _OF_GREEDY = frozenset(
-    {"search", "confidence", "refuse_contradictions", "no_trivial", "trivial_template"}
+    {
+        "search",
+        "confidence",
+        "refuse_contradictions",
+        "fragments",
+        "no_trivial",
+        "trivial_template",
+    }
 )
 _READ: Mapping[str, frozenset[str]] = {
     "random": frozenset({"no_cache"}),
@@ -122,6 +129,7 @@ class _Options(SimpleNamespace):
             seed=self.seed,
             refuse_contradictions=self.refuse_contradictions,
             close=not self.verbatim,
+            fragments=self.fragments,
             simplified=self.simplified,
         )
 
@@ -196,6 +204,12 @@ class _Options(SimpleNamespace):
     "--refuse-contradictions",
     is_flag=True,
     help="Greedy: no sentence that contradicts a chosen one (needs a three-way model).",
+)
+@option(
+    "Choice",
+    "--fragments",
+    is_flag=True,
+    help="Greedy: also take fragments and exclamations without content, such as 'Avoid!'.",
 )
 @option(
     "Choice",
@@ -281,7 +295,7 @@ class _Extracting(Tally[Any]):
         super().__init__(options.output, note, limited=False)
         self.options, self.target = options, options.target
         self._summarizer = summarizer
-        self._merged = self._avoided = 0
+        self._merged = self._avoided = self._left_out = 0
         self._calls = Calls()
 
     def signature(self, product: Product) -> str:
@@ -317,6 +331,7 @@ class _Extracting(Tally[Any]):
         self._merged += again != [sentence.text for sentence in extract.sentences]
         self._avoided += extract.avoided
         self._calls += extract.calls
+        self._left_out += extract.left_out
         return extract
 
     def show(self) -> None:
@@ -335,6 +350,11 @@ class _Extracting(Tally[Any]):
                 f"{self.options.confidence:g} or more over the random order of its reviews, a "
                 "product's summary is the one that exact search makes; the supports in the output "
                 "are exact"
+            )
+        if self._left_out:
+            note(
+                f"{self._left_out:,} sentences without content were no candidates (fragments and "
+                "exclamations; --fragments takes them)"
             )
         if self._merged:
             note(
