@@ -351,6 +351,7 @@ def _writer(
 
 def _print_table(options: _Options, table: SystemTable) -> None:
     from prevalence.report.console import comparison_table, make_console, plain, system_table
+    from prevalence.report.standings import standings, standings_table
     from prevalence.report.systems import RESAMPLES
     from prevalence.signature import with_parts
 
@@ -359,6 +360,10 @@ def _print_table(options: _Options, table: SystemTable) -> None:
     statistics = table.statistics(resamples=counts["bootstrap"], seed=options.seed)
     if statistics:
         console.print(system_table(statistics, width=console.width))
+    places = standings(table, resamples=counts["bootstrap"], seed=options.seed)
+    if len(places) > 1:
+        console.print()
+        console.print(standings_table(places))
     if options.tests:
         comparisons = table.compare(options.tests, resamples=counts, seed=options.seed)
         console.print()
