@@ -15,6 +15,7 @@ _COMMANDS = {
     "judge": "Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.",
     "audit": "How far can a judge be trusted? Use of the scale, consistency, order, attacks.",
     "summarize": "Make a summary of each product's reviews, out of their own sentences.",
+    "verify": "Score a sample of rows again, and fail if anything differs.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",
