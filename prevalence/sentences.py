@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
+from prevalence.language import LANGUAGES
 
 __all__ = ["DEFAULT_MAX_SENTENCES", "SPLITTERS", "Sentence", "Splitter", "get_splitter"]
 
@@ -33,9 +34,10 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
     """Return the sentence splitter of that name.
 
     Args:
-        name: one of :data:`SPLITTERS`. Both Punkts have the same learnt model, that of NLTK's
-            ``punkt_tab``, and differ where a text ends in several marks: NLTK makes the last of
-            them a sentence of its own.
+        name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
+            :data:`~prevalence.language.LANGUAGES`. ``punkt-en`` and ``nltk-punkt-en`` have the
+            same learnt model, that of NLTK's ``punkt_tab``, and differ where a text ends in
+            several marks: NLTK makes the last of them a sentence of its own.
 
     Raises:
         ConfigurationError: unknown name.
@@ -47,8 +49,9 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
     >>> [s.text for s in get_splitter("nltk-punkt-en")("Dr. Lee loves it. So do I!!")]
     ['Dr. Lee loves it.', 'So do I!', '!']
     """
-    if name == "punkt-en":
-        return _punkt_sentences
+    kind, _, language = name.partition("-")
+    if kind == "punkt" and language in LANGUAGES:
+        return partial(_punkt_sentences, language)
     if name == "nltk-punkt-en":
         return _nltk_sentences
     if name == "lines":
@@ -58,15 +61,15 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
     )
 
 
-def _punkt_sentences(text: str) -> tuple[Sentence, ...]:
-    return _cut(text, _punkt().span_tokenize(text))
+def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
+    return _cut(text, _punkt(LANGUAGES[language]).span_tokenize(text))
 
 
-@lru_cache(maxsize=1)
-def _punkt() -> Any:
+@lru_cache(maxsize=len(LANGUAGES))
+def _punkt(language: str) -> Any:
     import punkt
 
-    return punkt.PunktSentenceTokenizer(punkt.load_model("english"))
+    return punkt.PunktSentenceTokenizer(punkt.load_model(language))
 
 
 def _nltk_sentences(text: str) -> tuple[Sentence, ...]:

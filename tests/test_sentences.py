@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
+from prevalence.language import LANGUAGES
 from prevalence.sentences import SPLITTERS, Sentence, get_splitter
 
 PIECES = [
@@ -103,3 +104,17 @@ def test_reviewnli_has_as_many_sentences_as_labels(shared_data):
         assert [s.text for s in joined] == line["sentences"]
         pairs += len(line["labels"])
     assert (len(lines), pairs) == (224, 848)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_a_model(language):
+    assert [s.text for s in get_splitter(f"punkt-{language}")("Aha. Oho!")] == ["Aha.", "Oho!"]
+
+
+def test_a_language_has_abbreviations_of_its_own():
+    text = "Das ist z.B. ein Satz. Und noch einer."
+    assert [s.text for s in get_splitter("punkt-de")(text)] == [
+        "Das ist z.B. ein Satz.", "Und noch einer.",
+    ]  # fmt: skip
+    with pytest.raises(ConfigurationError, match="unknown sentence splitter 'punkt-xx'"):
+        get_splitter("punkt-xx")

@@ -427,6 +427,11 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             f"{counts.unnamed:,} summaries have no product name, so no trivial mask "
             "(--product-names gives names)"
         )
+    if counts.foreign:
+        note(
+            f"{counts.foreign:,} products are probably not in English, which the model or the "
+            "splitter was made for (--language, --model)"
+        )
     if counts.warned:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
 

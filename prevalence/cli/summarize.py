@@ -67,6 +67,7 @@ _OF_GREEDY = frozenset(
         "fragments",
         "no_trivial",
         "trivial_template",
+        "any_language",
     }
 )
 _READ: Mapping[str, frozenset[str]] = {
@@ -218,7 +219,7 @@ class _Options(SimpleNamespace):
     help="Give no full stop to a sentence that lacks one; joined ones may then be read as one.",
 )
 @field_options(
-    ScoringOptions, "trivial", "splitter", group="Choice",
+    ScoringOptions, "trivial", "splitter", "language", "any_language", group="Choice",
     helps={
         "trivial_template": 'Greedy: name is "I bought a {name}."; script is "I bought {name}."; '
         "or your own text.",
@@ -369,7 +370,7 @@ def _extract(options: _Options, selection: Selection) -> None:
     summarizer = Summarizer(
         options.choice,
         engine=_engine(vars(options)) if options.choice.needs_model else None,
-        splitter=options.splitter,
+        splitter=scoring_options(vars(options)).splitter,
         encoder=options.model or EMBEDDED,
         device=options.device,
     )
@@ -477,7 +478,7 @@ def _check(options: _Options) -> None:
         refuse_given(_OF_GREEDY, "goes with --method greedy")
         unread = parameter_names(model_options) - _READ[options.method]
         if options.method == LANGUAGE_MODEL:
-            unread |= {"verbatim", "splitter"}
+            unread |= {"verbatim", "splitter", "language"}
         refuse_given(unread, f"does nothing with --method {options.method}")
     elif options.search == SEARCHES[0]:
         refuse_given({"confidence"}, "goes with --search racing")
