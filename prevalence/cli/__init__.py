@@ -17,6 +17,7 @@ _COMMANDS = {
     "summarize": "Make a summary of each product's reviews, out of their own sentences.",
     "claims": "Cut summaries into the single statements that they make.",
     "report": "Show rows as one HTML file: who said what, with the reviews behind every sentence.",
+    "verify": "Score a sample of rows again, and fail if anything differs.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",

@@ -36,6 +36,7 @@ __all__ = [
     "option",
     "output_option",
     "parameter_names",
+    "preset_option",
     "quiet_option",
     "refuse_given",
     "run_options",
@@ -45,6 +46,7 @@ __all__ = [
     "several_names",
     "split_names",
     "together",
+    "with_preset",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -410,6 +412,32 @@ def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     settings["labels"] = split_names(settings["labels"])
     settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
     return settings
+
+
+preset_option = option(
+    "Scoring", "--preset", metavar="NAME", type=click.Choice(["malon-script"]),
+    help="malon-script scores as the program of the paper's authors does, down to its limits; "
+    "single options win over it.",
+)  # fmt: skip
+
+
+def with_preset(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The command's parameters with those of its --preset, where they were not given."""
+    if parameters["preset"] is None:
+        return parameters
+    from prevalence.scoring.presets import preset_options
+
+    source = click.get_current_context().get_parameter_source
+    names = {"trivial": "trivial_template"}
+    given = {
+        key: parameters[name]
+        for key in ("model", "threshold", "trivial", "splitter")
+        if source(name := names.get(key, key)) is ParameterSource.COMMANDLINE
+    }
+    found = preset_options(parameters["preset"], given)
+    if parameters["no_trivial"]:
+        del found["trivial"]
+    return parameters | {names.get(key, key): value for key, value in found.items()}
 
 
 def scoring_options(parameters: Mapping[str, Any]) -> ScoringOptions:

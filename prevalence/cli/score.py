@@ -23,11 +23,13 @@ from prevalence.cli.options import (
     input_options,
     model_options,
     option,
+    preset_option,
     quiet_option,
     refuse_given,
     scorer_settings,
     scoring_options,
     seed_option,
+    with_preset,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
 from prevalence.records import Product
@@ -154,6 +156,7 @@ class _Options(SimpleNamespace):
     type=click.IntRange(1),
     help="Only the first N records that are left.",
 )
+@preset_option
 @field_options(ScoringOptions)
 @model_options
 @engine_options
@@ -210,7 +213,7 @@ def score(**parameters: Any) -> None:
     INPUT is a file of products with reviews and summaries (JSON Lines, JSON, CSV, TSV and the
     released layouts of published data sets, gzipped or not), or - for standard input.
     """
-    options = _Options(**parameters)
+    options = _Options(**with_preset(parameters))
     _check(options)
     table = _run(options)
     if table.nothing_left and not table.scored:
@@ -411,6 +414,7 @@ def _kind(options: _Options, file_format: str) -> str:
 
 def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates | None) -> None:
     from prevalence.report.console import comparison_table, make_console, plain, system_table
+    from prevalence.report.standings import standings, standings_table
     from prevalence.report.systems import RESAMPLES
     from prevalence.signature import with_parts
 
@@ -421,6 +425,10 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
     )
     if statistics:
         console.print(system_table(statistics, width=console.width))
+    places = standings(table, resamples=counts["bootstrap"], seed=options.seed)
+    if len(places) > 1:
+        console.print()
+        console.print(standings_table(places))
     if options.tests:
         comparisons = table.compare(options.tests, resamples=counts, seed=options.seed)
         console.print()
@@ -485,6 +493,11 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
         note(
             f"{counts.unnamed:,} summaries have no product name, so no trivial mask "
             "(--product-names gives names)"
+        )
+    if counts.foreign:
+        note(
+            f"{counts.foreign:,} products are probably not in English, which the model or the "
+            "splitter was made for (--language, --model)"
         )
     if counts.warned:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')

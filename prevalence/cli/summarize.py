@@ -60,7 +60,15 @@ _AT_ONCE = 64
 """Most products in one call, so that a run that is ended has written most of what it made."""
 _SENTENCES = 5
 _OF_GREEDY = frozenset(
-    {"search", "confidence", "refuse_contradictions", "no_trivial", "trivial_template"}
+    {
+        "search",
+        "confidence",
+        "refuse_contradictions",
+        "fragments",
+        "no_trivial",
+        "trivial_template",
+        "any_language",
+    }
 )
 _READ: Mapping[str, frozenset[str]] = {
     "random": frozenset({"no_cache"}),
@@ -122,6 +130,7 @@ class _Options(SimpleNamespace):
             seed=self.seed,
             refuse_contradictions=self.refuse_contradictions,
             close=not self.verbatim,
+            fragments=self.fragments,
             simplified=self.simplified,
         )
 
@@ -199,12 +208,18 @@ class _Options(SimpleNamespace):
 )
 @option(
     "Choice",
+    "--fragments",
+    is_flag=True,
+    help="Greedy: also take fragments and exclamations without content, such as 'Avoid!'.",
+)
+@option(
+    "Choice",
     "--verbatim",
     is_flag=True,
     help="Give no full stop to a sentence that lacks one; joined ones may then be read as one.",
 )
 @field_options(
-    ScoringOptions, "trivial", "splitter", group="Choice",
+    ScoringOptions, "trivial", "splitter", "language", "any_language", group="Choice",
     helps={
         "trivial_template": 'Greedy: name is "I bought a {name}."; script is "I bought {name}."; '
         "or your own text.",
@@ -281,7 +296,7 @@ class _Extracting(Tally[Any]):
         super().__init__(options.output, note, limited=False)
         self.options, self.target = options, options.target
         self._summarizer = summarizer
-        self._merged = self._avoided = 0
+        self._merged = self._avoided = self._left_out = 0
         self._calls = Calls()
 
     def signature(self, product: Product) -> str:
@@ -317,6 +332,7 @@ class _Extracting(Tally[Any]):
         self._merged += again != [sentence.text for sentence in extract.sentences]
         self._avoided += extract.avoided
         self._calls += extract.calls
+        self._left_out += extract.left_out
         return extract
 
     def show(self) -> None:
@@ -336,6 +352,11 @@ class _Extracting(Tally[Any]):
                 "product's summary is the one that exact search makes; the supports in the output "
                 "are exact"
             )
+        if self._left_out:
+            note(
+                f"{self._left_out:,} sentences without content were no candidates (fragments and "
+                "exclamations; --fragments takes them)"
+            )
         if self._merged:
             note(
                 f"{self._merged:,} summaries are cut into other sentences when they are read "
@@ -349,7 +370,7 @@ def _extract(options: _Options, selection: Selection) -> None:
     summarizer = Summarizer(
         options.choice,
         engine=_engine(vars(options)) if options.choice.needs_model else None,
-        splitter=options.splitter,
+        splitter=scoring_options(vars(options)).splitter,
         encoder=EMBEDDED if options.model is None else options.model,
         device=options.device,
     )
@@ -457,7 +478,7 @@ def _check(options: _Options) -> None:
         refuse_given(_OF_GREEDY, "goes with --method greedy")
         unread = parameter_names(model_options) - _READ[options.method]
         if options.method == LANGUAGE_MODEL:
-            unread |= {"verbatim", "splitter"}
+            unread |= {"verbatim", "splitter", "language"}
         refuse_given(unread, f"does nothing with --method {options.method}")
     elif options.search == SEARCHES[0]:
         refuse_given({"confidence"}, "goes with --search racing")

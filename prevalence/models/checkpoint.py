@@ -419,8 +419,8 @@ def _download(model: str, location: str, revision: str) -> Path:
         here = f"; write ./{model} for the folder here" if hidden else ""
         raise ModelError(
             f"{model}: {'a registered name' if hidden else 'not a local folder'}, and the hub gave "
-            f"no model{offline}: {type(error).__name__}. Use --model embedded, which needs no "
-            f"network, or the path of a checkpoint folder{here}"
+            f"no model{offline}: {type(error).__name__}. Give the folder of a checkpoint, or a "
+            f"model that needs no network (prevalence models){here}"
         ) from error
 
 

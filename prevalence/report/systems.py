@@ -208,6 +208,11 @@ class SystemTable:
         return self.unreadable + sum(system.failed for system in self._systems.values())
 
     @property
+    def systems(self) -> list[str]:
+        """Names, in order of first appearance."""
+        return list(self._systems)
+
+    @property
     def scored(self) -> int:
         """Rows with a score."""
         return sum(len(system.scores) for system in self._systems.values())

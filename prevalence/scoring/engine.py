@@ -14,7 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
+from prevalence.language import probably_english
 from prevalence.metric import near
+from prevalence.models.registry import EMBEDDED
 from prevalence.nli.pairs import (
     FLAG_TRUNCATED,
     PairPlan,
@@ -51,6 +53,8 @@ _CHUNK_CHARACTERS = 32_000_000
 _CHUNK_RECORDS = 4_096
 _SAME_THRESHOLD = 1e-6
 """Two thresholds that differ by less are the same, written with more digits or fewer."""
+_READ, _READ_REVIEWS = 1_000, 8
+"""Characters of a review, and reviews, that tell a product's language."""
 
 
 @dataclass(slots=True)
@@ -72,6 +76,8 @@ class WorkCounts:
         nothing_left: rows without a score because the restriction leaves nothing.
         unnamed: scored summaries of products without a name, so without a trivial mask.
         warned: scored summaries with a warning.
+        foreign: products that are probably not in English, where the model or the splitter is for
+            English.
     """
 
     naive: int = 0
@@ -87,6 +93,7 @@ class WorkCounts:
     nothing_left: int = 0
     unnamed: int = 0
     warned: int = 0
+    foreign: int = 0
 
     def add_row(self, row: ScoredSummary, *, named: bool) -> None:
         """Count a row of the output."""
@@ -160,6 +167,14 @@ class Engine:
         self._units = Units(self.options.unit, self._splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
+        english = f"{EMBEDDED}@" in own.signature.get("nli", "")
+        if english and self.options.language != "en" and not self.options.any_language:
+            raise ConfigurationError(
+                f"the embedded model was made for English, and the language is "
+                f"{self.options.language}: give a model of that language (--model), or have it "
+                "scored all the same (--any-language)"
+            )
+        self._english = english or self.options.splitter.endswith("-en")
         if self.options.soft and not own.probability:
             raise ConfigurationError(
                 "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
@@ -341,6 +356,9 @@ class Engine:
             chunk.entries.append(item)
             return
         chunk.characters += sum(len(review.text) for review in item.reviews)
+        if self._english:
+            read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
+            self.counts.foreign += not probably_english(read)
         for summary in item.summaries:
             job = SummaryJob.build(
                 item,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.language import LANGUAGES
 from prevalence.records import well_formed
 from prevalence.scorers.options import check_numbers, described, documented
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
@@ -440,6 +441,19 @@ class ScoringOptions:
         metavar="NAME",
         choices=SPLITTERS,
     )
+    language: str = described(
+        "en",
+        f"Of reviews and summaries, for Punkt's cutting: {', '.join(LANGUAGES)}. The embedded "
+        "model knows English alone.",
+        group="Scoring",
+        metavar="CODE",
+        choices=tuple(LANGUAGES),
+    )
+    any_language: bool = described(
+        default=False,
+        help="Let the embedded model score another language; nothing is known of such scores.",
+        group="Scoring",
+    )
     soft: bool = described(
         default=False,
         help="Also score with probabilities in place of decisions (asks every pair).",
@@ -553,6 +567,13 @@ class ScoringOptions:
         return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
 
     def __post_init__(self) -> None:
+        if self.language not in LANGUAGES:
+            raise ConfigurationError(
+                f"no language {self.language!r}: choose from {', '.join(LANGUAGES)}"
+            )
+        if self.language != "en" and self.splitter == SPLITTERS[0]:
+            # What cuts the sentences stands in the signature, so that it must be this field.
+            object.__setattr__(self, "splitter", f"punkt-{self.language}")
         from prevalence.metric import check_threshold
         from prevalence.signature import trivial_template
 

@@ -38,6 +38,7 @@ __all__ = [
     "paired_randomization",
     "paired_test",
     "percentile_interval",
+    "resampled_means",
 ]
 
 DEFAULT_RESAMPLES = 1000
@@ -114,7 +115,7 @@ def bootstrap_interval(
     if present.sum() < 2:
         return None
     used = ProductScores(scores.sums[present], scores.counts[present])
-    return percentile_interval(_resampled_means(used, resamples, seed), confidence)
+    return percentile_interval(resampled_means(used, resamples, seed), confidence)
 
 
 def paired_bootstrap(
@@ -137,7 +138,7 @@ def paired_bootstrap(
     observed = b.mean - a.mean
     if a.sums.size < 2:
         return PairedTest(observed, float("nan"), a.sums.size)
-    resampled = _resampled_means(b, resamples, seed) - _resampled_means(a, resamples, seed)
+    resampled = resampled_means(b, resamples, seed) - resampled_means(a, resamples, seed)
     return paired_test(observed, resampled - resampled.mean(), a.sums.size)
 
 
@@ -240,8 +241,8 @@ def _blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int
         yield min(step, resamples - start)
 
 
-def _resampled_means(scores: ProductScores, resamples: int, seed: int) -> Floats:
-    """Mean of each resample; equal seeds draw the same products."""
+def resampled_means(scores: ProductScores, resamples: int, seed: int) -> Floats:
+    """Mean of each resample, float64 [resamples]; equal seeds draw the same products."""
     rng = np.random.default_rng(seed)
     size = scores.sums.size
     draws = (rng.integers(0, size, (rows, size)) for rows in _blocks(size, resamples))

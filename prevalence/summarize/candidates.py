@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from prevalence.sentences import Splitter
 
-__all__ = ["Candidates", "LengthRule", "Place", "closed", "number_of"]
+__all__ = ["Candidates", "LengthRule", "Place", "closed", "has_content", "number_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,14 +121,23 @@ class Candidates:
         places: the places of all sentences of all reviews, in source order.
         ranks: for each distinct sentence, the positions of its places in ``places``, increasing.
             Equal supports are ordered by them.
+        left_out: sentences of the reviews that are no candidates for want of content.
     """
 
     texts: tuple[str, ...]
     places: tuple[Place, ...]
     ranks: tuple[tuple[int, ...], ...]
+    left_out: int = 0
 
     @classmethod
-    def of(cls, reviews: Iterable[str], splitter: Splitter, *, close: bool = True) -> Candidates:
+    def of(
+        cls,
+        reviews: Iterable[str],
+        splitter: Splitter,
+        *,
+        close: bool = True,
+        content: bool = False,
+    ) -> Candidates:
         """Split reviews into candidates.
 
         Args:
@@ -136,15 +145,21 @@ class Candidates:
             splitter: cuts them into sentences.
             close: give a sentence that no punctuation ends a full stop, so that it remains a
                 sentence of its own beside others; False takes every sentence as it is.
+            content: leave out what :func:`has_content` says has none.
         """
+        left_out = 0
         places: list[Place] = []
         ranks: dict[str, list[int]] = {}
         for row, review in enumerate(reviews):
             for sentence in splitter(review):
+                if content and not has_content(sentence.text):
+                    left_out += 1
+                    continue
                 text = closed(sentence.text) if close else sentence.text
                 ranks.setdefault(text, []).append(len(places))
                 places.append(Place(row, sentence.start, sentence.end))
-        return cls(tuple(ranks), tuple(places), tuple(tuple(found) for found in ranks.values()))
+        found = tuple(map(tuple, ranks.values()))
+        return cls(tuple(ranks), tuple(places), found, left_out)
 
     @property
     def first_ranks(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -161,6 +176,47 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
+_OTHER_SCRIPT = re.compile(r"[Ͱ-􏿿]")
+_SUBJECT = """
+    i we he she they it you this that these those there the my our his her their its everything
+    nothing everyone nobody all both each every some most
+"""
+_FUNCTION = """
+    a an and or but so as at by for from in into of off on out over to up with without not no nor
+    if then than too very just only also even still again ever never here what how when why who is
+    are was were be been being am do does did has have had will would can could should may might
+    must me us him them mine yours one ones oh wow yes ok okay please
+"""
+_SUBJECTS = frozenset(_SUBJECT.split())
+"""Words that a sentence with a subject of its own begins with."""
+_FUNCTION_WORDS = _SUBJECTS | frozenset(_FUNCTION.split())
+_LEAST_CONTENT, _LEAST_OF_EXCLAMATIONS = 2, 3
+
+
+def has_content(sentence: str) -> bool:
+    """Whether a sentence says something of its own, so that a summary may be made of it.
+
+    A model trained on whole statements has no meaning for "Avoid!" or "A piece of junk!", and may
+    find any review in support of them. A sentence that begins with a subject needs one word that
+    is no function word; a fragment needs two, and an exclamation without a subject three. Other
+    scripts than Latin are not judged.
+
+    >>> [has_content(s) for s in ("They leak.", "Warm boots.", "Great boots for wet winters!")]
+    [True, True, True]
+    >>> [has_content(s) for s in ("Avoid!", "Be careful!", "A piece of junk!", "So it is.")]
+    [False, False, False, False]
+    """
+    if _OTHER_SCRIPT.search(re.sub(r"[ -⯿🀀-􏿿]", "", sentence)):
+        return True
+    words = [word.replace("’", "'").casefold() for word in _WORD.findall(sentence)]
+    content = [word for word in words if word not in _FUNCTION_WORDS]
+    if words and words[0].partition("'")[0] in _SUBJECTS:
+        return bool(content)
+    exclaimed = "!" in sentence[-3:]
+    return len(content) >= (_LEAST_OF_EXCLAMATIONS if exclaimed else _LEAST_CONTENT)
 
 
 def closed(sentence: str) -> str:

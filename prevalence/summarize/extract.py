@@ -40,6 +40,8 @@ class SummaryOptions:
         close: give a sentence that no punctuation ends a full stop, so that it remains a sentence
             when the summary is read; False takes all sentences as they are.
         simplified: read the rewritten texts, which all reviews must have.
+        fragments: greedy also takes fragments and exclamations without content, as Algorithm 1
+            does; see :func:`~prevalence.summarize.candidates.has_content`.
 
     Raises:
         ConfigurationError: an unknown name, or a value out of range.
@@ -53,6 +55,7 @@ class SummaryOptions:
     refuse_contradictions: bool = False
     close: bool = True
     simplified: bool = False
+    fragments: bool = False
 
     def __post_init__(self) -> None:
         for value, known in ((self.method, METHODS), (self.search, SEARCHES)):
@@ -68,6 +71,11 @@ class SummaryOptions:
         """Probability with which greedy's choice may be missed; 0 for exact search."""
         # 1 − 0.95 is 0.050000000000000044, which nobody wants to read in an output.
         return round(1.0 - self.confidence, 12) if self.search == "racing" else 0.0
+
+    @property
+    def filters(self) -> bool:
+        """Whether sentences without content are left out."""
+        return self.method == "greedy" and not self.fragments
 
     @property
     def needs_model(self) -> bool:
@@ -88,6 +96,8 @@ class SummaryOptions:
             parts["seed"] = str(self.seed)
         if self.method == "greedy" and self.refuse_contradictions:
             parts["refuse"] = "contradictions"
+        if self.filters:
+            parts["candidates"] = "content"
         if not self.close:
             parts["sentences"] = "verbatim"
         if self.simplified:
@@ -130,6 +140,7 @@ class Extract:
         full_matrix: (review, sentence) pairs that asking everything would have taken.
         matrix: what all reviews say of the sentences, m × n; None for methods that do not ask.
         signature: what produced the summary.
+        left_out: sentences of the reviews that were no candidates for want of content.
     """
 
     sentences: tuple[ExtractedSentence, ...]
@@ -139,6 +150,7 @@ class Extract:
     full_matrix: int
     matrix: ReviewMatrix | None
     signature: str
+    left_out: int = 0
 
     @property
     def text(self) -> str:
@@ -184,5 +196,6 @@ class Extract:
                 "reviews": self.calls.reviews,
                 "avoided": self.avoided,
             },
+            "left_out": self.left_out,
             "signature": self.signature,
         }

@@ -121,7 +121,14 @@ class Summarizer:
         self._candidates(_texts(reviews, self.options), self.options)
 
     def _candidates(self, texts: Sequence[str], options: SummaryOptions) -> Candidates:
-        candidates = Candidates.of(texts, self.splitter, close=options.close)
+        candidates = Candidates.of(
+            texts, self.splitter, close=options.close, content=options.filters
+        )
+        if not candidates.places and candidates.left_out:
+            raise InputError(
+                "the reviews hold only fragments and exclamations without content; take them too "
+                "with --fragments"
+            )
         if not candidates.places:
             raise InputError("the reviews hold no sentence to make a summary of")
         return candidates
@@ -206,6 +213,7 @@ def _greedy(task: _Task, judge: PairJudge) -> Extract:
         full_matrix=len(judge.rows) * len(task.candidates),
         matrix=judge.matrix([pick.candidate for pick in picks]),
         signature=task.signature,
+        left_out=task.candidates.left_out,
     )
 
 

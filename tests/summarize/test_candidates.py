@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prevalence.sentences import get_splitter
-from prevalence.summarize.candidates import Candidates, closed
+from prevalence.summarize.candidates import Candidates, closed, has_content
 
 REVIEWS = ["Warm boots. They leak.", "", "They leak. So warm"]
 
@@ -50,3 +50,35 @@ def test_an_open_end_is_closed(sentence: str, expected: str) -> None:
 def test_closed_sentences_are_cut_apart_again() -> None:
     texts = Candidates.of(["Warm boots", "They leak", "Great (really)"], get_splitter()).texts
     assert tuple(s.text for s in get_splitter()(" ".join(texts))) == texts
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Avoid!", False),
+        ("Be careful!", False),
+        ("A piece of junk!", False),
+        ("Great boots!", False),
+        ("Love it.", False),
+        ("!!!", False),
+        ("It is what it is.", False),
+        ("A piece of junk.", True),
+        ("They leak!", True),
+        ("The boots leak!", True),
+        ("It’s waterproof.", True),
+        ("Great boots for wet winters!", True),
+        ("Size 12", True),
+        ("素晴らしい！", True),
+        ("Отлично!", True),
+    ],
+)
+def test_fragments_and_exclamations_without_content(sentence: str, expected: bool) -> None:
+    assert has_content(sentence) is expected
+
+
+def test_sentences_without_content_are_counted_and_leave_the_offsets_alone() -> None:
+    reviews = ["Avoid! They leak.", "Be careful! Avoid!"]
+    found = Candidates.of(reviews, get_splitter(), content=True)
+    assert (found.texts, found.places, found.left_out) == (("They leak.",), ((0, 7, 17),), 3)
+    every = Candidates.of(reviews, get_splitter())
+    assert (len(every.places), every.left_out) == (4, 0)

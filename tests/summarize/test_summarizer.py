@@ -197,3 +197,20 @@ def test_a_sentence_that_does_not_imply_itself_may_be_chosen_where_it_stands_aga
     assert [s.support for s in extract.sentences] == [1, 1, 0, 0]
     assert extract.matrix is not None
     assert extract.matrix.implied.sum(axis=0).tolist() == [1, 1, 0, 0]
+
+
+def test_fragments_are_no_candidates_unless_asked_for(fake_scorer):
+    reviews = ["Avoid! They leak.", "Avoid! They are warm.", "Avoid!"]
+    implied = {(review, "Avoid!"): 0.9 for review in reviews}
+    metric = OpinionPrevalence(scorer=fake_scorer(implied))
+    length = LengthRule(sentences=1)
+    extract = metric.summarize(reviews, SummaryOptions(length=length))
+    assert (extract.text, extract.left_out) == ("They leak.", 3)
+    assert "candidates:content" in extract.signature
+    paper = metric.summarize(reviews, SummaryOptions(length=length, fragments=True))
+    assert (paper.text, paper.left_out) == ("Avoid!", 0)
+    assert "candidates" not in paper.signature
+    with pytest.raises(InputError, match="take them too with --fragments"):
+        metric.summarize(["Avoid!", "Be careful!"])
+    lead = metric.summarize(reviews, SummaryOptions(method="lead", length=length))
+    assert (lead.text, lead.left_out) == ("Avoid!", 0)

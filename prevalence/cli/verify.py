@@ -1,0 +1,124 @@
+"""`prevalence verify`: do rows of an earlier run come out again?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.errors import EXIT_SOME_FAILED, note
+from prevalence.cli.options import (
+    GroupedCommand,
+    input_options,
+    model_options,
+    option,
+    quiet_option,
+    refuse_given,
+    scorer_settings,
+    seed_option,
+)
+from prevalence.errors import InputError
+from prevalence.report.text import one_line
+from prevalence.runs import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prevalence.records import ScoredSummary
+
+__all__ = ["verify"]
+
+_SHOWN = 20
+
+_EPILOG = """\b
+Examples:
+  prevalence verify scores.jsonl examples/summaries.jsonl
+  prevalence verify scores.jsonl examples/summaries.jsonl --sample 10 --seed 7
+
+\b
+ROWS is what `prevalence score --output ROWS.jsonl` wrote; INPUT is what it read,
+since rows hold no reviews. The settings are read off the rows' signatures; a
+model that is no name of `prevalence models` is named by --model.
+Exit status: 0 all equal, 1 a row differs, 2 usage or another model.
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument("rows", metavar="ROWS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@input_options("input_format", "product_names")
+@option(
+    "Input", "--sample", metavar="N", type=click.IntRange(1), default=100, show_default=True,
+    help="Rows to score again, drawn among those with a score.",
+)  # fmt: skip
+@seed_option("Input", "Of the sample.")
+@option(
+    "Scoring", "--trivial-template", metavar="TEXT",
+    help="The product statement, where the rows have one of their own.",
+)  # fmt: skip
+@model_options
+@quiet_option
+def verify(
+    *, rows: Path, inputs: tuple[str, ...], sample: int, seed: int, quiet: bool, **told: Any
+) -> None:
+    """Score a sample of rows again, and fail if anything differs.
+
+    Decisions must be the same, and probabilities within 1e-5. The pair cache is not read, so that
+    the model is asked.
+    """
+    from prevalence.scorers.registry import open_scorer
+    from prevalence.scoring import verification
+
+    refuse_given({"threshold", "cache"}, "does nothing here: rows name their threshold, and the "
+                 "model itself is asked")  # fmt: skip
+    drawn = verification.sampled(_read(rows), sample, seed=seed)
+    if not drawn:
+        raise InputError(f"{rows}: holds no row with a score")
+    settings = scorer_settings(told | {"no_cache": True})
+    if settings["model"] is None and settings["calibration"] is None:
+        settings["model"] = _model_of(drawn[0])
+    selection = Selection(inputs, source_format=told["input_format"], names=told["product_names"])
+    found = verification.verify(
+        drawn, selection.items(), open_scorer(**settings), trivial=told["trivial_template"]
+    )
+    differing = 0
+    for row, problem in found:
+        if problem:
+            differing += 1
+            if differing <= _SHOWN:
+                click.echo(one_line(f"{row.id} by {row.system}: {problem}"))
+    if differing > _SHOWN:
+        note(f"and {differing - _SHOWN:,} more rows that differ")
+    if not quiet:
+        note(f"{len(drawn):,} rows scored again, {differing:,} differ")
+    if differing:
+        sys.exit(EXIT_SOME_FAILED)
+
+
+def _read(path: Path) -> Iterator[ScoredSummary]:
+    from prevalence.readers.jsonfiles import json_lines
+    from prevalence.records import ScoredSummary
+
+    for position, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise InputError(f"{position.source}: is no row of `prevalence score`")
+        try:
+            yield ScoredSummary.from_json(row)
+        except InputError as error:
+            raise InputError(f"{position.source}: {error}") from None
+
+
+def _model_of(row: ScoredSummary) -> str:
+    """The model that a row names, where a name is enough to open it."""
+    from prevalence.models.registry import REGISTRY
+    from prevalence.scorers.registry import FAMILIES
+    from prevalence.scoring.verification import signature_parts
+
+    parts = signature_parts(row.signature)
+    named = parts.get("consistency", parts.get("nli", "")).partition("@")[0]
+    if named in REGISTRY or named in FAMILIES:
+        return named
+    raise InputError(f"the rows were made with {named or 'a model that they do not name'}: give "
+                     "it by --model")  # fmt: skip

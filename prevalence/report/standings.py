@@ -1,0 +1,81 @@
+"""Who is ahead, by how much, and what these products can tell apart → a table."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.console import Group
+from rich.text import Text
+
+from prevalence.report.console import make_table, plain
+from prevalence.stats.paired import PairedDifference, PairedDifferences, tied_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from prevalence.report.systems import SystemTable
+
+__all__ = ["Standing", "standings", "standings_table"]
+
+
+class Standing(NamedTuple):
+    """A system's place.
+
+    Attributes:
+        group: number of the group of systems that are not told apart, from 1.
+        system: its name.
+        behind: how far it lies below the best system; None for the best one itself.
+    """
+
+    group: int
+    system: str
+    behind: PairedDifference | None
+
+
+def standings(table: SystemTable, *, resamples: int, seed: int) -> list[Standing]:
+    """The scored systems from the best to the worst.
+
+    Args:
+        table: their scores by product.
+        resamples: of the bootstrap over products.
+        seed: of the generator.
+    """
+    scores = {name: table.product_scores(name) for name in table.systems}
+    scores = {name: found for name, found in scores.items() if not math.isnan(found.mean)}
+    ordered = sorted(scores, key=lambda name: -scores[name].mean)
+    differences = PairedDifferences(scores, resamples=resamples, seed=seed)
+    groups = tied_groups(ordered, differences)
+    return [
+        Standing(group, name, differences(ordered[0], name) if name != ordered[0] else None)
+        for group, name in zip(groups, ordered, strict=True)
+    ]
+
+
+def standings_table(found: Sequence[Standing]) -> RenderableType:
+    """Differences from the best system, with a line that says what the numbers are."""
+    rows = [(str(entry.group), plain(entry.system), *_behind(entry.behind)) for entry in found]
+    headers = ("group", "system", "behind the best", "95% interval", "detectable", "products")
+    note = (
+        "paired over products; systems of one group are not told apart; detectable: the least "
+        "difference found 4 times in 5 with so many products"
+    )
+    return Group(make_table(headers, rows, left=("system",)), Text(note, "dim"))
+
+
+def _behind(difference: PairedDifference | None) -> tuple[str, str, str, str]:
+    if difference is None:
+        return "", "", "", ""
+    low_high = difference.interval
+    return (
+        _figure(difference.difference),
+        "–" if low_high is None else f"[{_figure(low_high.low)}, {_figure(low_high.high)}]",
+        "–" if difference.detectable is None else _figure(difference.detectable),
+        str(difference.products),
+    )
+
+
+def _figure(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value + 0.0:.3f}".replace("-0.000", "0.000")

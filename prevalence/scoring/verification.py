@@ -1,0 +1,204 @@
+"""Rows of earlier runs scored again: what they say must come out once more.
+
+A row's signature names everything that produced it, so that its settings can be read off it. The
+reviews are not in the row: the input gives them, and the row's digest tells whether they changed.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.records import BadRecord, ScoredSummary
+from prevalence.scoring.engine import Engine
+from prevalence.scoring.options import ScoringOptions
+from prevalence.sentences import DEFAULT_MAX_SENTENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from prevalence.nli.pairs import PairScorer
+    from prevalence.records import Product, ScoredSentence
+
+__all__ = ["TOLERANCE", "Verified", "options_of", "sampled", "signature_parts", "verify"]
+
+TOLERANCE = 1e-5
+"""Within which probabilities are the same, in float32 on any machine."""
+
+_DECISIONS = (
+    "text", "trivial", "redundant_with", "support", "supporting_reviews", "contradicting_reviews",
+    "contradicts",
+)  # fmt: skip
+
+
+class Verified(NamedTuple):
+    """What became of a row.
+
+    Attributes:
+        row: as it was written.
+        problem: what is not as the row says; "" where all is.
+    """
+
+    row: ScoredSummary
+    problem: str
+
+
+def signature_parts(signature: str) -> dict[str, str]:
+    """The parts of a signature by their keys, without the package's version.
+
+    >>> signature_parts("prev|thr:0.5|split:lines|v:1.0")
+    {'thr': '0.5', 'split': 'lines'}
+    """
+    parts = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+    parts.pop("v", None)
+    return parts
+
+
+def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
+    """How rows with a signature were scored.
+
+    Args:
+        signature: of the rows.
+        trivial: the text of the product statement, where the signature holds only its digest.
+
+    Raises:
+        InputError: it is no signature of scores, or names a product statement by its digest.
+    """
+    parts = signature_parts(signature)
+    if "thr" not in parts or "split" not in parts:
+        raise InputError(f"{signature!r} is no signature of `prevalence score`")
+    template: str | None = parts.get("trivial", "none")
+    if template == "none":
+        template = None
+    elif str(template).startswith("custom-"):
+        template = trivial
+        if trivial is None:
+            raise ConfigurationError("the rows have a product statement of their own: give it by "
+                                     "--trivial-template")  # fmt: skip
+    return ScoringOptions(
+        threshold=float(parts["thr"]),
+        trivial=template,
+        splitter=parts["split"],
+        soft=parts.get("score") == "hard+soft",
+        full_matrix=parts.get("matrix") == "full",
+        ceiling="ceiling" in parts,
+        max_sentences=int(parts.get("limit", DEFAULT_MAX_SENTENCES)),
+        statements_where=parts.get("statements"),
+        reviews_where=parts.get("reviews"),
+    )
+
+
+def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> list[ScoredSummary]:
+    """A sample of the rows that have a score, each as likely as another, in their order.
+
+    Args:
+        rows: all of them.
+        size: at most so many.
+        seed: of the generator.
+    """
+    # What is drawn decides nothing but which rows are looked at.
+    chance = random.Random(seed)  # noqa: S311
+    kept: list[tuple[int, ScoredSummary]] = []
+    scored = (row for row in rows if row.prevalence is not None)
+    for number, row in enumerate(scored):
+        if len(kept) < size:
+            kept.append((number, row))
+        elif (place := chance.randrange(number + 1)) < size:
+            kept[place] = (number, row)
+    return [row for _, row in sorted(kept, key=lambda entry: entry[0])]
+
+
+def verify(
+    rows: Sequence[ScoredSummary],
+    products: Iterable[Product | BadRecord],
+    scorer: PairScorer,
+    *,
+    trivial: str | None = None,
+) -> Iterator[Verified]:
+    """Score rows again, with the settings of their signatures.
+
+    Args:
+        rows: with a score.
+        products: the input that they were made of.
+        scorer: the one that made them.
+        trivial: see :func:`options_of`.
+
+    Yields:
+        Each row with what has changed, in the order of the input; those that it lacks at the end.
+
+    Raises:
+        InputError: the scorer, or a setting, is not the one that a signature names.
+    """
+    engines = _engines(rows, scorer, trivial)
+    wanted: dict[tuple[str | None, str | None], list[ScoredSummary]] = {}
+    for row in rows:
+        wanted.setdefault((row.id, row.system), []).append(row)
+    for product in products:
+        if isinstance(product, BadRecord):
+            continue
+        for summary in product.summaries:
+            left = []
+            for row in wanted.pop((product.id, summary.system), []):
+                engine = engines[row.signature]
+                if row.input_digest != engine.digest_of(product, summary):
+                    left.append(row)
+                    continue
+                (again,) = engine.run([product.with_summaries([summary])])
+                yield Verified(row, _difference(row, again))
+            if left:
+                wanted[product.id, summary.system] = left
+    for missing in wanted.values():
+        for row in missing:
+            yield Verified(row, "is not in the input, or name, reviews or summary have changed")
+
+
+def _engines(
+    rows: Sequence[ScoredSummary], scorer: PairScorer, trivial: str | None
+) -> Mapping[str, Engine]:
+    engines = {}
+    for signature in dict.fromkeys(row.signature for row in rows):
+        engine = Engine(scorer, options_of(signature, trivial=trivial))
+        theirs, ours = signature_parts(signature), signature_parts(engine.signature())
+        for key in dict.fromkeys((*theirs, *ours)):
+            if theirs.get(key) != ours.get(key):
+                raise InputError(
+                    f"the rows were made with {key}:{theirs.get(key, '(none)')}, and this is "
+                    f"{key}:{ours.get(key, '(none)')}; choose the same model and options"
+                )
+        engines[signature] = engine
+    return engines
+
+
+def _difference(row: ScoredSummary, again: ScoredSummary) -> str:
+    if again.error is not None:
+        return f"cannot be scored any more: {again.error}"
+    if len(row.sentences) != len(again.sentences):
+        return f"has {len(row.sentences)} sentences, and now {len(again.sentences)}"
+    for name in ("prevalence", "soft_prevalence", "ceiling"):
+        said, found = getattr(row, name), getattr(again, name)
+        if not _near(said, found):
+            return f"{name} is {said}, and now {found}"
+    for place, (old, new) in enumerate(zip(row, again, strict=True)):
+        problem = _sentence_difference(old, new)
+        if problem:
+            return f"sentence {place}: {problem}"
+    return ""
+
+
+def _sentence_difference(old: ScoredSentence, new: ScoredSentence) -> str:
+    for name in _DECISIONS:
+        if getattr(old, name) != getattr(new, name):
+            return f"{name} is {getattr(old, name)}, and now {getattr(new, name)}"
+    for review, (said, found) in enumerate(
+        zip(old.entailment or (), new.entailment or (), strict=True)
+    ):
+        if not _near(said, found):
+            return f"the entailment by review {review} is {said}, and now {found}"
+    return ""
+
+
+def _near(said: float | None, found: float | None) -> bool:
+    if said is None or found is None:
+        return said is found
+    return abs(said - found) <= TOLERANCE

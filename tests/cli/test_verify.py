@@ -1,0 +1,107 @@
+"""`prevalence verify`: rows that come out again, and rows that do not."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from prevalence.cli.verify import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+INPUT = "examples/summaries.jsonl"
+LEXICAL = ("--model", "rouge1-precision", "--threshold", "0.5")
+
+
+@pytest.fixture
+def rows(run: Run, tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "examples").symlink_to(repository / "examples")
+    monkeypatch.chdir(tmp_path)
+    words = ("--full-matrix", "--trivial-template", "script", "--splitter", "lines")
+    made = run("score", INPUT, *LEXICAL, *words, "-q", "--output", "scores.jsonl")
+    assert made.exit_code == 0, made.stderr
+    return tmp_path / "scores.jsonl"
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write(path: Path, changed: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in changed), encoding="utf-8")
+
+
+def test_rows_come_out_again_with_the_settings_of_their_signature(run: Run, rows: Path) -> None:
+    for line in re.findall(r"^  prevalence (.*)$", str(verify.epilog), re.MULTILINE):
+        found = run(*shlex.split(line))
+        assert (found.exit_code, found.stdout) == (0, ""), found.output
+    assert "10 rows scored again, 0 differ" in found.stderr
+    every = run("verify", rows, INPUT, "--sample", "1000")
+    assert f"{len(read(rows))} rows scored again, 0 differ" in every.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: row | {"prevalence": row["prevalence"] + 0.01}, "prevalence is"),
+        (lambda row: row | {"input_digest": "0" * 16}, "is not in the input, or name, reviews"),
+        (lambda row: row | {"system": "nobody"}, "is not in the input"),
+        (lambda row: row | {"sentences": row["sentences"][:-1]}, "sentences, and now"),
+        (
+            lambda row: row | {"sentences": [row["sentences"][0] | {"support": 9}]},
+            "sentence 0: support is 9, and now",
+        ),
+        (
+            lambda row: row | {"sentences": [row["sentences"][0] | {
+                "entailment": [p + 1e-4 for p in row["sentences"][0]["entailment"]]}]},
+            "the entailment by review 0 is",
+        ),
+    ],
+)  # fmt: skip
+def test_any_difference_is_named_and_fails(run: Run, rows: Path, change, said: str) -> None:
+    held = read(rows)
+    place = next(n for n, row in enumerate(held) if len(row["sentences"]) == 1)
+    write(rows, [change(row) if n == place else row for n, row in enumerate(held)])
+    found = run("verify", rows, INPUT, "--sample", "1000")
+    assert found.exit_code == 1
+    assert said in found.stdout
+    assert found.stdout.count("\n") == 1
+    assert "1 differ" in found.stderr
+
+
+def test_another_model_is_refused_before_anything_is_said(run: Run, rows: Path) -> None:
+    found = run("verify", rows, INPUT, "--model", "rouge2-precision")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "made with consistency:rouge1-precision, and this is consistency:rouge2-" in found.stderr
+
+
+def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
+    held = read(rows)
+    signature = held[0]["signature"].replace("consistency:rouge1-precision", "nli:mine@12")
+    write(rows, [held[0] | {"signature": signature}])
+    for words, said in (
+        ((rows, INPUT), "made with mine: give it by --model"),
+        ((rows, INPUT, "--threshold", "0.5"), "--threshold does nothing here"),
+        ((INPUT, INPUT), "summaries.jsonl:1: not a scored summary"),
+        ((rows, "none.jsonl", "--model", "rouge1-precision"), "no such file"),
+    ):
+        found = run("verify", *words)
+        assert (found.exit_code, found.stderr.count("\n")) == (2, 1), found.output
+        assert said in found.stderr
+
+
+def test_the_sample_is_seeded_and_the_input_untouched(run: Run, rows: Path) -> None:
+    before = rows.read_bytes()
+    said = {run("verify", rows, INPUT, "--sample", 3, "--seed", 5).stderr for _ in range(2)}
+    assert len(said) == 1
+    assert rows.read_bytes() == before

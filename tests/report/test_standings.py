@@ -1,0 +1,49 @@
+"""The table of systems that are and are not told apart."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from prevalence import OpinionPrevalence
+from prevalence.records import Product, Review, Summary
+from prevalence.report.standings import standings, standings_table
+from prevalence.report.systems import SystemTable
+
+
+def table_of(fake_scorer: type) -> SystemTable:
+    """Both reviews imply "good", one implies "half" and "other", none "bad"."""
+    reviews = ("r one", "r two")
+    implied = {(review, "Good."): 0.9 for review in reviews}
+    implied |= {("r one", "Half."): 0.9, ("r one", "Other."): 0.9}
+    metric = OpinionPrevalence(scorer=fake_scorer(implied))
+    summaries = {"bad": "Bad.", "half": "Half.", "good": "Good.", "other": "Other."}
+    table = SystemTable()
+    for number in range(4):
+        product = Product(
+            id=str(number),
+            reviews=tuple(Review(text) for text in reviews),
+            summaries=tuple(Summary(system, text) for system, text in summaries.items()),
+        )
+        for row in metric.score_many([product]):
+            table.add(row)
+    return table
+
+
+def test_ties_share_a_group(fake_scorer: type) -> None:
+    found = standings(table_of(fake_scorer), resamples=100, seed=1)
+    assert [(entry.group, entry.system) for entry in found] == [
+        (1, "good"), (2, "half"), (2, "other"), (3, "bad"),
+    ]  # fmt: skip
+    assert found[0].behind is None
+    assert found[3].behind is not None
+    assert (found[3].behind.difference, found[3].behind.products) == (1.0, 4)
+
+
+def test_the_table_says_what_its_numbers_are(fake_scorer: type) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(standings_table(standings(table_of(fake_scorer), resamples=100, seed=1)))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "0.500  [0.500, 0.500]       0.000         4" in shown
+    assert "not told apart" in shown

@@ -1,0 +1,57 @@
+"""The language of a run: which splitter, which models, and what is counted."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from prevalence.errors import ConfigurationError
+from prevalence.records import Product, Review, Summary
+from prevalence.scoring.engine import Engine, ScoringOptions
+
+GERMAN = "Die Stiefel sind warm und halten die Füße trocken, aber der Reißverschluss klemmt oft. "
+ENGLISH = "The boots are warm and they keep my feet dry, but the zipper is not very good for me. "
+
+
+def product(text):
+    return Product(id="p", reviews=(Review(text * 3),), summaries=(Summary("s", "Warm."),))
+
+
+def embedded(fake_scorer):
+    """A scorer that calls itself the embedded model."""
+    scorer = fake_scorer()
+    signature = dict(scorer.traits.signature) | {"nli": "embedded@1"}
+    scorer.traits = dataclasses.replace(scorer.traits, signature=signature)
+    return scorer
+
+
+def test_a_language_chooses_its_splitter(fake_scorer):
+    options = ScoringOptions(language="de")
+    assert options.splitter == "punkt-de"
+    assert "split:punkt-de" in Engine(fake_scorer(), options).signature()
+    assert ScoringOptions(language="de", splitter="lines").splitter == "lines"
+    assert dataclasses.replace(options, soft=True) == ScoringOptions(language="de", soft=True)
+    with pytest.raises(ConfigurationError, match="no language 'xx': choose from en"):
+        ScoringOptions(language="xx")
+
+
+def test_the_embedded_model_refuses_what_it_was_not_made_for(fake_scorer):
+    scorer = embedded(fake_scorer)
+    with pytest.raises(ConfigurationError, match="made for English, and the language is de"):
+        Engine(scorer, ScoringOptions(language="de"))
+    Engine(scorer, ScoringOptions(language="de", any_language=True))
+    Engine(scorer, ScoringOptions())
+
+
+def test_text_that_is_probably_not_english_is_counted(fake_scorer):
+    items = [product(GERMAN), product(ENGLISH), product("Warm."), product(GERMAN)]
+    for scorer, options, expected in (
+        (fake_scorer(), ScoringOptions(), 2),
+        (fake_scorer(), ScoringOptions(language="de"), 0),
+        (fake_scorer(), ScoringOptions(splitter="lines"), 0),
+        (embedded(fake_scorer), ScoringOptions(splitter="lines"), 2),
+    ):
+        engine = Engine(scorer, options)
+        assert len(list(engine.run(items))) == 4
+        assert engine.counts.foreign == expected

@@ -1,0 +1,42 @@
+"""Which texts are probably English."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from prevalence.language import probably_english
+
+TEXTS = {
+    "en": "The boots are warm and they keep my feet dry, but the zipper is not very good for me.",
+    "de": "Die Stiefel sind warm und halten die Füße trocken, aber der Reißverschluss klemmt oft "
+    "und die Sohle ist leider schon nach zwei Wochen gerissen.",
+    "nl": "De laarzen zijn warm en houden mijn voeten droog, maar de rits is niet zo goed en de "
+    "zool was na twee weken al helemaal kapot.",
+    "fr": "Les bottes sont chaudes et gardent les pieds au sec, mais la fermeture est difficile à "
+    "fermer et la semelle a cassé après deux semaines.",
+    "es": "Las botas son cálidas y mantienen los pies secos, pero la cremallera es difícil de "
+    "cerrar y la suela se rompió después de dos semanas.",
+    "ja": "このブーツはとても暖かくて、足が濡れません。" * 12,
+    "ru": "Ботинки очень тёплые, и ноги всегда остаются сухими, но молния заедает, а подошва "
+    "треснула уже через две недели после покупки, и продавец так и не ответил.",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_english_is_told_from_others(language):
+    assert probably_english(TEXTS[language] * 2) is (language == "en")
+
+
+@pytest.mark.parametrize("text", ["", "Schöne Stiefel, sehr warm.", "!!! 12 ..."])
+def test_short_texts_are_not_judged(text):
+    assert probably_english(text)
+
+
+def test_released_reviews_are_english(shared_data):
+    lines = (shared_data / "amazon_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    for record in map(json.loads, lines):
+        texts = [review if isinstance(review, str) else review["text"]
+                 for review in record["reviews"]]  # fmt: skip
+        assert probably_english(" ".join(texts))
