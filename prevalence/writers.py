@@ -182,6 +182,8 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
     part = target.with_name(f".prevalence-{secrets.token_hex(8)}.part")
     try:
         with part.open("x", encoding="utf-8", newline="") as file:
+            if target.is_file():
+                part.chmod(target.stat().st_mode & 0o7777)
             yield file
         part.replace(target)
     except BaseException:

@@ -293,3 +293,11 @@ def test_an_atomic_file_follows_links_and_never_replaces_a_device(tmp_path):
 )  # fmt: skip
 def test_streams_are_known_by_their_names(path: str, stream: bool) -> None:
     assert is_stream(Path(path)) is stream
+
+
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    path.touch(mode=0o600)
+    with atomic_file(path) as file:
+        file.write("[]")
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -36,7 +36,8 @@ _LAST_RULE = 6
 _GRADE = re.compile(r"[1-5](?:\.[1-5])?")
 _LETTER = re.compile(r"\b([A-E])\b")
 _RELEASED_NAMES = {"altmcq": "mcq2", "altrts": "rts2", "stareval": "star"}
-_STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
+# A word begins after a space or the last star, so that each character is looked at once.
+_STARS = re.compile(r"(?:(?<!\S)|(?<=star)|(?<=stars))(\S*?[^\s-])[\s-]+stars?\b", re.IGNORECASE)
 
 
 def read_reason_then_score(reply: str) -> float:

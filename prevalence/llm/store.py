@@ -9,9 +9,11 @@ replaced, and a damaged file is an error that says so rather than a new beginnin
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import zlib
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,6 +174,9 @@ class StoredBackend:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    # Prompts and replies are nobody else's affair; SQLite gives its side files the same mode.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     db = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
@@ -193,4 +198,10 @@ def _decode(key: str, value: object, check: object) -> Response | None:
     """The response, or None when it is not what was written."""
     if not isinstance(value, str) or check != _sum(key, value):
         return None
-    return Response(**json.loads(value))
+    try:
+        return Response(**json.loads(value))
+    except TypeError as error:
+        raise BackendError(
+            "a reply was stored by a later version of prevalence; update it, name another folder "
+            "(--cache), or keep no replies (--no-cache)"
+        ) from error

@@ -9,7 +9,7 @@ import zlib
 from collections import deque
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from prevalence.errors import InputError
 from prevalence.readers.fields import FieldError, escaped
@@ -27,6 +27,9 @@ MAX_LINE_BYTES = 1 << 28
 """A longer line is reported instead of read, so that a stray binary cannot fill the memory."""
 
 _BLOCK = 1 << 16
+_FREE_BYTES = 1 << 24
+_MOST_RATIO = 100
+"""To which text is packed; what unpacks to more than this and the free bytes is made to."""
 _UTF8_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 FOREIGN = {
@@ -74,7 +77,7 @@ class _Counting(io.RawIOBase):
         super().__init__()
         self._inner = inner
         self._progress = progress
-        self._taken = 0
+        self.taken = 0
         self._prefix = b""
 
     def sniff(self, size: int) -> bytes:
@@ -90,15 +93,45 @@ class _Counting(io.RawIOBase):
         data = self._prefix[: len(view)] or self._read_some(len(view))
         self._prefix = self._prefix[len(data) :]
         view[: len(data)] = data
-        self._taken += len(data)
+        self.taken += len(data)
         if self._progress is not None and data:
-            self._progress(self._taken)
+            self._progress(self.taken)
         return len(data)
 
     def _read_some(self, size: int) -> bytes:
         # read1 returns what a pipe holds now, where read would wait until the buffer is full.
         read: Callable[[int], bytes] = getattr(self._inner, "read1", self._inner.read)
         return read(size)
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzip stream unpacks to, as long as it is in proportion."""
+
+    def __init__(self, packed: IO[bytes], raw: _Counting, path: str) -> None:
+        super().__init__()
+        self._file = gzip.GzipFile(fileobj=packed, mode="rb")
+        self._raw = raw
+        self._path = path
+        self._given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self._file.read1(len(view))
+        view[: len(data)] = data
+        self._given += len(data)
+        if self._given > max(_FREE_BYTES, _MOST_RATIO * self._raw.taken):
+            raise InputError(
+                f"{self._path}: unpacks to more than {_MOST_RATIO} times its size, as files do "
+                "that are made to fill a memory; if you trust it, unpack it first"
+            )
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 class Source:
@@ -233,9 +266,8 @@ def open_source(
         first = _first_bytes(raw, path)
         stream: IO[bytes] = stack.enter_context(io.BufferedReader(raw, _BLOCK))
         if first.startswith(_GZIP):
-            unpacked = gzip.GzipFile(fileobj=stream, mode="rb")
-            stack.callback(unpacked.close)
-            stream = cast("IO[bytes]", unpacked)
+            unpacked = _Unpacked(stream, raw, display(path))
+            stream = stack.enter_context(io.BufferedReader(unpacked, _BLOCK))
         yield Source(stream, display(path))
 
 

@@ -359,6 +359,9 @@ def _read_bin(path: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
+        # A view may repeat a few numbers for ever: what it holds counts, not what it stores.
+        if sum(value.numel() for value in state.values()) > _MOST_BYTES // 4:
+            raise ValueError("more numbers than a SummaC-Conv head has")
         tensors = {str(key): value.float().numpy() for key, value in state.items()}
     except Exception as error:
         raise ModelError(f"{path}: not a state dict of weights: {first_line(error)}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.llm.released_replies import (
     read_letter,
     read_reason_then_score,
+    read_stars,
     reason_then_score_rule,
 )
 
@@ -284,3 +286,22 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=14).map("".join))
 def test_the_authors_rules_equal_a_plain_transcription(reply):
     assert read_reason_then_score(reply) == transcribed(reply)
+
+
+_LAZY_STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
+
+
+def stars_plainly(reply):
+    """The rule as it is stated, whatever the time it takes."""
+    for token in _LAZY_STARS.findall(reply):
+        word = token.strip("(*\"'").casefold()
+        try:
+            return 5.0 if word == "five" else float(word.partition("/")[0])
+        except ValueError:
+            continue
+    return -1.0
+
+
+@given(st.lists(st.sampled_from(["4", "five", "-", " ", "star", "stars", "Star", "/5", "x", "("])))
+def test_stars_are_found_as_by_the_plain_rule(parts):
+    assert read_stars("".join(parts)) == stars_plainly("".join(parts))

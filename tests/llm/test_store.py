@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
@@ -200,3 +202,20 @@ def test_a_killed_run_pays_for_nothing_twice(chat_server, tmp_path):
     assert all(store.get(request_key(inner.signature, one, 0)) for one in requests)
     inner.close()
     store.close()
+
+
+def test_replies_are_for_the_user_alone(tmp_path):
+    store = ReplyStore(tmp_path / "new")
+    store.put("k", Response(index=0, text="a"))
+    modes = {path.stat().st_mode & 0o777 for path in store.path.parent.glob(f"{store.path.name}*")}
+    store.close()
+    assert modes == {0o600}
+
+
+def test_a_reply_of_a_later_version_is_named(store, tmp_path):
+    value = json.dumps({"index": 0, "text": "a", "mood": "glad"})
+    with sqlite3.connect(store.path) as db:
+        check = zlib.crc32(f"k\0{value}".encode())
+        db.execute("INSERT INTO replies VALUES (?, ?, ?)", ("k", value, check))
+    with pytest.raises(BackendError, match="stored by a later version of prevalence; update it"):
+        store.get("k")

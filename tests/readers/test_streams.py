@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.readers import read_products, streams
+from prevalence.readers import read_products, read_reviews, streams
 from prevalence.records import BadRecord, Product
 
 RECORD = {"id": "p1", "reviews": ["Good."], "summary": "Fine."}
@@ -173,3 +173,26 @@ def test_unknown_format_lists_the_known_ones(tmp_path):
 def test_the_authors_layout_needs_two_files(tmp_path):
     with pytest.raises(InputError, match="second file"):
         read_products(tmp_path, format="authors")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("in.jsonl.gz", b"[[],[]]\n"),
+        ("in.json.gz", b"[[],\n"),
+        ("in.csv.gz", b'id,rev1,summary\n"'),
+        ("in.txt.gz", b"a"),
+    ],
+)
+def test_a_gzip_bomb_ends_before_it_goes_off(tmp_path, name, part):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(part + bytes(1 << 25), 1))
+    with pytest.raises(InputError, match=f"{name}: unpacks to more than 100 times its size"):
+        read_reviews(path) if "txt" in name else list(read_products(path))
+
+
+def test_well_packed_text_is_read(tmp_path):
+    path = tmp_path / "in.jsonl.gz"
+    record = b'{"id": "x", "reviews": ["%s"], "summary": "s"}\n' % (b"good " * 2000)
+    path.write_bytes(gzip.compress(record * 1000, 1))
+    assert sum(1 for _ in read_products(path)) == 1000

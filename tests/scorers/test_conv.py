@@ -242,3 +242,12 @@ def test_training_input_is_checked():
     for wrong in ({"steps": 0}, {"learning_rate": 0.0}, {"decay": -1.0}):
         with pytest.raises(ConfigurationError, match="positive"):
             ConvTraining(**wrong)
+
+
+def test_a_view_of_few_numbers_fills_no_memory(tmp_path):
+    torch = pytest.importorskip("torch")
+    endless = torch.zeros(1).as_strided((1, 10**10), (0, 0))
+    path = tmp_path / "head.bin"
+    torch.save({"mlp.weight": endless}, path)
+    with pytest.raises(ModelError, match="more numbers than a SummaC-Conv head has"):
+        read_head(path)
