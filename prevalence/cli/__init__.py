@@ -16,6 +16,7 @@ _COMMANDS = {
     "audit": "How far can a judge be trusted? Use of the scale, consistency, order, attacks.",
     "summarize": "Make a summary of each product's reviews, out of their own sentences.",
     "report": "Show rows as one HTML file: who said what, with the reviews behind every sentence.",
+    "plot": "Draw rows as plots: systems, prefix curves, supports, coverage, calibration and more.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",
