@@ -150,10 +150,9 @@ def _prefixes(contents: Contents) -> Figure:
 
 
 def _supports(contents: Contents) -> Figure:
-    systems = _by_system(contents)
-    figure, axes = panel_grid(len(systems), (2.9, 2.5), sharey=True)
+    figure, (axis, *_) = panel_grid(1, (6.0, 3.8))
     edges = np.linspace(0, 1, _BINS + 1)
-    for axis, (name, summaries) in zip(axes, systems.items(), strict=False):
+    for number, (name, summaries) in enumerate(_by_system(contents).items()):
         shares = [
             sentence.support / summary.n_reviews
             for summary in summaries
@@ -161,13 +160,12 @@ def _supports(contents: Contents) -> Figure:
             if sentence.support is not None and sentence.mask is None and summary.n_reviews
         ]
         counts = np.histogram(shares, edges)[0] / max(len(shares), 1)
-        axis.bar(edges[:-1], counts, width=1 / _BINS, align="edge", color=COLOURS[0],
-                 edgecolor="white", linewidth=0.6)  # fmt: skip
-        axis.set_title(axis_label(name), fontsize=10)
-        axis.set_xlabel("share of reviews in support", fontsize=8)
-        axis.set_xlim(0, 1)
-    for axis in axes[:: min(len(axes), 4)]:
-        axis.set_ylabel("share of sentences", fontsize=8)
+        _line(axis, (edges[:-1] + edges[1:]) / 2, counts.tolist(), name, number, style="steps-mid")
+    axis.set_xlim(0, 1)
+    axis.set_ylim(0, None)
+    axis.set_xlabel("share of the reviews that support a sentence")
+    axis.set_ylabel("share of the sentences that count")
+    add_legend(figure, axis, True)
     return figure
 
 
@@ -292,11 +290,12 @@ def _racing(contents: Contents) -> Figure:
 
 
 def _line(
-    axis: Axes, x: Iterable[float], y: Sequence[float], name: str, number: int, *, every: int = 1
-) -> None:
+    axis: Axes, x: Iterable[float], y: Sequence[float], name: str, number: int, *,
+    every: int = 1, style: str = "default",
+) -> None:  # fmt: skip
     axis.plot(
         list(x), y, color=colour_of(number), marker=MARKERS[number % len(MARKERS)], markersize=4,
-        markevery=every, linewidth=1.3, label=axis_label(name),
+        markevery=every, linewidth=1.3, drawstyle=style, label=axis_label(name),
     )  # fmt: skip
 
 

@@ -401,7 +401,7 @@ def _figures(summary: ReportSummary) -> list[tuple[str, str]]:
 def _spread(samples: Sequence[float]) -> str:
     """From the lowest to the highest of several scores behind a mean, where they differ."""
     low, high = min(samples, default=0), max(samples, default=0)
-    return f" [{_figure(low)}–{_figure(high)}]" if low < high else ""
+    return f" [{low:g}–{high:g}]" if low < high else ""
 
 
 def _anchor(name: str) -> str:
