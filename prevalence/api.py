@@ -11,6 +11,7 @@ import numpy as np
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
+from prevalence.notebook import Share, data_frame, html_table
 from prevalence.readers import parse_record
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
 from prevalence.scorers.options import shared_out, takes
@@ -162,6 +163,31 @@ class StatementSupport:
     def share(self) -> float:
         """Support as a share of the reviews, in [0, 1]."""
         return self.support / self.n_reviews
+
+    def to_frame(self) -> Any:
+        """The reviews' answers as a pandas data frame, one a row.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        against = self.contradicting_reviews
+        return data_frame(
+            {
+                "review": place,
+                "entailment": probability,
+                "supports": place in self.supporting_reviews,
+                "contradicts": None if against is None else place in against,
+            }
+            for place, probability in enumerate(self.entailment)
+        )
+
+    def _repr_html_(self) -> str:
+        """The counts, as notebooks show them."""
+        against = self.contradicting_reviews
+        row = (self.statement, Share(self.support, self.n_reviews),
+               None if against is None else len(against))  # fmt: skip
+        headers = ("statement", "support", "against")
+        return html_table("Support", headers, [row], foot=self.signature)
 
     def to_json(self) -> dict[str, Any]:
         """The answer as a JSON object."""

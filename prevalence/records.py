@@ -238,6 +238,12 @@ class ScoredSentence:
         return not self.trivial and self.redundant_with is None
 
     @property
+    def mask(self) -> str | None:
+        """Why the sentence does not count, in words; None where it does."""
+        repeats = None if self.redundant_with is None else f"repeats {self.redundant_with}"
+        return ", ".join(filter(None, ("trivial" if self.trivial else None, repeats))) or None
+
+    @property
     def unsupported(self) -> bool:
         """Whether the sentence counts and no review implies it."""
         return self.counts and self.support == 0
@@ -518,6 +524,31 @@ class ScoredSummary:
         if self.warning is not None:
             row["warning"] = self.warning
         return row | {key: value for key, value in self.extra.items() if key not in _ROW_KEYS}
+
+    def to_frame(self) -> Any:
+        """The sentences as a pandas data frame, one a row.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        from prevalence.notebook import data_frame
+
+        keys = ("text", "support", "contradicted_by", "trivial", "redundant_with",
+                "supporting_reviews", "contradicting_reviews")  # fmt: skip
+        return data_frame({key: getattr(one, key) for key in keys} for one in self.sentences)
+
+    def _repr_html_(self) -> str:
+        """The sentences with their counts, as notebooks show them."""
+        from prevalence.notebook import Share, html_table
+
+        score = self.error or self.warning if self.prevalence is None else f"{self.prevalence:.3f}"
+        rows = [
+            (one.text, Share(one.support, self.n_reviews), one.contradicted_by, one.mask)
+            for one in self.sentences
+        ]
+        caption = f"{self.id} · {self.system} · prevalence {score}"
+        headers = ("sentence", "support", "against", "does not count")
+        return html_table(caption, headers, rows, foot=self.signature)
 
     def to_json_line(self) -> str:
         """The JSON object on one line, without the newline; the same bytes for the same score."""

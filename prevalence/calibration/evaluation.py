@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.calibration.figures import ThresholdRule, best_threshold
+from prevalence.calibration.figures import BINS, ThresholdRule, best_threshold
 from prevalence.calibration.resampling import (
     Outcome,
     Resampling,
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
     from prevalence.stats.resampling import PairedTest
 
-__all__ = ["Decider", "comparison_json", "outcome_of", "relation_figures", "set_figures"]
+__all__ = [
+    "Decider",
+    "comparison_json",
+    "curves_of",
+    "outcome_of",
+    "relation_figures",
+    "set_figures",
+]
 
 Figures = dict[str, Any]
 
@@ -52,12 +59,13 @@ def outcome_of(scores: Floats, judged: JudgedPairs, decider: Decider) -> Outcome
     )
 
 
-def set_figures(outcome: Outcome, resampling: Resampling) -> Figures:
+def set_figures(outcome: Outcome, resampling: Resampling, *, curves: bool = False) -> Figures:
     """Size, figures and intervals of a set.
 
     Args:
         outcome: Scores, decisions and labels.
         resampling: How to draw intervals.
+        curves: Also give the points of :func:`curves_of`.
 
     Returns:
         JSON values; a figure that is not defined (one class only) is None.
@@ -69,7 +77,42 @@ def set_figures(outcome: Outcome, resampling: Resampling) -> Figures:
         "products": outcome.size,
         **figures_of(outcome),
         "intervals": {name: [found.low, found.high] for name, found in intervals.items()},
+        **({"curves": curves_of(outcome)} if curves else {}),
     }
+
+
+def curves_of(outcome: Outcome) -> Figures:
+    """Points to draw: of the ROC curve, and of probabilities against what happens.
+
+    Returns:
+        ``roc``: [false positive rate, true positive rate], from (0, 0) to (1, 1), one for each
+        distinct score, at most some 200; empty with one class only. ``reliability``: for each of
+        the equally wide bins of [0, 1] that has pairs, their mean probability, the share of
+        positives, and their number.
+    """
+    labels = outcome.labels.astype(np.float64)
+    order = np.argsort(-outcome.scores, kind="stable")
+    last = np.flatnonzero(np.diff(outcome.scores[order], append=np.nan) != 0)
+    hits = np.cumsum(labels[order])[last]
+    wrong = np.cumsum(1 - labels[order])[last]
+    roc: list[list[float]] = []
+    if outcome.has_both:
+        kept = np.unique(np.linspace(0, len(last) - 1, _POINTS).round().astype(np.int64))
+        rates = np.stack([wrong / wrong[-1], hits / hits[-1]], axis=1)[kept]
+        roc = [[0.0, 0.0], *rates.tolist()]
+    bins = np.minimum((outcome.probabilities * BINS).astype(np.int64), BINS - 1)
+    inside = [bins == place for place in range(BINS)]
+    return {
+        "roc": roc,
+        "reliability": [
+            [float(outcome.probabilities[m].mean()), float(labels[m].mean()), int(m.sum())]
+            for m in inside
+            if m.any()
+        ],
+    }
+
+
+_POINTS = 200
 
 
 def relation_figures(

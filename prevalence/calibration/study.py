@@ -107,6 +107,7 @@ class Settings:
         candidates: threshold rule.
         folds: of cross-validation; fewer where there are fewer products.
         resampling: of intervals and tests; its seed deals the folds as well.
+        curves: whether to give the points of ROC and reliability curves.
     """
 
     relation: str = "review"
@@ -114,6 +115,7 @@ class Settings:
     candidates: ThresholdRule = "scores"
     folds: int = 5
     resampling: Resampling = field(default_factory=Resampling)
+    curves: bool = False
 
     def __post_init__(self) -> None:
         if self.folds < 2:
@@ -273,7 +275,7 @@ def _set_report(
     scores: Floats, view: _View, decider: Decider, settings: Settings
 ) -> tuple[Figures, Outcome]:
     outcome = outcome_of(scores[view.kept], view.judged, decider)
-    figures = set_figures(outcome, settings.resampling)
+    figures = set_figures(outcome, settings.resampling, curves=settings.curves)
     figures["unscored"] = int((~view.readable).sum())
     others = view.others(settings.relation)
     if others.any() and (set(view.whole.relations[others].tolist()) != {settings.relation}):
@@ -309,7 +311,8 @@ def _cross_validate(
         parts.append((inside, outcome if len(family) == 1 else _ranked(outcome)))
     pooled = _pooled(parts, judged)
     summary = {name: _spread([fold[name] for fold in folds]) for name in _SPREAD}
-    return {**summary, "folds": folds, "pooled": set_figures(pooled, resampling)}, pooled
+    figures = set_figures(pooled, resampling, curves=settings.curves)
+    return {**summary, "folds": folds, "pooled": figures}, pooled
 
 
 def _fold_figures(choice: _Choice, outcome: Outcome) -> Figures:

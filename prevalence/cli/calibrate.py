@@ -138,6 +138,8 @@ is taken, the lowest of equals.
     "Write a calibration file, of the best scorer, for `prevalence score --calibration`."
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
+@option("Output", "--curves", is_flag=True,
+        help="With --json or --output: also the points of ROC and reliability curves.")  # fmt: skip
 @option("Output", "--table", is_flag=True, help="Print the layout of the paper's Table 2.")
 @option(
     "Output",
@@ -179,12 +181,15 @@ class _Options(SimpleNamespace):
             candidates="midpoints" if self.candidates == "midpoints" else "scores",
             folds=self.folds,
             resampling=Resampling(self.resamples, self.trials, self.seed),
+            curves=self.curves,
         )
 
     def check(self) -> None:
         """Refuse options that do not go together, before anything is read."""
         if self.as_json and self.table:
             raise click.UsageError("--json and --table exclude each other")
+        if self.curves and not self.as_json and self.output is None:
+            raise click.UsageError("--curves goes with --json or --output")
         if self.held_out_products is not None and self.held_out is None:
             raise click.UsageError("--held-out-products goes with --held-out")
         if self.agreement and (self.scorers or self.table or self.output is not None):

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from prevalence.records import Product
     from prevalence.report.contents import Contents
+    from prevalence.report.page import Plot
 
-__all__ = ["TITLE", "report", "write_report"]
+__all__ = ["TITLE", "read_contents", "report", "write_report"]
 
 TITLE = "Opinion prevalence"
 
@@ -77,6 +78,8 @@ stored.
     type=click.IntRange(1),
     help="Write a folder of pages with N products each.",
 )
+@option("Output", "--plots", is_flag=True,
+        help="Put the plots of `prevalence plot` into it; needs matplotlib.")  # fmt: skip
 @option(
     "Output",
     "--doubt",
@@ -93,17 +96,9 @@ def report(**parameters: Any) -> None:
     ROWS are files of prevalence score, judge, baselines (JSON Lines), calibrate --json or
     meta correlate --format json.
     """
-    from prevalence.report.contents import Contents, read_rows
-
     options = SimpleNamespace(**parameters)
     _check(options)
-    contents = Contents(doubt=options.doubt)
-    for path in options.rows:
-        for row in read_rows(path):
-            try:
-                contents.add(row, source=path.stem)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from error
+    contents = read_contents(options.rows, doubt=options.doubt)
     if options.records:
         contents.attach(_records(options.records))
     write_report(
@@ -112,8 +107,27 @@ def report(**parameters: Any) -> None:
         title=options.title,
         limit=options.limit,
         pages=options.pages,
+        plots=options.plots,
         quiet=options.quiet,
     )
+
+
+def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
+    """Read the rows of several files.
+
+    Raises:
+        InputError: a file cannot be read, or holds something else than rows.
+    """
+    from prevalence.report.contents import Contents, read_rows
+
+    contents = Contents(doubt=doubt)
+    for path in paths:
+        for row in read_rows(path):
+            try:
+                contents.add(row, source=path.stem)
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from error
+    return contents
 
 
 def write_report(
@@ -123,6 +137,7 @@ def write_report(
     title: str = TITLE,
     limit: int | None = None,
     pages: int | None = None,
+    plots: bool = False,
     quiet: bool = False,
 ) -> None:
     """Write the page or pages, and say what the reader should know of them.
@@ -133,17 +148,20 @@ def write_report(
         title: heading.
         limit: most products.
         pages: products a page, for a folder of pages.
+        plots: whether to put plots into it.
         quiet: say nothing.
     """
     from prevalence.report.page import LARGE, Page, render, split_pages
     from prevalence.writers import atomic_file
 
+    pictures = _pictures(contents) if plots else ()
     if pages:
         output.mkdir(exist_ok=True)
-        named = split_pages(contents, pages, title)
+        named = split_pages(contents, pages, title, plots=pictures)
         files = [(output / name, page) for name, page in named]
     else:
-        files = [(output, Page(title=title, products=contents.worst_first[:limit]))]
+        page = Page(title=title, products=contents.worst_first[:limit], plots=pictures)
+        files = [(output, page)]
     size = 0
     for path, page in files:
         html = render(contents, page)
@@ -163,6 +181,13 @@ def write_report(
             f"{_megabytes(size)} open slowly: --limit N of prevalence report shows the N products "
             "with the most faults, --pages N writes a folder of pages with N products each"
         )
+
+
+def _pictures(contents: Contents) -> list[Plot]:
+    from prevalence.report.charts import CHARTS, available, chart, svg_of
+    from prevalence.report.page import Plot
+
+    return [Plot(CHARTS[n].about, svg_of(chart(n, contents))) for n in available(contents)]
 
 
 def _records(paths: Sequence[Path]) -> Iterator[Product]:

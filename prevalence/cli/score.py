@@ -287,8 +287,8 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     failure = run(
         rows.noted(records.items(bar.reader)),
         partial(engine.run, progress=bar.done, planned=bar.planned, announced=announced),
-        marks=engine.marks,  # type: ignore[arg-type] # records and engine go together
-        rest=records.rest,  # type: ignore[arg-type]
+        marks=engine.marks,
+        rest=records.rest,
         finished=_finished(options),
         tally=rows,
         progress=bar,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,6 +37,9 @@ SUPPORTS, CONTRADICTS, SILENT, NOT_ASKED = "scn-"
 
 DOUBT = 1.5
 """A cell is doubtful when its odds are within this factor of those of the threshold."""
+
+_REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
+"""What a judge's rows say of its replies."""
 
 _THRESHOLD = re.compile(r"(?:^|\|)thr:([0-9.e+-]+)")
 _ONE_SPACE = str.maketrans("\t\r\v\f", "    ")
@@ -85,6 +89,8 @@ class ReportSummary:
         sentences: none without a prevalence row.
         n_reviews: of that row.
         values: figure by name, prevalence first.
+        samples: every score behind a value that is a mean, by its name.
+        prefix_curve: prevalence of the best supported 1, 2, ... sentences.
         left_out: statements that reviews make and the summary does not, the most supported first.
         notes: errors and warnings.
         failed: whether a row has an error.
@@ -95,6 +101,8 @@ class ReportSummary:
     sentences: tuple[ReportSentence, ...] = ()
     n_reviews: int = 0
     values: dict[str, float] = field(default_factory=dict)
+    samples: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    prefix_curve: tuple[float, ...] = ()
     left_out: tuple[Mapping[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
     failed: bool = False
@@ -163,10 +171,12 @@ class Contents:
         calibrations: results of ``prevalence calibrate``.
         correlations: results of ``prevalence meta correlate``.
         duels: pair rows of ``prevalence judge``.
+        extracts: summaries that ``prevalence summarize`` made, with the questions they took.
         signatures: of all rows, in order of first appearance.
         failures: errors of rows without a system.
         work: counts that only the run itself knows, by what they count.
         unmatched: products whose records were given and are not those that were scored.
+        replies: of judges, by what became of them.
         doubtful: cells near the threshold.
         cells: cells that were asked.
     """
@@ -176,10 +186,12 @@ class Contents:
         self.calibrations: list[dict[str, Any]] = []
         self.correlations: list[dict[str, Any]] = []
         self.duels: list[dict[str, Any]] = []
+        self.extracts: list[dict[str, Any]] = []
         self.signatures: list[str] = []
         self.failures: list[str] = []
         self.work: dict[str, int] = {}
         self.unmatched = 0
+        self.replies: Counter[str] = Counter()
         self.doubtful = 0
         self.cells = 0
         self.table = SystemTable()
@@ -209,6 +221,8 @@ class Contents:
             self.calibrations.append(clean)
         elif row.get("analysis") == "correlate":
             self.correlations.append(clean)
+        elif found := _extracts(clean):
+            self.extracts += found
         else:
             raise InputError(
                 "no row of prevalence score, judge or baselines, nor a result of calibrate "
@@ -280,6 +294,8 @@ class Contents:
             self.failures.append(row.get("error") or "a row without a system")
             return
         kind = "prevalence" if scored is not None else "|".join(sorted(row["metrics"]))
+        for account in (row.get("judge") or {}).values():
+            self.replies.update({f"replies {name}": account.get(name, 0) for name in _REPLIES})
         product, system = self._place(row, kind, source)
         if scored is not None:
             self.table.add(replace(scored, id=product.id, system=system))
@@ -319,7 +335,11 @@ class Contents:
         notes = tuple(str(row[key]) for key in ("error", "warning") if row.get(key))
         if not scored:
             return ReportSummary(
-                system, values=_numbers(row["metrics"]), notes=notes, failed=bool(row.get("error"))
+                system,
+                values=_numbers(row["metrics"]) | _human_means(row.get("human")),
+                samples=_samples(row.get("samples")),
+                notes=notes,
+                failed=bool(row.get("error")),
             )
         profile = row.get("profile")
         profile = profile if isinstance(profile, dict) else {}
@@ -331,6 +351,7 @@ class Contents:
             sentences=tuple(self._sentence(s, row) for s in sentences),
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
+            prefix_curve=tuple(row.get("prefix_curve") or ()),
             left_out=tuple(sorted(left_out, key=lambda one: -(one.get("support") or 0))),
             notes=notes,
             failed=bool(row.get("error")),
@@ -440,11 +461,24 @@ def _merged(old: ReportSummary, new: ReportSummary) -> ReportSummary:
         sentences=first.sentences,
         n_reviews=first.n_reviews or new.n_reviews,
         values={**first.values, **old.values, **new.values},
+        samples={**old.samples, **new.samples},
+        prefix_curve=first.prefix_curve,
         left_out=first.left_out,
         notes=(*old.notes, *new.notes),
         failed=old.failed or new.failed,
         threshold=first.threshold,
     )
+
+
+def _extracts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The summaries of an input record that were made of its reviews' sentences."""
+    summaries = row.get("summaries")
+    found = []
+    for system, summary in summaries.items() if isinstance(summaries, dict) else ():
+        extract = summary.get("extract") if isinstance(summary, dict) else None
+        if isinstance(extract, dict) and isinstance(extract.get("calls"), dict):
+            found.append({"system": system, **extract})
+    return found
 
 
 def _digests(record: Product) -> Iterator[str]:
@@ -464,6 +498,22 @@ def _clean(value: Any) -> Any:
 
 def _text(text: str) -> str:
     return inert(text.translate(_ONE_SPACE))
+
+
+def _human_means(ratings: Any) -> dict[str, float]:
+    """Mean ratings by people, under names that no metric has."""
+    found = _samples(ratings)
+    return {f"people: {name}": math.fsum(v) / len(v) for name, v in found.items()}
+
+
+def _samples(values: Any) -> dict[str, tuple[float, ...]]:
+    """Lists of numbers by name; replies without a score are left out."""
+    lists = {name: v for name, v in values.items() if isinstance(v, list)} if values else {}
+    found = {
+        name: tuple(n for n in map(_number, numbers) if n is not None)
+        for name, numbers in lists.items()
+    }
+    return {name: numbers for name, numbers in found.items() if numbers}
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:

@@ -7,7 +7,7 @@ marker or a hatch of its own, so that a print in grey can be read too.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,15 +28,29 @@ if TYPE_CHECKING:
     from prevalence.meta.correlate import Bootstrap, Correlation, Pairing
     from prevalence.meta.table import RatingTable
 
-__all__ = ["COLOURS", "FIGURES", "FigureSource", "draw", "save"]
+__all__ = [
+    "COLOURS",
+    "FIGURES",
+    "MARKERS",
+    "PANEL",
+    "FigureSource",
+    "add_legend",
+    "axis_label",
+    "colour_of",
+    "draw",
+    "panel_grid",
+    "save",
+]
 
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000",
 )  # fmt: skip
 """Okabe and Ito 2008, the darker ones first."""
-_MARKERS = "osD^vP*X"
+MARKERS = "osD^vP*X"
+"""One for each colour."""
 _HATCHES = ("", "//", "..", "xx", "--", "\\\\", "++", "oo")
-_PANEL = (4.2, 3.4)
+PANEL = (4.2, 3.4)
+"""Width and height of a panel in inches."""
 _LINE = 0.24
 _NAMED = 26
 
@@ -78,15 +92,20 @@ def draw(name: str, subject: FigureSource) -> Figure:
     return FIGURES[name](subject)
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure as its suffix says (.png, .svg, .pdf); equal figures give equal files."""
+def save(figure: Figure, file: Path | IO[bytes], *, form: str | None = None) -> None:
+    """Write a figure as png, svg or pdf; equal figures give equal files.
+
+    Args:
+        figure: what was drawn.
+        file: where it goes.
+        form: its format; None takes the suffix of a path.
+    """
     import matplotlib
 
-    metadata: dict[str, Any] = {"Software": None} if path.suffix == ".png" else {"Date": None}
-    if path.suffix == ".pdf":
-        metadata = {"CreationDate": None}
+    form = form or str(file).rpartition(".")[2]
+    absent = {"png": "Software", "pdf": "CreationDate"}.get(form, "Date")
     with matplotlib.rc_context({"svg.hashsalt": "prevalence", "svg.fonttype": "none"}):
-        figure.savefig(path, dpi=150, metadata=metadata)
+        figure.savefig(file, format=form, dpi=150, metadata={absent: None})
 
 
 def _correlations(subject: FigureSource) -> Figure:
@@ -106,8 +125,8 @@ def _correlations(subject: FigureSource) -> Figure:
     rows = list(dict.fromkeys(cell.row for cell in cells))
     dimensions = list(dict.fromkeys(cell.dimension for cell in cells))
     levels = list(dict.fromkeys(cell.level for cell in cells))
-    height = max(_PANEL[1], 1.2 + _LINE * len(rows) * len(levels))
-    figure, axes = _panels(len(dimensions), (_PANEL[0], height), sharey=True)
+    height = max(PANEL[1], 1.2 + _LINE * len(rows) * len(levels))
+    figure, axes = panel_grid(len(dimensions), (PANEL[0], height), sharey=True)
     places = {row: -place for place, row in enumerate(rows)}
     for axis, dimension in zip(axes, dimensions, strict=False):
         for number, level in enumerate(levels):
@@ -116,10 +135,10 @@ def _correlations(subject: FigureSource) -> Figure:
             lines = [places[cell.row] + shift * 0.7 / len(levels) for cell in chosen]
             _dots(axis, chosen, lines, level, number)
         axis.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-        axis.set_title(_name(dimension))
+        axis.set_title(axis_label(dimension))
         axis.set_xlabel(f"{kind} with people")
-        axis.set_yticks([*places.values()], [_name(row) for row in rows])
-    _legend(figure, axes[0], len(levels) > 1)
+        axis.set_yticks([*places.values()], [axis_label(row) for row in rows])
+    add_legend(figure, axes[0], len(levels) > 1)
     return figure
 
 
@@ -134,8 +153,8 @@ def _dots(
         lines,
         # A percentile interval need not hold the value itself.
         xerr=np.clip(np.nan_to_num(ends.T), 0, None) if with_bars else None,
-        fmt=_MARKERS[number % len(_MARKERS)],
-        color=_colour(number),
+        fmt=MARKERS[number % len(MARKERS)],
+        color=colour_of(number),
         markersize=4,
         linewidth=1,
         label=label,
@@ -151,12 +170,12 @@ def _candidates(subject: FigureSource) -> Figure:
         values = coefficients(kind, metric.T, human.T).value
         found.setdefault(pair.dimension, {})[pair.row] = values
     rows = list(dict.fromkeys(row for boxes in found.values() for row in boxes))
-    height = max(_PANEL[1], 1.2 + 1.5 * _LINE * len(rows))
-    figure, axes = _panels(len(found), (_PANEL[0], height))
+    height = max(PANEL[1], 1.2 + 1.5 * _LINE * len(rows))
+    figure, axes = panel_grid(len(found), (PANEL[0], height))
     for axis, (dimension, boxes) in zip(axes, found.items(), strict=False):
         _boxes(axis, boxes, across=True)
         axis.axvline(0, color="0.6", linewidth=0.8, zorder=0)
-        axis.set_title(_name(dimension))
+        axis.set_title(axis_label(dimension))
         axis.set_xlabel(f"{kind} with people, by system")
     return figure
 
@@ -164,12 +183,12 @@ def _candidates(subject: FigureSource) -> Figure:
 def _scores(subject: FigureSource) -> Figure:
     """A panel a dimension, a box a system: the mean human scores of its summaries."""
     table = _rated(subject.table)
-    figure, axes = _panels(len(table.dimensions), (max(_PANEL[0], 0.5 * len(table.systems)), 3.4))
+    figure, axes = panel_grid(len(table.dimensions), (max(PANEL[0], 0.5 * len(table.systems)), 3.4))
     for axis, dimension in zip(axes, table.dimensions, strict=False):
         grid = table.mean_human(dimension)
         boxes = {system: grid[:, place] for place, system in enumerate(table.systems)}
         _boxes(axis, boxes, across=False)
-        axis.set_title(_name(dimension))
+        axis.set_title(axis_label(dimension))
         axis.set_ylabel("mean human score")
     return figure
 
@@ -196,7 +215,7 @@ def _boxes(axis: Axes, boxes: Mapping[str, np.ndarray[Any, Any]], *, across: boo
             spread += np.linspace(-0.18, 0.18, len(column))
         points = (column, spread) if across else (spread, column)
         axis.plot(*points, ".", color="black", markersize=2.5, alpha=0.6)
-    labels = [_name(name) for name in boxes]
+    labels = [axis_label(name) for name in boxes]
     if across:
         axis.set_yticks(places, labels)
         axis.invert_yaxis()
@@ -210,7 +229,7 @@ def _quality(subject: FigureSource) -> Figure:
     panels: dict[str, list[Pairing]] = {}
     for pair in subject.pairs:
         panels.setdefault(pair.dimension, []).append(pair)
-    figure, axes = _panels(len(panels), _PANEL)
+    figure, axes = panel_grid(len(panels), PANEL)
     rows = list(dict.fromkeys(pair.row for pairs in panels.values() for pair in pairs))
     for axis, (dimension, pairs) in zip(axes, panels.items(), strict=False):
         for pair in pairs:
@@ -218,26 +237,26 @@ def _quality(subject: FigureSource) -> Figure:
             performance = coefficients(kind, grids[0].T, grids[1].T).value
             _, quality = system_means(grids[1], grids[1])
             number = rows.index(pair.row)
-            marker = _MARKERS[number % len(_MARKERS)]
-            colour = _colour(number)
-            axis.plot(quality, performance, marker, color=colour, label=_name(pair.row))
+            marker = MARKERS[number % len(MARKERS)]
+            colour = colour_of(number)
+            axis.plot(quality, performance, marker, color=colour, label=axis_label(pair.row))
         axis.axhline(0, color="0.6", linewidth=0.8, zorder=0)
-        axis.set_title(_name(dimension))
+        axis.set_title(axis_label(dimension))
         axis.set_xlabel("quality (mean human score)")
         axis.set_ylabel(f"performance ({kind})")
-    _legend(figure, axes[0], len(rows) > 1)
+    add_legend(figure, axes[0], len(rows) > 1)
     return figure
 
 
 def _ratings(subject: FigureSource) -> Figure:
     """A panel a dimension, a bar a score: how often people gave it."""
     table = _rated(subject.table)
-    figure, axes = _panels(len(table.dimensions), (3.2, 2.8), sharey=True)
+    figure, axes = panel_grid(len(table.dimensions), (3.2, 2.8), sharey=True)
     for axis, (dimension, ratings) in zip(axes, table.human.items(), strict=False):
         scores, counts = np.unique(ratings[~np.isnan(ratings)], return_counts=True)
         step = float(np.diff(scores).min()) if scores.size > 1 else 1.0
         axis.bar(scores, counts, width=0.8 * step, color=COLOURS[0], edgecolor="black")
-        axis.set_title(_name(dimension))
+        axis.set_title(axis_label(dimension))
         axis.set_xlabel("score")
         axis.set_ylabel("ratings")
     return figure
@@ -247,24 +266,27 @@ def _means(subject: FigureSource) -> Figure:
     """A group a system, a bar a dimension: mean human scores."""
     table = _rated(subject.table)
     width = max(5.0, 0.22 * len(table.systems) * (len(table.dimensions) + 1))
-    figure, (axis, *_) = _panels(1, (width, 3.6))
+    figure, (axis, *_) = panel_grid(1, (width, 3.6))
     bar = 0.8 / len(table.dimensions)
     for number, dimension in enumerate(table.dimensions):
         axis.bar(
             np.arange(len(table.systems)) + (number + 0.5) * bar - 0.4,
             mean_coefficient(table.mean_human(dimension).T),
             width=bar,
-            color=_colour(number),
+            color=colour_of(number),
             hatch=_HATCHES[number % len(_HATCHES)],
             edgecolor="black",
             linewidth=0.6,
-            label=_name(dimension),
+            label=axis_label(dimension),
         )
     axis.set_xticks(
-        range(len(table.systems)), [_name(name) for name in table.systems], rotation=60, ha="right"
+        range(len(table.systems)),
+        [axis_label(name) for name in table.systems],
+        rotation=60,
+        ha="right",
     )
     axis.set_ylabel("mean human score")
-    _legend(figure, axis, True)
+    add_legend(figure, axis, True)
     return figure
 
 
@@ -285,9 +307,19 @@ def _rated(table: RatingTable) -> RatingTable:
     return table
 
 
-def _panels(
+def panel_grid(
     count: int, size: tuple[float, float], *, sharey: bool = False
 ) -> tuple[Figure, list[Axes]]:
+    """A figure of equal panels without frames.
+
+    Args:
+        count: of panels, at least 1.
+        size: of each in inches.
+        sharey: whether they have one scale upwards.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -307,7 +339,8 @@ def _panels(
     return figure, axes
 
 
-def _legend(figure: Figure, axis: Axes, wanted: bool) -> None:
+def add_legend(figure: Figure, axis: Axes, wanted: bool) -> None:
+    """Name what a panel shows below all of them, where that is wanted."""
     if wanted:
         handles, labels = axis.get_legend_handles_labels()
         figure.legend(
@@ -315,11 +348,12 @@ def _legend(figure: Figure, axis: Axes, wanted: bool) -> None:
         )
 
 
-def _colour(number: int) -> str:
+def colour_of(number: int) -> str:
+    """The colour of the series of that number; they come round again."""
     return COLOURS[number % len(COLOURS)]
 
 
-def _name(text: str) -> str:
+def axis_label(text: str) -> str:
     """A name as a label: short, on one line, and no formula to matplotlib."""
     shown = one_line(text)
     shown = shown if len(shown) <= _NAMED else shown[: _NAMED - 1] + "…"

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -252,6 +252,7 @@ def _facts(contents: Contents) -> list[_Fact]:
         "nothing left to score": contents.table.nothing_left,
         "answers of reviews": contents.cells,
         "doubtful answers": contents.doubtful,
+        **{name.replace("_", " "): count for name, count in contents.replies.items()},
         **contents.work,
     }
     always = {"summaries scored", "failed", "doubtful answers"}
@@ -390,8 +391,17 @@ def _figures(summary: ReportSummary) -> list[tuple[str, str]]:
     """Values as they stand beside a system's name; the share of the ceiling in place of it."""
     shown = dict(summary.values)
     share = shown.pop("ceiling_share", None)
-    figures = [(name.replace("_", " "), _figure(value)) for name, value in shown.items()]
+    figures = [
+        (name.replace("_", " "), _figure(value) + _spread(summary.samples.get(name, ())))
+        for name, value in shown.items()
+    ]
     return figures if share is None else [*figures[:1], ("of ceiling", _share(share)), *figures[1:]]
+
+
+def _spread(samples: Sequence[float]) -> str:
+    """From the lowest to the highest of several scores behind a mean, where they differ."""
+    low, high = min(samples, default=0), max(samples, default=0)
+    return f" [{low:g}–{high:g}]" if low < high else ""
 
 
 def _anchor(name: str) -> str:
@@ -492,13 +502,16 @@ def _share(value: float | None) -> str:
     return f"{value:.0%}"
 
 
-def split_pages(contents: Contents, size: int, title: str) -> list[tuple[str, Page]]:
+def split_pages(
+    contents: Contents, size: int, title: str, *, plots: Sequence[Plot] = ()
+) -> list[tuple[str, Page]]:
     """Pages of a folder: the first has the systems, the others the products, the worst first.
 
     Args:
         contents: all rows.
         size: products a page.
         title: heading of all of them.
+        plots: pictures on the first.
 
     Returns:
         File names and pages.
@@ -511,8 +524,8 @@ def split_pages(contents: Contents, size: int, title: str) -> list[tuple[str, Pa
     def links(here: str) -> list[PageLink]:
         return [PageLink(name, file, file == here) for name, file in names]
 
-    first = Page(title=title, products=(), links=links("index.html"))
+    first = Page(title=title, products=(), links=links("index.html"), plots=plots)
     pages = [("index.html", first)]
     for (_, file), part in zip(names[1:], parts, strict=True):
-        pages.append((file, replace(first, products=part, summary=False, links=links(file))))
+        pages.append((file, Page(title=title, products=part, summary=False, links=links(file))))
     return pages

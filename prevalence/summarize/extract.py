@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
+from prevalence.notebook import Share, data_frame, html_table
 from prevalence.summarize.candidates import LengthRule
 
 if TYPE_CHECKING:
@@ -183,6 +184,21 @@ class Extract:
             f"with probability {1 - self.delta:g} or more over the random order of the reviews, "
             "this is the summary that exact search makes; the supports shown are exact"
         )
+
+    def to_frame(self) -> Any:
+        """The sentences as a pandas data frame, one a row.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        return data_frame(sentence.to_json() for sentence in self.sentences)
+
+    def _repr_html_(self) -> str:
+        """The sentences with sources and supports, as notebooks show them."""
+        rows = [(s.text, s.review, Share(s.support, self.n_reviews)) for s in self.sentences]
+        known = "" if self.prevalence is None else f" · prevalence {self.prevalence:.3f}"
+        headers = ("sentence", "from review", "support")
+        return html_table(f"Summary{known}", headers, rows, foot=self.signature)
 
     def to_json(self) -> dict[str, Any]:
         """Where the summary comes from, as a JSON object."""

@@ -200,6 +200,9 @@ def test_two_systems_stand_side_by_side(show, lamp):
     boxes = [page.locator(f'[id="p%2F1/{name}"]').bounding_box() for name in ("good", "bad")]
     assert boxes[0]["y"] == boxes[1]["y"]
     assert boxes[0]["x"] != boxes[1]["x"]
+    # Every cell of the first system stands left of the second.
+    last = page.locator('[id="p%2F1/good/0"] button.cell').last.bounding_box()
+    assert last["x"] + last["width"] <= boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
 
 
 def test_products_can_stand_as_in_the_rows(show, lamp):

@@ -170,3 +170,23 @@ def test_what_is_no_row_is_refused_with_its_place(tmp_path, data, message):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read: No such file"):
         list(read_rows(tmp_path / "none"))
+
+
+def test_rows_of_judges_keep_samples_people_and_replies():
+    account = {"asked": 3, "read": 2, "unparsable": 1}
+    contents = filled([{
+        "schema": 1, "id": "p", "system": "s", "metrics": {"op-i.tone": 3.5, "rts.tone": None},
+        "samples": {"op-i.tone": [3, None, 4], "rts.tone": [None]},
+        "human": {"tone": [5, 4]}, "judge": {"op-i.tone": account}, "error": "rts: no score",
+    }])  # fmt: skip
+    summary = contents.products[0].summaries["s"]
+    assert summary.values == {"op-i.tone": 3.5, "people: tone": 4.5}
+    assert summary.samples == {"op-i.tone": (3.0, 4.0)}
+    assert summary.failed
+    assert contents.replies["replies asked"] == 3
+    assert contents.replies["replies unparsable"] == 1
+
+
+def test_an_empty_file_of_no_metrics_is_no_row():
+    with pytest.raises(InputError, match="no row"):
+        filled([{"schema": 1}])

@@ -1,0 +1,85 @@
+"""`prevalence plot`: rows in, pictures out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prevalence.cli.options import GroupedCommand, option, quiet_option, split_names
+from prevalence.cli.report import read_contents
+
+if TYPE_CHECKING:
+    from prevalence.report.contents import Contents
+
+__all__ = ["plot"]
+
+_EPILOG = """\b
+Examples:
+  prevalence plot rows.jsonl --output plots
+  prevalence plot rows.jsonl --output plots --figure systems,supports --format svg
+  prevalence calibrate examples/judgments.jsonl --curves --output mine.json
+  prevalence plot mine.json --output plots --figure roc,reliability
+
+\b
+  systems      prevalence by system, with intervals
+  prefixes     prevalence of the best supported sentences
+  supports     how many reviews support a sentence
+  coverage     prevalence against coverage (rows with a profile)
+  reliability  calibration of a scorer (calibrate --curves)
+  roc          likewise, over all thresholds
+  correlations metrics with people (meta correlate --format json)
+  racing       questions that a search took (records that summarize made)
+"""
+
+
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
+@click.argument(
+    "rows", metavar="ROWS...", nargs=-1, required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+)  # fmt: skip
+@option(
+    "Output", "--output", "-o", "folder", metavar="DIR", required=True,
+    type=click.Path(path_type=Path, file_okay=False), help="Folder of the plots.",
+)  # fmt: skip
+@option(
+    "Output", "--figure", "wanted", multiple=True, metavar="NAMES",
+    help="Only these, by the names below [default: all that the rows have something for].",
+)  # fmt: skip
+@option(
+    "Output", "--format", "form", metavar="FORMAT", type=click.Choice(["png", "svg", "pdf"]),
+    default="png", show_default=True, help="png, svg or pdf.",
+)  # fmt: skip
+@quiet_option
+def plot(
+    *, rows: tuple[Path, ...], folder: Path, wanted: tuple[str, ...], form: str, **_: Any
+) -> None:
+    """Draw rows as plots, whose colours every colour vision tells apart.
+
+    ROWS are files as for prevalence report. Needs the extra: pip install 'prevalence[figures]'.
+    """
+    from prevalence.report.charts import chart
+    from prevalence.report.figures import save
+
+    contents = read_contents(rows)
+    drawn = {name: chart(name, contents) for name in _names(wanted, contents)}
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, figure in drawn.items():
+        path = folder / f"{name}.{form}"
+        save(figure, path)
+        click.echo(path)
+
+
+def _names(wanted: tuple[str, ...], contents: Contents) -> list[str]:
+    from prevalence.errors import InputError
+    from prevalence.report.charts import CHARTS, available
+
+    asked = [name for part in wanted for name in split_names(part)]
+    unknown = [name for name in asked if name not in CHARTS]
+    if unknown:
+        raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(CHARTS)}")
+    found = asked or available(contents)
+    if not found:
+        raise InputError("nothing to draw in these rows; prevalence plot --help says what is drawn")
+    return found

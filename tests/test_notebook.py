@@ -1,0 +1,91 @@
+"""What notebooks show of results."""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+import pytest
+
+from prevalence import OpinionPrevalence
+from prevalence.errors import MissingDependencyError
+from prevalence.notebook import Share, data_frame, html_table
+
+REVIEWS = ["Warm <b>boots</b>.", "Cold boots."]
+SUMMARY = "Warm <b>boots</b>. Warm <b>boots</b>! Blue."
+
+
+@pytest.fixture
+def metric(fake_scorer):
+    answers = {
+        (REVIEWS[0], "Warm <b>boots</b>."): (0.9, 0.0),
+        (REVIEWS[1], "Warm <b>boots</b>."): (0.1, 0.8),
+        ("Warm <b>boots</b>.", "Warm <b>boots</b>!"): (0.9, 0.0),
+    }
+    return OpinionPrevalence(scorer=fake_scorer(answers))
+
+
+def cells(html):
+    return [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall("<td.*?</td>", html)]
+
+
+def test_a_scored_summary_shows_its_sentences(metric):
+    row = metric.score(REVIEWS, SUMMARY)
+    shown = row._repr_html_()
+    # One of three sentences counts with one of two reviews: 1 / (2 · 3).
+    assert "prevalence 0.167" in shown
+    assert "<b>boots" not in shown
+    assert cells(shown) == [
+        "Warm &lt;b&gt;boots&lt;/b&gt;.", "1/2", "1", "–",
+        "Warm &lt;b&gt;boots&lt;/b&gt;!", "–", "–", "repeats 0",
+        "Blue.", "0/2", "0", "–",
+    ]  # fmt: skip
+    assert row.signature in shown
+
+
+def test_a_scored_summary_becomes_a_frame(metric):
+    pytest.importorskip("pandas")
+    frame = metric.score(REVIEWS, SUMMARY).to_frame()
+    assert frame["support"].tolist()[::2] == [1, 0]
+    assert frame["supporting_reviews"][0] == (0,)
+    assert frame["redundant_with"][1] == 0
+    assert frame["contradicted_by"][0] == 1
+
+
+def test_support_of_a_statement(metric):
+    answer = metric.support(REVIEWS, ["Warm <b>boots</b>."])[0]
+    assert cells(answer._repr_html_()) == ["Warm &lt;b&gt;boots&lt;/b&gt;.", "1/2", "1"]
+    pytest.importorskip("pandas")
+    assert answer.to_frame()["supports"].tolist() == [True, False]
+    assert answer.to_frame()["contradicts"].tolist() == [False, True]
+
+
+def test_an_extract(metric):
+    extract = metric.summarize(["Warm <b>boots</b>.", "Cold boots."])
+    shown = cells(extract._repr_html_())
+    assert shown[:3] == ["Warm &lt;b&gt;boots&lt;/b&gt;.", "0", "1/2"]
+    pytest.importorskip("pandas")
+    assert extract.to_frame()["review"].tolist() == [s.review for s in extract.sentences]
+
+
+def test_a_summary_without_a_score_says_why(metric):
+    rows = list(metric.score_many([{"id": "p", "reviews": [], "summary": "Blue."}]))
+    assert rows[0].error in rows[0]._repr_html_().replace("&#x27;", "'").replace("&quot;", '"')
+
+
+def test_tables_escape_every_part():
+    bad = "<script>"
+    assert bad not in html_table(bad, [bad], [[bad, None, Share(1, 2)]], foot=bad)
+
+
+def test_frames_say_what_is_missing(monkeypatch):
+    real = builtins.__import__
+
+    def without_pandas(name, *arguments, **options):
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    with pytest.raises(MissingDependencyError, match="pandas: pip install"):
+        data_frame([])
