@@ -264,7 +264,7 @@ def after_frame(text: str) -> tuple[int, Quantity | None] | None:
     """Where the statement begins in a text that says who makes it; None where it does not.
 
     >>> after_frame("Some reviewers say that it leaks.")[0]
-    27
+    24
     >>> after_frame("Some reviewers love it.") is None
     True
     """
