@@ -220,7 +220,9 @@ def _partial(x: Floats, y: Floats, given: Floats) -> Floats:
     )
     scale = np.sqrt(np.maximum((1 - xz**2) * (1 - yz**2), 0.0))
     # A figure that orders as length does has nothing left.
-    return np.divide(xy - xz * yz, scale, out=np.full(xy.shape, np.nan), where=scale > 1e-9)
+    blank = np.full(xy.shape, np.nan)
+    left: Floats = np.divide(xy - xz * yz, scale, out=blank, where=scale > 1e-9)
+    return left
 
 
 def agreement(

@@ -258,12 +258,13 @@ class Statements:
     @property
     def _hits(self) -> Ints:
         """How many of the reviews asked imply each statement."""
-        return np.bincount(self._sample.columns[self._sample.implied], minlength=len(self._ids))
+        implied = self._sample.columns[self._sample.implied]
+        return np.bincount(implied, minlength=len(self._ids)).astype(np.int64)
 
     @property
     def _drawn(self) -> Ints:
         """How many reviews were asked about it."""
-        return np.bincount(self._sample.columns, minlength=len(self._ids))
+        return np.bincount(self._sample.columns, minlength=len(self._ids)).astype(np.int64)
 
     @property
     def _sums(self) -> Floats:
