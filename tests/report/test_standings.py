@@ -15,8 +15,8 @@ from prevalence.report.systems import SystemTable
 def table_of(fake_scorer: type) -> SystemTable:
     """Both reviews imply "good", one implies "half" and "other", none "bad"."""
     reviews = ("r one", "r two")
-    implied = {(review, "Good."): 0.9 for review in reviews}
-    implied |= {("r one", "Half."): 0.9, ("r one", "Other."): 0.9}
+    implied = {(review, "Good."): (0.9, 0.0) for review in reviews}
+    implied |= {("r one", text): (0.9, 0.0) for text in ("Half.", "Other.")}
     metric = OpinionPrevalence(scorer=fake_scorer(implied))
     summaries = {"bad": "Bad.", "half": "Half.", "good": "Good.", "other": "Other."}
     table = SystemTable()
