@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DETECTABLE", "PairedDifference", "PairedDifferences", "tied_groups"]
 
-DETECTABLE = 2.8015851812
+DETECTABLE = 2.8015852181
 """Standard errors of the least difference that a two-sided test at 5% finds in 80% of samples:
 the normal quantiles of .975 and .8 added. Source: Bloom 1995, "Minimum detectable effects"."""
 
