@@ -95,11 +95,12 @@ _BEFORE = 60
 """Characters before a number in which a denial is looked for."""
 _WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
 # "Overall, I would rate it 4", "**Final score:** 4/5": the verdict, whatever else is mentioned.
-_FINAL = re.compile(r"\b(?:final|overall)(?:ly)?\W{1,3}(?:[\w'’]+\s+){0,3}$", re.IGNORECASE)
+_FINAL = re.compile(r"\b(?:final|overall)(?:ly)?\W{1,3}(?:[\w'\u2019]+\s+){0,3}$", re.IGNORECASE)
 _LABEL = re.compile(r"(?:^|\n)[^\w\n]*$")
 # The last sentence is a number alone: "... It leaves out the price. 3".
 _CLOSING = re.compile(
-    rf"(?:\n|(?<!\bno)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<=[a-z\])\"'”])[.!?][)\"'”*]*[ \t])"
+    rf"(?:\n|(?<!\bno)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<=[a-z\])\"'\u201d])"
+    rf"[.!?][)\"'\u201d*]*[ \t])"
     rf"[^\w\n]*?{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?\W*$",
     re.IGNORECASE,
 )

@@ -190,11 +190,12 @@ def _sentence_difference(old: ScoredSentence, new: ScoredSentence) -> str:
     for name in _DECISIONS:
         if getattr(old, name) != getattr(new, name):
             return f"{name} is {getattr(old, name)}, and now {getattr(new, name)}"
-    for review, (said, found) in enumerate(
-        zip(old.entailment or (), new.entailment or (), strict=True)
-    ):
-        if not _near(said, found):
-            return f"the entailment by review {review} is {said}, and now {found}"
+    told, found = old.entailment or (), new.entailment or ()
+    if len(told) != len(found):
+        return f"it has {len(told)} probabilities of reviews, and now {len(found)}"
+    for review, (said, again) in enumerate(zip(told, found, strict=True)):
+        if not _near(said, again):
+            return f"the entailment by review {review} is {said}, and now {again}"
     return ""
 
 

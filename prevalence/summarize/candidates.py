@@ -178,8 +178,8 @@ class Candidates:
         return len(self.texts)
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
-_OTHER_SCRIPT = re.compile(r"[Ͱ-􏿿]")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?|\d+")
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u2c00-\ufdff\ufe10-\uffff\U00010000-\U0001efff]")
 _SUBJECT = """
     i we he she they it you this that these those there the my our his her their its everything
     nothing everyone nobody all both each every some most
@@ -209,11 +209,11 @@ def has_content(sentence: str) -> bool:
     >>> [has_content(s) for s in ("Avoid!", "Be careful!", "A piece of junk!", "So it is.")]
     [False, False, False, False]
     """
-    if _OTHER_SCRIPT.search(re.sub(r"[ -⯿🀀-􏿿]", "", sentence)):
+    if _OTHER_SCRIPT.search(sentence):
         return True
-    words = [word.replace("’", "'").casefold() for word in _WORD.findall(sentence)]
+    words = [re.split("['\u2019]", word)[0].casefold() for word in _WORD.findall(sentence)]
     content = [word for word in words if word not in _FUNCTION_WORDS]
-    if words and words[0].partition("'")[0] in _SUBJECTS:
+    if words and words[0] in _SUBJECTS:
         return bool(content)
     exclaimed = "!" in sentence[-3:]
     return len(content) >= (_LEAST_OF_EXCLAMATIONS if exclaimed else _LEAST_CONTENT)

@@ -155,7 +155,7 @@ def test_the_output_of_another_run_is_refused_and_left_alone(
     before = (tmp_path / "out.jsonl").read_bytes()
     options = ["--sentences", "3" if change == "settings" else "2"]
     if change == "reviews":
-        other = {**other, "reviews": ["Dry."]}
+        other = {**other, "reviews": ["Dry boots."]}
     source = write(boots) if change == "fewer" else write(boots, other)
     result = summarize(source, *options)
     assert result.exit_code == 2

@@ -20,10 +20,7 @@ def product(text):
 
 def embedded(fake_scorer):
     """A scorer that calls itself the embedded model."""
-    scorer = fake_scorer()
-    signature = dict(scorer.traits.signature) | {"nli": "embedded@1"}
-    scorer.traits = dataclasses.replace(scorer.traits, signature=signature)
-    return scorer
+    return fake_scorer(signature={"nli": "embedded@1"})
 
 
 def test_a_language_chooses_its_splitter(fake_scorer):

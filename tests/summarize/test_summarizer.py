@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,9 @@ def test_what_contradicts_a_chosen_sentence_is_refused(fake_scorer: Any) -> None
                ("Soft.", "Soft."): (0.9, 0.0), ("Cold.", "Warm."): (0.1, 0.8)}  # fmt: skip
     metric = OpinionPrevalence(scorer=fake_scorer(answers))
     length = LengthRule(sentences=3)
-    plain = metric.summarize(reviews, SummaryOptions(length=length))
-    refusing = metric.summarize(reviews, SummaryOptions(length=length, refuse_contradictions=True))
+    options = SummaryOptions(length=length, fragments=True)
+    plain = metric.summarize(reviews, options)
+    refusing = metric.summarize(reviews, replace(options, refuse_contradictions=True))
     assert plain.text == "Warm. Cold. Soft."
     assert refusing.text == "Warm. Soft."
     assert "refuse:contradictions" in refusing.signature
@@ -82,7 +84,8 @@ def test_what_contradicts_a_chosen_sentence_is_refused(fake_scorer: Any) -> None
 
 def test_a_sentence_longer_than_the_model_reads_is_no_candidate(fake_scorer: Any) -> None:
     metric = OpinionPrevalence(scorer=fake_scorer({}, too_long=frozenset({"Warm."})))
-    extract = metric.summarize(["Warm. Soft."], SummaryOptions(length=LengthRule(sentences=2)))
+    options = SummaryOptions(length=LengthRule(sentences=2), fragments=True)
+    extract = metric.summarize(["Warm. Soft."], options)
     assert extract.text == "Soft."
 
 
@@ -191,7 +194,8 @@ def test_a_sentence_that_does_not_imply_itself_may_be_chosen_where_it_stands_aga
 ) -> None:
     # "!!!" has no word, so nothing implies it: Algorithm 1 refuses what a chosen sentence implies.
     reviews = ["Warm boots.", "!!!", "Cold feet.", "!!!"]
-    extract = metric.summarize(reviews, SummaryOptions(length=LengthRule(sentences=9)))
+    options = SummaryOptions(length=LengthRule(sentences=9), fragments=True)
+    extract = metric.summarize(reviews, options)
     texts = ["Warm boots.", "Cold feet.", "!!!", "!!!"]
     assert [s.text for s in extract.sentences] == texts
     assert [s.support for s in extract.sentences] == [1, 1, 0, 0]
@@ -201,7 +205,7 @@ def test_a_sentence_that_does_not_imply_itself_may_be_chosen_where_it_stands_aga
 
 def test_fragments_are_no_candidates_unless_asked_for(fake_scorer):
     reviews = ["Avoid! They leak.", "Avoid! They are warm.", "Avoid!"]
-    implied = {(review, "Avoid!"): 0.9 for review in reviews}
+    implied = {(review, "Avoid!"): (0.9, 0.0) for review in reviews}
     metric = OpinionPrevalence(scorer=fake_scorer(implied))
     length = LengthRule(sentences=1)
     extract = metric.summarize(reviews, SummaryOptions(length=length))
