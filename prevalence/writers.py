@@ -10,6 +10,7 @@ import re
 import secrets
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prevalence.errors import InputError, foreign_output
@@ -17,7 +18,6 @@ from prevalence.records import PROFILE_FIGURES, ScoredSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 __all__ = [
     "CsvWriter",
@@ -178,7 +178,7 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
         with path.open("a", encoding="utf-8", newline="") as file:
             yield file
         return
-    target = path.resolve()
+    target = Path(os.path.realpath(path))
     part = target.with_name(f".prevalence-{secrets.token_hex(8)}.part")
     try:
         with part.open("x", encoding="utf-8", newline="") as file:

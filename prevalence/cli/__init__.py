@@ -64,16 +64,17 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        from prevalence.cli.errors import reported
+        from prevalence.cli.errors import open_streams, reported
 
+        open_streams()
         with reported(lambda: False):
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         from prevalence.cli.errors import reported
 
-        _write_anything()
         with reported(lambda: bool(ctx.meta.get(_DEBUG))):
+            _write_anything()
             return super().invoke(ctx)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from contextlib import contextmanager, suppress
@@ -18,17 +21,43 @@ from prevalence.runs import Incomplete
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["EXIT_NOTHING", "EXIT_SOME_FAILED", "note", "reported", "tell_failures"]
+__all__ = ["EXIT_NOTHING", "EXIT_SOME_FAILED", "note", "open_streams", "reported", "tell_failures"]
 
 EXIT_SOME_FAILED = 1
 EXIT_NOTHING = 2
 _EXIT_INTERRUPTED = 130
+_EXIT_TERMINATED = 143
 _EXIT_BROKEN_PIPE = 141
 # Old versions of click show the help of a command without arguments by an Exit.
 _PASSED_ON = (
     click.exceptions.Exit,
     getattr(click.exceptions, "NoArgsIsHelpError", click.exceptions.Exit),
 )
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end, and tidies up as after Ctrl-C."""
+
+
+def open_streams() -> None:
+    """Let no file that is opened later take the place of a standard stream that is closed."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the whole run
+    if sys.stdout is None:
+        note("error: standard output is closed; send it to a file, or to /dev/null")
+        sys.exit(EXIT_NOTHING)
+
+
+def _terminate(*_: object) -> None:
+    raise _Terminated
 
 
 def note(text: str) -> None:
@@ -55,6 +84,10 @@ def reported(debug: Callable[[], bool]) -> Iterator[None]:
         debug: whether a traceback is wanted too; asked when something has failed, because options
             are parsed inside the block.
     """
+    if threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    ):
+        signal.signal(signal.SIGTERM, _terminate)
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
@@ -65,7 +98,8 @@ def reported(debug: Callable[[], bool]) -> Iterator[None]:
         except _PASSED_ON:
             raise
         except (KeyboardInterrupt, click.Abort) as error:
-            _fail(str(error) or "interrupted", _EXIT_INTERRUPTED)
+            ended = isinstance(error, _Terminated) or isinstance(error.__context__, _Terminated)
+            _fail(str(error) or "interrupted", _EXIT_TERMINATED if ended else _EXIT_INTERRUPTED)
         except Exception as error:
             if debug():
                 traceback.print_exc()
@@ -83,7 +117,9 @@ def _described(error: BaseException | None) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, OSError) and error.strerror:
-        return ": ".join(part for part in (error.filename, error.strerror) if part)
+        # Every other output is named by whoever writes it.
+        place = error.filename or ("standard output" if error.errno in _FULL else None)
+        return ": ".join(str(part) for part in (place, error.strerror) if part)
     return (
         f"unexpected {type(error).__name__}: {error}; this is a fault of prevalence itself, and "
         "--debug shows where"
@@ -91,15 +127,24 @@ def _described(error: BaseException | None) -> str:
 
 
 def _fail(line: str, status: int) -> NoReturn:
-    with suppress(BrokenPipeError):
+    with suppress(OSError):
         note(line)
+    _drop_unwritten()
     sys.exit(status)
 
 
 def _leave_quietly() -> NoReturn:
     """The reader of our output has gone (head, less): nothing is left to say to it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_unwritten()
     sys.exit(_EXIT_BROKEN_PIPE)
+
+
+def _drop_unwritten() -> None:
+    """Let the end of the process not fail again at what standard output did not take."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(

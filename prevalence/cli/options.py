@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -79,6 +80,8 @@ class _GroupedOption(click.Option):
                 raise click.BadParameter(f"{number} is not a finite number.", ctx, self)
             if isinstance(number, int) and not -_WORD <= number < _WORD:
                 raise click.BadParameter(f"{number:.3g} is beyond 64 bits.", ctx, self)
+            if isinstance(number, Path) and os.path.expanduser(number).startswith("~"):
+                raise click.BadParameter(f"{number} is in the home of no known user.", ctx, self)
         return cast
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import click
 
 from prevalence.cli.options import NamingFiles
-from prevalence.errors import InputError
+from prevalence.errors import BackendError, InputError
 from prevalence.report.text import inert
 from prevalence.writers import JsonLinesWriter, is_stream, lock
 
@@ -46,8 +46,19 @@ def check_output(output: Path, *, option: str = "--output") -> None:
     Raises:
         click.UsageError: the file cannot be written, or should not be.
     """
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"{option}: no folder {output.absolute().parent}")
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise click.UsageError(f"{option}: no folder {folder}")
+    with suppress(FileNotFoundError):
+        try:
+            output.stat()
+        except (OSError, ValueError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            reason = getattr(error, "strerror", None) or error
+            raise click.UsageError(f"{option}: {output} cannot be written ({reason})") from None
+    if not os.access(output if output.exists() else folder, os.W_OK):
+        raise click.UsageError(f"{option}: {output} cannot be written (no permission)")
     context = click.get_current_context()
     for parameter in context.command.params:
         paths = [*_paths(parameter, context.params.get(str(parameter.name)))]
@@ -96,7 +107,9 @@ def _same_target(output: Path) -> Callable[[str], bool]:
 
 def _holds(folder: str, output: Path) -> bool:
     try:
-        return os.path.isdir(folder) and output.resolve().is_relative_to(Path(folder).resolve())
+        return os.path.isdir(folder) and Path(os.path.realpath(output)).is_relative_to(
+            os.path.realpath(folder)
+        )
     except (OSError, ValueError):
         return False
 
@@ -136,8 +149,9 @@ class LineFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            self._file.close()
+        with self._named():
+            if self._file is not None:
+                self._file.close()
         if self._new and not self._begun:
             self._path.unlink(missing_ok=True)
 
@@ -160,11 +174,26 @@ class LineFile:
 
     def write(self, text: str) -> None:
         """Write text that ends with a line break."""
-        self.begin().write(text)
+        with self._named():
+            self.begin().write(text)
 
     def flush(self) -> None:
         """Give what was written to the system, which keeps it when the process is killed."""
-        self.begin().flush()
+        with self._named():
+            self.begin().flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """A disk that is full, and its like, as an error that names the file."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise BackendError(
+                f"{self._path}: {error.strerror or error}; lines written before are kept, and the "
+                "same command goes on from there"
+            ) from error
 
     def kept(self, what: str) -> str:
         """What an interrupted run leaves behind, in words.

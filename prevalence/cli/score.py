@@ -32,6 +32,7 @@ from prevalence.cli.options import (
     with_preset,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
+from prevalence.errors import InputError
 from prevalence.records import Product
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
 from prevalence.scoring.options import ScoringOptions
@@ -307,7 +308,10 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
         if options.output is not None and not options.keeps_rows:
             note(f"{options.output} was not written: it would not be whole")
         raise Incomplete from failure
-    records.check()
+    try:
+        records.check()
+    except InputError as error:
+        raise Incomplete from error
     return rows.table
 
 
@@ -517,6 +521,8 @@ def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
 def _check(options: _Options) -> None:
     if options.files_read.count("-") > 1:
         raise click.UsageError("standard input (-) can be read once")
+    if options.screen_format != "table":
+        refuse_given({"test", "resamples"}, "goes with the table")
     if options.explain and options.screen_format != "table":
         raise click.UsageError("--explain goes with the table; the other formats hold it all")
     if options.report is not None:

@@ -1,0 +1,91 @@
+"""Closed streams, full disks, odd places and signals: one line that names them, and a status."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Shell = Callable[..., Any]
+
+SCORE = "prevalence score in.jsonl --model rouge1-precision --threshold 0.5 --no-cache"
+FULL = "No space left on device"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    record = {"id": "p", "name": "x", "reviews": ["Warm boots."], "summary": "Warm boots."}
+    (tmp_path / "in.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        (f"{SCORE} >&-", 2, "standard output is closed; send it to a file, or to /dev/null"),
+        (f"{SCORE} > /dev/full", 2, f"standard output: {FULL}"),
+        (f"{SCORE} -q -o /dev/full --format jsonl", 1, f"/dev/full: {FULL}; lines written"),
+        (f"{SCORE} -q -o loop.json", 2, "loop.json cannot be written"),
+        (f"{SCORE} --limit 99999999999999999999", 2, "is beyond 64 bits"),
+        (f"{SCORE.removesuffix(' --no-cache')} --cache '~nosuchuser/x'", 2, "no known user"),
+        (f"{SCORE} --format jsonl --test both", 2, "--test goes with the table"),
+        (f"{SCORE} -q --systems summary,zzz", 1, "--systems: no summary by zzz"),
+    ],
+)
+def test_one_line_and_a_status(
+    line: str, status: int, said: str, shell: Shell, place: Path
+) -> None:
+    result = shell(line, cwd=place)
+    assert result.returncode == status
+    assert len(result.stderr.splitlines()) == 1
+    assert said in result.stderr
+    assert "fault of prevalence" not in result.stderr
+
+
+def test_a_closed_standard_error_changes_nothing(shell: Shell, place: Path) -> None:
+    result = shell(f"{SCORE} --format jsonl 2>&-", cwd=place)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["prevalence"] == 1.0
+
+
+OFFLINE = """
+import socket, sys
+
+def refused(*_, **__):
+    raise AssertionError("a socket was asked for")
+
+socket.socket.connect = socket.socket.connect_ex = refused
+socket.create_connection = socket.getaddrinfo = refused
+from prevalence.cli import main
+
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "score in.jsonl --model rouge1-precision --threshold 0.5",
+        "score in.jsonl --model embedded",
+        "baselines in.jsonl --metrics summary-length --output rows.jsonl",
+        "summarize in.jsonl --method lead --output made.jsonl",
+        "support in.jsonl 'Warm boots.'",
+        "models",
+        "cache",
+        "calibrate --help",
+        "meta --help",
+        "judge --help",
+        "train --help",
+    ],
+)
+def test_no_command_asks_for_the_network(words: str, shell: Shell, place: Path) -> None:
+    (place / "offline.py").write_text(OFFLINE, encoding="utf-8")
+    result = shell(f"$(dirname $(which prevalence))/python offline.py {words}", cwd=place)
+    assert "a socket was asked for" not in result.stderr
+    assert result.returncode == 0, result.stderr
