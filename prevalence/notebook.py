@@ -14,9 +14,9 @@ __all__ = ["Share", "data_frame", "html_table"]
 
 
 class Share(NamedTuple):
-    """A count of a whole, shown with a bar; None where it is not known."""
+    """A part of a whole, shown with a bar; None where it is not known."""
 
-    count: int | None
+    part: int | None
     whole: int
 
 
@@ -60,11 +60,11 @@ def data_frame(rows: Iterable[Mapping[str, Any]]) -> Any:
 
 def _cell(value: object) -> str:
     if isinstance(value, Share):
-        if value.count is None:
+        if value.part is None:
             return "<td>–</td>"
         return (
-            f'<td><progress value="{value.count}" max="{value.whole}"></progress> '
-            f"{value.count}/{value.whole}</td>"
+            f'<td><progress value="{value.part}" max="{value.whole}"></progress> '
+            f"{value.part}/{value.whole}</td>"
         )
     shown = "–" if value is None else str(value)
     return f'<td style="text-align:left"><bdi>{escape(shown)}</bdi></td>'

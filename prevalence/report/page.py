@@ -123,7 +123,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
 
 
 _NO_SUMMARY: dict[str, Any] = {
-    "facts": (), "columns": (), "calibrations": (), "duels": (), "correlations": (),
+    "facts": (), "columns": (), "further": (), "calibrations": (), "duels": (), "correlations": (),
     "failures": (), "top": "", "axis": None, "has_floor": False, "has_ceiling": False,
 }  # fmt: skip
 
@@ -182,7 +182,8 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
     return {
         "top": f"{top:g}",
         "axis": axis,
-        "columns": [column for column in _columns(contents, lines) if any(column.cells.values())],
+        "columns": [column for column in _columns(lines) if any(column.cells.values())],
+        "further": _further(contents, lines),
         "facts": _facts(contents),
         "calibrations": [_calibration(one) for one in contents.calibrations],
         "duels": _duels(contents.duels),
@@ -196,7 +197,22 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _columns(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
+def _further(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
+    """A column for each figure that has none in the systems table itself."""
+    return [
+        _Column(
+            name.replace("_", " "), {line.name: _figure(line.means.get(name)) for line in lines}
+        )
+        for name in contents.figures
+        if name not in _OWN
+    ]
+
+
+_OWN = ("soft_prevalence", "ceiling_share")
+"""Figures that have a column in the systems table."""
+
+
+def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
     """Columns of the systems table; one without a cell is not shown."""
 
     def of(name: str, cell: Callable[[SystemLine], str], title: str = "") -> _Column:
@@ -207,8 +223,6 @@ def _columns(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
             name, lambda line: "" if line.statistics is None else cell(line.statistics), title
         )
 
-    own = ("soft_prevalence", "ceiling_share")
-    further = [name for name in contents.figures if name not in own]
     return [
         known("prevalence", lambda s: _places(s.prevalence)),
         known("95% interval", lambda s: (s.interval and
@@ -216,8 +230,6 @@ def _columns(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
         of("vs best", _versus, "difference to the best system, and p of equal means"),
         of("of ceiling", lambda line: _share(line.means.get("ceiling_share"))),
         of("soft", lambda line: _places(line.means.get("soft_prevalence"))),
-        *(of(name.replace("_", " "), lambda line, name=name: _figure(line.means.get(name)))  # type: ignore[misc]
-          for name in further),
         known("summaries", lambda s: f"{s.summaries:,}"),
         known("failed", lambda s: f"{s.failed:,}" if s.failed else ""),
         known("sentences", lambda s: _places(s.sentences, 1), "mean sentences a summary"),

@@ -18,6 +18,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(sys.prefix, "axe", "node_modules", "axe-core", "axe.min.js")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)")
 
+PATIENCE = 180_000
+"""Milliseconds that a busy machine may take for one step."""
 REVIEWS = ("Nice box. It is bright!", "It is dim.", "Bright enough. Cheap.")
 
 
@@ -25,7 +27,7 @@ REVIEWS = ("Nice box. It is bright!", "It is dim.", "Bright enough. Cheap.")
 def browser():
     with playwright.sync_playwright() as started:
         flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=flags)
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=flags, timeout=PATIENCE)
         yield chromium
         chromium.close()
 
@@ -43,6 +45,7 @@ def show(browser, tmp_path):
         path = tmp_path / "report.html"
         path.write_text(render(contents), encoding="utf-8")
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: said.append(message.text))
@@ -218,7 +221,7 @@ def test_a_link_leads_to_its_sentence(show, lamp):
     page = show(*lamp, fragment="#p%2F1/bad/3")
     row = page.locator("tr.here")
     assert row.get_attribute("id") == "p%2F1/bad/3"
-    playwright.expect(row).to_be_in_viewport()
+    playwright.expect(row).to_be_in_viewport(timeout=PATIENCE)
     page.click("button[data-kind=trivial]")
     assert not row.is_visible()
     page.evaluate("location.hash = '#p2/bad/0'")
