@@ -207,9 +207,8 @@ class ScoredSentence:
         entailment: P(review entails sentence) for each review of the record, null for reviews
             outside a restriction; None where not scored.
         contradicts: earlier sentences that contradict it; None for models without that class.
-        quantity: its quantity of people beside its support, as
-            :meth:`prevalence.quantities.Agreement.to_json` gives it, with the ``statement`` that
-            was scored; None where it has none or none was asked about.
+        quantity: its quantity of people beside its support, as ``Agreement.to_json`` of
+            :mod:`prevalence.claims.quantities` gives it, with the ``statement`` that was scored; None where it has none or none was asked about.
         evidence: the passages behind its supporting and contradicting reviews, by review; None
             where they were not asked for.
     """
@@ -599,8 +598,6 @@ def input_digest(product: Product, summary: Summary, *, fields: bool = False) ->
     content: list[Any] = [product.name, [review.text for review in product.reviews], summary.text]
     if fields:
         content += [[[r.id, dict(r.extra)] for r in product.reviews], dict(summary.extra)]
-        if CLAIMS in product.extra:
-            content.append(product.extra[CLAIMS])
     data = json.dumps(content, ensure_ascii=True, default=str).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 

@@ -23,18 +23,7 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 # at any depth; no two files import each other.
 LAYERS = (
     {"kernels", "errors", "language", "notebook", "sentences", "stats", "toml_files"},
-    {
-        "records",
-        "nli",
-        "models",
-        "metric",
-        "signature",
-        "english",
-        "quantities",
-        "claims",
-        "clauses",
-        "claim_rules",
-    },
+    {"records", "nli", "models", "metric", "signature", "claims"},
     {"readers", "writers"},
     {"labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},

@@ -368,7 +368,9 @@ class Engine:
                 template=self._template,
                 max_sentences=self.options.max_sentences,
                 restriction=self._restriction,
-                quantities=self.options.quantities,
+                quantity_of=self._units.quantities(item, summary)
+                if self.options.quantities
+                else None,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs

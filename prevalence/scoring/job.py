@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence import metric
+from prevalence.claims.quantities import agreement
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
-from prevalence.quantities import Quantified, agreement, quantified
 from prevalence.records import CLAIMS, ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from prevalence.claims.quantities import Quantified
     from prevalence.nli.pairs import PairPlan, TextTable
     from prevalence.records import Passage, Product, Profile, Summary
     from prevalence.sentences import Sentence, Splitter
@@ -103,7 +106,7 @@ class SummaryJob:
         template: str | None,
         max_sentences: int,
         restriction: Restriction | None = None,
-        quantities: bool = False,
+        quantity_of: Callable[[Sentence], Quantified | None] | None = None,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error."""
         job = cls(product, summary, review_places=np.arange(len(product.reviews)))
@@ -125,8 +128,8 @@ class SummaryJob:
         job._restrict(restriction or Restriction(), sentences)
         if not job.open:
             return job
-        if quantities:
-            job.quantities = tuple(quantified(sentence.text) for sentence in job.sentences)
+        if quantity_of is not None:
+            job.quantities = tuple(map(quantity_of, job.sentences))
         job.sentence_ids = texts.add_all(job._statements())
         reviews = [product.reviews[place].text for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]
@@ -278,7 +281,7 @@ def scored_summary(
         warning=job.nothing_left,
         restriction=_restricted_to(job) if restricted and job.error is None else None,
         input_digest=input_digest(job.product, job.summary, fields=fields),
-        extra={k: v for k, v in extra.items() if k != CLAIMS},
+        extra={key: value for key, value in extra.items() if key != CLAIMS},
     )
     if job.error is not None or job.masks is None or job.weights is None or job.matrix is None:
         return blank

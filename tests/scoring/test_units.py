@@ -21,35 +21,44 @@ def score(scorer, product, **options):
     return row
 
 
-@pytest.mark.parametrize(
-    "product",
-    [
-        replace(PRODUCT, extra={"claims": {"s": GIVEN}}),
-        replace(PRODUCT, extra={"claims": GIVEN}),
-        replace(PRODUCT, summaries=(Summary("s", TEXT, {"claims": GIVEN}),)),
-    ],
-)
-def test_claims_of_the_record_are_what_is_counted(fake_scorer, product):
+def stating(found, *others):
+    """The product with claims in its summary, and other summaries without."""
+    return replace(PRODUCT, summaries=(Summary("s", TEXT, {"claims": found}), *others))
+
+
+def test_claims_of_the_record_are_what_is_counted(fake_scorer):
     # Review 1 implies one of three claims: 1 / (2 · 3).
-    row = score(fake_scorer({("It fits.", "It fits"): (0.9, 0.0)}), product)
+    row = score(fake_scorer({("It fits.", "It fits"): (0.9, 0.0)}), stating(GIVEN))
     assert [unit.text for unit in row] == GIVEN
     assert row.prevalence == pytest.approx(1 / 6)
-    # Verbatim claims stand where they stand; the others are said by the whole summary.
-    assert [(unit.start, unit.end) for unit in row] == [(0, 7), (0, len(TEXT)), (21, 31)]
+    # A claim of the record stands where its sentence stands.
+    assert {(unit.start, unit.end) for unit in row} == {(0, len(TEXT))}
     assert "|unit:claim-record|" in row.signature
     assert "claims" not in row.to_json()
 
 
 def test_claims_are_part_of_the_input(fake_scorer):
-    one, two = (replace(PRODUCT, extra={"claims": found}) for found in (GIVEN, GIVEN[:2]))
+    one, two = stating(GIVEN), stating(GIVEN[:2])
     assert score(fake_scorer(), one).input_digest != score(fake_scorer(), two).input_digest
 
 
-@pytest.mark.parametrize("found", [{"t": GIVEN}, {"s": "It fits"}, {"s": ["", "x"]}, 7])
-def test_a_record_without_the_claims_of_a_summary_says_so(fake_scorer, found):
-    row = score(fake_scorer(), replace(PRODUCT, extra={"claims": found}))
-    assert row.prevalence is None
-    assert '"claims" holds no list of statements for it; give {"claims": {"s"' in row.error
+def test_a_record_without_the_claims_of_a_summary_says_so(fake_scorer):
+    engine = Engine(fake_scorer(), ScoringOptions(unit="claim"))
+    good, bad = engine.run([stating(GIVEN, Summary("t", TEXT))])
+    assert good.error is None
+    assert bad.prevalence is None
+    assert "claims for other summaries only; give \"claims\" for 't' too" in bad.error
+
+
+def test_a_quantity_lost_in_the_cutting_is_known(fake_scorer):
+    text = "Most users say that it leaks."
+    product = Product("p", (Review("It leaks."), Review("Nice.")), (Summary("s", text),))
+    answers = {("It leaks.", "It leaks."): (0.9, 0.0)}
+    row = score(fake_scorer(answers), product, quantities=True)
+    (unit,) = row
+    assert unit.text == "It leaks."
+    assert unit.quantity["text"].lower() == "most"
+    assert unit.support == 1
 
 
 def test_other_claims_are_cut_by_rule(fake_scorer):
@@ -68,7 +77,7 @@ def test_other_claims_are_cut_by_rule(fake_scorer):
 
 def test_claims_of_the_record_leave_the_reviews_whole(fake_scorer):
     scorer = fake_scorer()
-    row = score(scorer, replace(PRODUCT, extra={"claims": GIVEN}), profile=True)
+    row = score(scorer, stating(GIVEN), profile=True)
     assert row.profile.of_statements == 2
     assert (TEXT, "It fits.") in scorer.asked
 
@@ -82,5 +91,5 @@ def test_units_that_cannot_be_are_refused():
 
 def test_sentences_ignore_claims(fake_scorer):
     plain = Engine(fake_scorer()).run([PRODUCT])
-    given = Engine(fake_scorer()).run([replace(PRODUCT, extra={"claims": GIVEN})])
+    given = Engine(fake_scorer()).run([stating(GIVEN)])
     assert next(plain).to_json() == next(given).to_json()

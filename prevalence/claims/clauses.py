@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.english import COPULAS, Token, is_base, is_plural, singular_verb, word_set
+from prevalence.claims.english import COPULAS, Token, is_base, is_plural, singular_verb, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

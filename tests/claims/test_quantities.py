@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from prevalence.errors import InputError
-from prevalence.quantities import (
+from prevalence.claims.quantities import (
     RANGES,
     Quantity,
     after_frame,
@@ -17,6 +16,7 @@ from prevalence.quantities import (
     quantified,
     wilson_interval,
 )
+from prevalence.errors import InputError
 
 
 @pytest.mark.parametrize(("text", "statement", "low", "high"), [

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from prevalence.english import tagged
+from prevalence.claims.english import tagged
 from prevalence.errors import InputError
 
 __all__ = [

@@ -11,22 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prevalence.claim_rules import MOST_WORDS, drafts_of
-from prevalence.clauses import ENDS
-from prevalence.quantities import Quantity, people_at
+from prevalence.claims.clauses import ENDS
+from prevalence.claims.quantities import Quantity, people_at
+from prevalence.claims.rules import MOST_WORDS, drafts_of
+from prevalence.records import CLAIMS
 from prevalence.sentences import Sentence, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.english import Token
+    from prevalence.claims.english import Token
     from prevalence.records import Summary
     from prevalence.sentences import Splitter
 
 __all__ = ["CLAIMS", "MOST_WORDS", "Claim", "cut", "given", "stated_claim"]
-
-CLAIMS = "claims"
-"""Key of a summary that holds its claims, a list of texts."""
 
 
 @dataclass(frozen=True, slots=True)

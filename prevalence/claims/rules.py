@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from prevalence.clauses import (
+from prevalence.claims.clauses import (
     BE,
     CONTRASTS,
     DEGREES,
@@ -40,8 +40,8 @@ from prevalence.clauses import (
     without_discourse,
     without_first,
 )
-from prevalence.english import Token, is_base, is_plural, singular_verb, tagged, word_set
-from prevalence.quantities import Quantity, after_frame, people_at
+from prevalence.claims.english import Token, is_base, is_plural, singular_verb, tagged, word_set
+from prevalence.claims.quantities import Quantity, after_frame, people_at
 
 __all__ = ["MOST_WORDS", "Draft", "drafts_of"]
 
