@@ -1,17 +1,19 @@
 # make demo   install into .venv and score the bundled example
 # make test   install into .venv and run the tests in JOBS processes, but for the slow ones
 # make slow   likewise, the slow ones: clusters, kills, thousands of random orders
+# make fuzz   FUZZ damaged inputs for every command that reads records
 # make lint   ruff, formatting and types
 # make parity compare with the original SummaC and BLANC, in a virtualenv of its own
 
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+FUZZ ?= 2000
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test slow lint bench parity clean
+.PHONY: demo test slow fuzz lint bench parity clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prevalence score examples/summaries.jsonl
@@ -25,6 +27,9 @@ test: $(VENV)/.installed-dev
 
 slow: $(VENV)/.installed-dev
 	$(PYTEST) -m slow
+
+fuzz: $(VENV)/.installed-dev
+	FUZZ=$(FUZZ) $(PYTEST) tests/cli/test_fuzz.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

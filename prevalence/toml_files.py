@@ -87,7 +87,7 @@ def taken(row: Mapping[str, Any], key: str, kind: type, where: object, default: 
         return value
     if kind is float and type(value) is int:
         value = float(value)
-    if type(value) is not kind or (kind is float and not math.isfinite(value)):
+    if type(value) is not kind or (isinstance(value, float) and not math.isfinite(value)):
         raise InputError(f"{where}: {key} is {value!r}; give a {_NAMES[kind]}")
     return value
 
