@@ -75,7 +75,7 @@ def _names(wanted: tuple[str, ...], contents: Contents) -> list[str]:
     from prevalence.errors import InputError
     from prevalence.report.charts import CHARTS, available
 
-    asked = [name for part in wanted for name in split_names(part)]
+    asked = [name for part in wanted for name in split_names(part) or ()]
     unknown = [name for name in asked if name not in CHARTS]
     if unknown:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(CHARTS)}")

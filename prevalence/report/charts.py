@@ -142,7 +142,7 @@ def _prefixes(contents: Contents) -> Figure:
             points.append(math.fsum(reaching) / len(reaching))
         _line(axis, range(1, len(points) + 1), points, name, number)
     axis.set_ylim(0, None)
-    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.locator_params(axis="x", integer=True)
     axis.set_xlabel("sentences kept, the best supported first")
     axis.set_ylabel("mean prevalence")
     add_legend(figure, axis, True)
