@@ -7,11 +7,12 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.baselines.judges.packs import PACKS, read_toml
+from prevalence.baselines.judges.packs import PACKS
 from prevalence.baselines.judges.prompts import harmless
 from prevalence.errors import InputError
 from prevalence.llm.protocol import Message, Request, Sampling, Subject
 from prevalence.signature import build_signature
+from prevalence.toml_files import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

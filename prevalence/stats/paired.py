@@ -130,7 +130,7 @@ def tied_groups(ordered: list[str], differences: PairedDifferences) -> list[int]
         for j, b in enumerate(ordered)
         if i < j
     }
-    groups = []
+    groups: list[int] = []
     for place in range(len(ordered)):
         above, below = range(place), range(place, len(ordered))
         begins = all(apart[i, j] for i in above for j in below)

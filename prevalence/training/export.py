@@ -91,7 +91,7 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
 
 
 _STORED = {
-    "int8": "8 bits with a float32 scale for each row of a matrix",
+    "int8": "8 bits with a float32 scale for 32 weights of a row",
     "float16": "float16",
     "float32": "float32",
 }

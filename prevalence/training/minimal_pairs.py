@@ -1,5 +1,8 @@
 """Minimal pairs by rule: a sentence of a review, and the same sentence with one thing turned.
 
+Beside them stand sentences reworded without a change of meaning. Where only exact copies are
+entailed, a model learns to look for any difference at all.
+
 A sentence is negated (or loses its negation), one of its words becomes an antonym, or one of its
 numbers another. Only short sentences of one clause are touched, where turning the word turns the
 sentence; all others give nothing. The rules are for training data, where it is better to
@@ -18,7 +21,15 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["KINDS", "Turned", "other_number", "turned", "with_antonym", "with_negation"]
+__all__ = [
+    "KINDS",
+    "Turned",
+    "other_number",
+    "reworded",
+    "turned",
+    "with_antonym",
+    "with_negation",
+]
 
 _LONGEST = 16
 """Words of the longest sentence that is turned."""
@@ -298,3 +309,95 @@ def turned(sentence: str, rng: np.random.Generator) -> Iterator[Turned]:
         text = turn(sentence, rng)
         if text is not None and text != sentence:
             yield Turned(text, kind)
+
+
+_LEADS = (
+    "Overall, ", "Honestly, ", "I think ", "I found that ", "Personally, ", "In short, ",
+    "Some say ", "Reviewers mention that ", "One customer said that ", "To be fair, ",
+)  # fmt: skip
+_SAME = {
+    "good": ("nice", "fine", "decent"), "great": ("very good", "excellent", "fantastic"),
+    "excellent": ("great", "superb"), "amazing": ("fantastic", "incredible"),
+    "awesome": ("amazing", "great"), "nice": ("pleasant", "lovely"), "friendly": ("kind", "nice"),
+    "delicious": ("tasty", "very tasty"), "tasty": ("delicious", "flavorful"),
+    "terrible": ("awful", "horrible"), "awful": ("terrible",), "horrible": ("terrible", "awful"),
+    "bad": ("poor", "not good"), "poor": ("bad",), "fast": ("quick",), "quick": ("fast",),
+    "big": ("large",), "large": ("big",), "small": ("little",), "cheap": ("inexpensive",),
+    "expensive": ("pricey", "costly"), "love": ("really like", "adore"), "loved": ("really liked",),
+    "easy": ("simple",), "clean": ("spotless", "tidy"), "dirty": ("filthy",), "rude": ("impolite",),
+    "slow": ("sluggish",), "happy": ("pleased", "glad"), "recommend": ("suggest",),
+    "purchased": ("bought",), "bought": ("purchased",), "staff": ("employees",), "food": ("meals",),
+    "broke": ("stopped working",), "comfortable": ("comfy",), "favorite": ("preferred",),
+}  # fmt: skip
+_LONG_FORMS = {
+    r"\b(is|are|was|were|do|does|did|would|could|should|has|have|had)n['’]t\b": r"\1 not",
+    r"\bcan['’]t\b": "cannot", r"\bwon['’]t\b": "will not",
+    r"\b(it|he|she|that|there)['’]s\b(?! (?:been|got))": r"\1 is", r"\b(i)['’]m\b": r"\1 am",
+    r"\b(they|we|you)['’]re\b": r"\1 are", r"\b(i|we|you|they)['’]ve\b": r"\1 have",
+}  # fmt: skip
+_SHORT_FORMS = {
+    r"\b(is|are|was|were|do|does|did|would|could|should|has|have|had) not\b": r"\1n't",
+    r"\b(?:cannot|can not)\b": "can't", r"\bwill not\b": "won't",
+    r"\b(it|that|there) is\b": r"\1's", r"\b(i) am\b": r"\1'm",
+    r"\b(they|we|you) are\b": r"\1're",
+}  # fmt: skip
+
+
+def reworded(sentence: str, rng: np.random.Generator) -> str:
+    """The sentence in other words, or the same where no rule applies.
+
+    >>> import numpy as np
+    >>> reworded("The mic isn't great.", np.random.default_rng(0)) != "The mic isn't great."
+    True
+    """
+    rules = (_other_form, _synonym, _led, _lighter, _other_person, _other_end)
+    text = sentence
+    for place in rng.permutation(len(rules))[: int(rng.integers(1, 4))].tolist():
+        text = rules[place](text, rng)
+    return text
+
+
+def _other_form(sentence: str, rng: np.random.Generator) -> str:
+    """Contractions written out, or the reverse."""
+    forms = _LONG_FORMS if rng.random() < 0.6 else _SHORT_FORMS
+    for pattern, form in forms.items():
+        sentence = re.sub(pattern, form, sentence, flags=re.IGNORECASE)
+    return sentence
+
+
+def _synonym(sentence: str, rng: np.random.Generator) -> str:
+    found = [m for m in re.finditer(r"[A-Za-z]+", sentence) if m[0].lower() in _SAME]
+    if not found:
+        return sentence
+    word = found[int(rng.integers(len(found)))]
+    choices = _SAME[word[0].lower()]
+    new = choices[int(rng.integers(len(choices)))]
+    before = _with_article(sentence[: word.start()], new)
+    return before + (new.capitalize() if word[0][0].isupper() else new) + sentence[word.end() :]
+
+
+def _led(sentence: str, rng: np.random.Generator) -> str:
+    lead = _LEADS[int(rng.integers(len(_LEADS)))]
+    first, _, rest = sentence.partition(" ")
+    keeps = first in ("I", "I'm", "I've", "I'd", "I'll") or first.isupper()
+    return f"{lead}{first if keeps else first[:1].lower() + first[1:]} {rest}"
+
+
+def _lighter(sentence: str, rng: np.random.Generator) -> str:
+    """Without an article or a word that only adds weight."""
+    words = r"very|really|so|just|also|quite|pretty|definitely|super|absolutely"
+    pattern = rf"\b(?:{words})\s+" if rng.random() < 0.5 else r"(?<=\w\s)(?:the|a|an)\s+"
+    return re.sub(pattern, "", sentence, count=1, flags=re.IGNORECASE)
+
+
+def _other_person(sentence: str, rng: np.random.Generator) -> str:
+    if re.search(r"\b[Ww]e\b", sentence):
+        return re.sub(r"\b[Ww]e\b", "I", sentence).replace("I are ", "I am ")
+    other = "We" if rng.random() < 0.5 else "The reviewer"
+    past = r"I (?=[a-z]+ed\b|had\b|got\b|went\b|will\b|would\b|can\b)"
+    return other + sentence[1:] if re.match(past, sentence) else sentence
+
+
+def _other_end(sentence: str, rng: np.random.Generator) -> str:
+    ends = (".", "!", "", "!!")
+    return sentence.rstrip(".! ") + ends[int(rng.integers(len(ends)))]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target
-from prevalence.training.minimal_pairs import Turned, turned
+from prevalence.training.minimal_pairs import Turned, reworded, turned
 
 __all__ = ["VIEWS", "MixPart", "TrainingPair", "draw_mixture"]
 
@@ -161,7 +161,35 @@ def _turned(documents: Sequence[Document], rng: np.random.Generator) -> list[Tra
     themselves, so that no word tells the label by itself. See
     :mod:`prevalence.training.minimal_pairs`.
     """
+    return [
+        pair
+        for review, text, twin in _families(documents, rng)
+        for pair in _twins(review, text, twin)
+    ]
+
+
+def _reworded(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
+    """Likewise, and about both in other words, so that not only a copy is entailed."""
     examples: list[TrainingPair] = []
+    for review, text, twin in _families(documents, rng):
+        said, denied = reworded(text, rng), reworded(twin.text, rng)
+        against = _TURNED[twin.kind]
+        examples += [
+            *_twins(review, text, twin),
+            TrainingPair(review, said, _SAID),
+            TrainingPair(review, denied, against),
+            TrainingPair(text, said, _SAID),
+            TrainingPair(text, denied, against),
+            TrainingPair(twin.text, denied, _SAID),
+            TrainingPair(twin.text, said, against),
+        ]
+    return examples
+
+
+def _families(
+    documents: Sequence[Document], rng: np.random.Generator
+) -> Iterator[tuple[str, str, Turned]]:
+    """Reviews, what they say, and that with one thing turned."""
     for document in documents:
         if document.relation != "review":
             continue
@@ -173,8 +201,7 @@ def _turned(documents: Sequence[Document], rng: np.random.Generator) -> list[Tra
                 twins = [*turned(texts[place], rng)] if found < most else []
                 found += bool(twins)
                 for twin in twins:
-                    examples += _twins(document.premise, texts[place], twin)
-    return examples
+                    yield document.premise, texts[place], twin
 
 
 def _twins(review: str, text: str, twin: Turned) -> list[TrainingPair]:
@@ -200,6 +227,7 @@ VIEWS: Mapping[str, View] = {
     "product": _all_of("product"),
     "sentence": _all_of("sentence"),
     "siblings": _siblings,
+    "reworded": _reworded,
     "turned": _turned,
 }
 

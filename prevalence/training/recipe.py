@@ -229,7 +229,7 @@ class OutputSettings:
     Attributes:
         name: heading of the card.
         licence: licence of the weights.
-        store: how matrices are stored: ``int8`` with a scale a row, ``float16`` or ``float32``.
+        store: how matrices are stored: ``int8`` with scales, ``float16`` or ``float32``.
         max_length: limit that a scorer should use; 0 takes the training limit.
         max_hypothesis: likewise, with ``premise-first``.
         contradiction: whether the head's contradiction class is good enough to be reported; if

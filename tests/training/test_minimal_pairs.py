@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from prevalence.training.minimal_pairs import (
     KINDS,
     other_number,
+    reworded,
     turned,
     with_antonym,
     with_negation,
@@ -95,3 +98,29 @@ def test_any_text_gives_other_texts_of_known_kinds_or_none(text: str, seed: int)
     for twin in turned(text, rng(seed)):
         assert twin.kind in KINDS
         assert twin.text != text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mic isn't great.",
+        "I loved the food.",
+        "We did not like the rude staff!",
+        "It is not very clean, and I won't come back.",
+        "They've been friendly.",
+    ],
+)
+def test_rewording_keeps_negations(text: str) -> None:
+    negation = re.compile(r"\bnot\b|n't\b|\bcannot\b")
+    found = {reworded(text, rng(seed)) for seed in range(60)}
+    assert len(found) > 5
+    for other in found:
+        assert len(negation.findall(other)) == len(negation.findall(text)), other
+        kept = set(re.findall(r"\w+", text.lower())) & set(re.findall(r"\w+", other.lower()))
+        assert kept, other
+
+
+def test_rewording_by_hand() -> None:
+    found = {reworded("It isn't good.", rng(seed)) for seed in range(200)}
+    assert {"It is not good.", "It isn't nice.", "It isn't good!"} <= found
+    assert reworded("It isn't good.", rng(3)) == reworded("It isn't good.", rng(3))

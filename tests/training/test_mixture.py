@@ -116,3 +116,18 @@ def test_turned_pairs_hold_each_sentence_with_its_twin() -> None:
     said = {(e.hypothesis, e.target.entailment > 0.5) for e in drawn}
     assert {text for text, yes in said if yes} == {text for text, yes in said if not yes}
     assert all(e.target.contradiction > 0.5 for e in drawn if e.target.entailment < 0.5)
+
+
+def test_reworded_pairs_hold_both_sentences_in_other_words() -> None:
+    document = Document("The mic is great.", (), (), "g")
+    drawn = draw_mixture([MixPart([document], "reworded", 0)], seed=2, epoch=0)
+    supported = {(pair.premise, pair.hypothesis) for pair in drawn if pair.target.entailment > 0.5}
+    denied = {(pair.premise, pair.hypothesis) for pair in drawn} - supported
+    assert {pair for pair in supported if pair[0] == "The mic is great."} > {
+        ("The mic is great.", "The mic is great.")
+    }
+    turned = {premise for premise, _ in supported} - {"The mic is great."}
+    assert turned
+    assert all(("The mic is great.", text) in denied for text in turned)
+    # Neither the sentence nor its twin is only ever asked as it stands.
+    assert any(pair[0] in turned and pair[0] != pair[1] for pair in supported)

@@ -342,9 +342,11 @@ def test_weights_in_8_bits_are_read_back_everywhere(
             assert torch.equal(found[name], weight)
             continue
         assert found[name].dtype == torch.int8
-        step = weight.abs().amax(1) / 127
-        back = found[name] * found[name + ".row_scale"][:, None]
-        assert ((back - weight).abs() <= step[:, None] * 0.5001).all()
+        blocks = weight.reshape(weight.shape[0], found[name + ".scales"].shape[1], -1)
+        back = found[name].view(blocks.shape) * found[name + ".scales"][..., None]
+        step = blocks.abs().amax(2) / 127
+        moved = (back - blocks).square().sum(2)
+        assert (moved <= blocks.shape[2] * (step / 2).square() * 1.001).all()
     table = TextTable()
     pair = np.array([(table.add("it is red"), table.add("the mug is red"))])
     answers = [
