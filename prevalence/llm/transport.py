@@ -59,7 +59,7 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
             "a server is asked through the openai client: pip install 'prevalence[judges]'"
         ) from error
 
-    class Guarded(openai.DefaultHttpxClient):  # type: ignore[misc, valid-type]
+    class Guarded(openai.DefaultHttpxClient):
         def send(self, request: Any, **options: Any) -> Any:
             sent = request if own else self._bare(request)
             response = super().send(sent, **{**options, "stream": True})
