@@ -84,11 +84,7 @@ def reported(debug: Callable[[], bool]) -> Iterator[None]:
         debug: whether a traceback is wanted too; asked when something has failed, because options
             are parsed inside the block.
     """
-    if threading.current_thread() is threading.main_thread() and (
-        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    ):
-        signal.signal(signal.SIGTERM, _terminate)
-    with warnings.catch_warnings():
+    with _tidy_end(), warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
             yield
@@ -106,6 +102,21 @@ def reported(debug: Callable[[], bool]) -> Iterator[None]:
             if isinstance(error, Incomplete):
                 _fail(f"error: {_described(error.__cause__)}", EXIT_SOME_FAILED)
             _fail(f"error: {_described(error)}", EXIT_NOTHING)
+
+
+@contextmanager
+def _tidy_end() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, where nobody else has taken it."""
+    mine = threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+    if mine:
+        signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _described(error: BaseException | None) -> str:

@@ -68,9 +68,9 @@ def check_output(output: Path, *, option: str = "--output") -> None:
             if output.is_file() and any(_same_file(path, output) for path in paths):
                 read = "an input" if is_input else name
                 raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
-            if is_input and (folder := next((p for p in paths if _holds(p, output)), None)):
+            if is_input and (whole := next((p for p in paths if _holds(p, output)), None)):
                 raise click.UsageError(
-                    f"{option}: {output} lies in {folder}, all of which is read; choose a file "
+                    f"{option}: {output} lies in {whole}, all of which is read; choose a file "
                     "outside"
                 )
         elif option not in parameter.opts and any(map(_same_target(output), paths)):

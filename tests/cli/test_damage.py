@@ -201,5 +201,5 @@ def test_full_disk_is_one_line(write: Write, command: str) -> None:
             stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
         )  # fmt: skip
     assert done.returncode == 2
-    assert "error: No space left on device" in done.stderr
+    assert "error: standard output: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr

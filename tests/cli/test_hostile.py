@@ -73,19 +73,47 @@ main(sys.argv[1:])
     [
         "score in.jsonl --model rouge1-precision --threshold 0.5",
         "score in.jsonl --model embedded",
-        "baselines in.jsonl --metrics summary-length --output rows.jsonl",
-        "summarize in.jsonl --method lead --output made.jsonl",
+        "baselines EX/summaries.jsonl --metrics rouge-1,bleu-1,ter --references balanced",
+        "judge EX/summaries.jsonl --method rts --dimensions fluency --systems balanced,trivial "
+        "--backend replay:EX/replies.jsonl --output judged.jsonl",
+        "audit EX/ratings.jsonl EX/duels.jsonl",
+        "summarize in.jsonl --method greedy --output made.jsonl",
         "support in.jsonl 'Warm boots.'",
         "models",
-        "cache",
-        "calibrate --help",
-        "meta --help",
-        "judge --help",
-        "train --help",
+        "cache info",
+        "calibrate EX/judgments.jsonl --scorer rouge1-precision",
+        "conv train EX/judgments.jsonl --output head.safetensors --steps 5",
+        "meta correlate EX/ratings.jsonl",
+        "distill EX/judgments.jsonl --output taught.jsonl",
     ],
 )
-def test_no_command_asks_for_the_network(words: str, shell: Shell, place: Path) -> None:
+def test_no_command_asks_for_the_network(
+    words: str, shell: Shell, place: Path, repository: Path
+) -> None:
     (place / "offline.py").write_text(OFFLINE, encoding="utf-8")
+    words = words.replace("EX/", f"{repository}/examples/")
     result = shell(f"$(dirname $(which prevalence))/python offline.py {words}", cwd=place)
     assert "a socket was asked for" not in result.stderr
     assert result.returncode == 0, result.stderr
+
+
+HANGING = """
+import os, signal, sys
+from pathlib import Path
+
+from prevalence.cli.errors import reported
+from prevalence.writers import atomic_file
+
+with reported(lambda: False), atomic_file(Path("rows.json")) as file:
+    file.write("[")
+    os.kill(os.getpid(), signal.SIGTERM)
+    signal.pause()
+"""
+
+
+def test_a_terminated_run_leaves_nothing_half_written(shell: Shell, place: Path) -> None:
+    (place / "hanging.py").write_text(HANGING, encoding="utf-8")
+    before = set(place.iterdir())
+    result = shell("$(dirname $(which prevalence))/python hanging.py", cwd=place)
+    assert (result.returncode, result.stderr) == (143, "interrupted\n")
+    assert set(place.iterdir()) == before
