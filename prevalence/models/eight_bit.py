@@ -1,8 +1,8 @@
-"""Weights in 8 bits: each row of a matrix is stored as int8 with one float32 scale.
+"""Weights in 8 bits: each row of a matrix is stored as int8, with a float32 scale for 32 columns.
 
-A row w is stored as round(w / s) with s = max |w| / 127, so that no weight moves by more than s/2.
-Everything is computed in the precision that the caller asks for: the rows are unfolded when a
-checkpoint is opened. Vectors (biases, norms) stay in float32.
+A block w is stored as round(w / s), where s is the one of a few scales near max |w| / 127 that moves
+the block least. Everything is computed in the precision that the caller asks for: blocks are
+unfolded when a checkpoint is opened. Vectors (biases, norms) stay in float32.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["folded_weights", "pack_rows", "unpack_rows"]
 
-_SCALE = ".row_scale"
+_SCALE = ".scales"
 _STEPS = 127
+_BLOCK = 32
+_SHARES = (1.0, 0.97, 0.94, 0.91, 0.88)
+"""Of the scale that holds the largest weight: what lies above is cut, and the rest finer."""
 
 
 def pack_rows(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -28,29 +31,51 @@ def pack_rows(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         weights: float tensors by name.
 
     Returns:
-        For a matrix [r, c] int8 [r, c] under its name and float32 [r] under its name with
-        ``.row_scale``; other float tensors in float32; everything else as it is.
+        For a matrix [r, c] int8 [r, c] under its name and float32 [r, blocks] under its name with
+        ``.scales``, where a block is 32 columns, or the row where 32 does not divide it; other
+        float tensors in float32; everything else as it is.
     """
-    import torch
-
     packed: dict[str, Tensor] = {}
     for name, weight in weights.items():
-        if weight.ndim != 2 or not weight.is_floating_point():
+        if weight.ndim == 2 and weight.is_floating_point():
+            packed[name], packed[name + _SCALE] = _folded(weight.float())
+        else:
             kept = weight.float() if weight.is_floating_point() else weight
             packed[name] = kept.contiguous()
-            continue
-        exact = weight.float()
-        scale = exact.abs().amax(dim=1) / _STEPS
-        steps = exact / scale.clamp(min=torch.finfo(torch.float32).tiny)[:, None]
-        packed[name] = steps.round().to(torch.int8).contiguous()
-        packed[name + _SCALE] = scale
     return packed
+
+
+def _folded(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """A matrix as int8, and the scales of its blocks."""
+    import torch
+
+    blocks = _blocks(weight)
+    widest = blocks.abs().amax(dim=2).clamp(min=torch.finfo(torch.float32).tiny) / _STEPS
+    best, steps, scales = None, blocks, widest
+    for share in _SHARES:
+        scale = widest * share
+        tried = (blocks / scale[..., None]).round().clamp(-_STEPS, _STEPS)
+        moved = (tried * scale[..., None] - blocks).square().sum(dim=2)
+        better = moved < best if best is not None else torch.ones_like(moved, dtype=torch.bool)
+        best = moved if best is None else torch.where(better, moved, best)
+        steps = torch.where(better[..., None], tried, steps)
+        scales = torch.where(better, scale, scales)
+    return steps.to(torch.int8).view(weight.shape).contiguous(), scales.contiguous()
+
+
+def _blocks(matrix: Tensor) -> Tensor:
+    """[r, c] as [r, blocks, columns of a block]."""
+    rows, columns = matrix.shape
+    size = columns if columns % _BLOCK else _BLOCK
+    return matrix.reshape(rows, columns // size, size)
 
 
 def unpack_rows(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The state dict in float32 that :func:`pack_rows` has folded."""
     return {
-        name: tensor.float() * packed[name + _SCALE][:, None] if name + _SCALE in packed else tensor
+        name: (_blocks(tensor).float() * packed[name + _SCALE][..., None]).view(tensor.shape)
+        if name + _SCALE in packed
+        else tensor
         for name, tensor in packed.items()
         if not name.endswith(_SCALE)
     }
