@@ -542,7 +542,7 @@ def load_network(
                 absent = info["missing_keys"]
             else:
                 network = automatic.from_config(config, dtype=dtype, trust_remote_code=False)
-                absent = network.load_state_dict(folded, strict=False).missing_keys
+                absent = _load_folded(network, folded)
     except Exception as error:
         raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
     missing = [name for name in sorted(absent) if not name.startswith(optional)]
@@ -557,6 +557,15 @@ def load_network(
         for weight in network.parameters():
             weight.data = weight.data.to(dtype)
     return network.eval()
+
+
+def _load_folded(network: Any, weights: Mapping[str, Any]) -> list[str]:
+    """Load a state dict, also that of a classifier into its encoder; the names that it lacks."""
+    prefix = f"{network.base_model_prefix}."
+    if not any(name.startswith(prefix) for name in network.state_dict()):
+        weights = {name.removeprefix(prefix): weight for name, weight in weights.items()}
+    missing: list[str] = network.load_state_dict(weights, strict=False).missing_keys
+    return missing
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Weights in 8 bits: each row of a matrix is stored as int8, with a float32 scale for 32 columns.
 
-A block w is stored as round(w / s), where s is the one of a few scales near max |w| / 127 that moves
-the block least. Everything is computed in the precision that the caller asks for: blocks are
+A block w is stored as round(w / s), where s is the one of a few scales near max |w| / 127 that
+moves the block least. Everything is computed in the precision that the caller asks for: blocks are
 unfolded when a checkpoint is opened. Vectors (biases, norms) stay in float32.
 """
 

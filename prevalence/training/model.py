@@ -137,7 +137,7 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
                     ignore_mismatched_sizes=columns is None,
                 )  # fmt: skip
             else:
-                model = AutoModelForSequenceClassification.from_config(
+                model = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
                     config, dtype=torch.float32, attn_implementation=attention
                 )
                 model.load_state_dict(folded)
