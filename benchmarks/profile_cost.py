@@ -45,7 +45,7 @@ def made_product(reviews: int, summaries: int, *, seed: int) -> Product:
         summaries: how many.
         seed: of the draw.
     """
-    texts = [json.loads(line)["review"] for line in SOURCE.open(encoding="utf-8")]
+    texts = [json.loads(line)["review"] for line in SOURCE.read_text("utf-8").splitlines()]
     rng = np.random.default_rng(seed)
     order = rng.permutation(texts).tolist()
     held, rest = order[:60], order[60:]

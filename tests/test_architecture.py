@@ -309,7 +309,8 @@ REACHED = {
     "nli/test_dry_run.py": {"_in_float32"},
 }  # fmt: skip
 REACHING = {"delattr", "getattr", "patch", "setattr"}
-OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
+OF_OTHERS = {"_asdict", "_fields", "_make", "_replace", "_repr_html_"}
+"""Protocols of named tuples and notebooks."""
 
 
 def is_private(name):
@@ -326,7 +327,7 @@ def own_private_names():
             found.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
             found.add(node.id if isinstance(node, ast.Name) else node.attr)
-    return {name for name in found - OF_NAMED_TUPLES if is_private(name)}
+    return {name for name in found - OF_OTHERS if is_private(name)}
 
 
 def names_reached(node):

@@ -334,7 +334,7 @@ def tagged(text: str) -> list[Token]:
     lows = [lowered(word) for word, _, _ in found]
     tags: list[str] = []
     before = ""
-    for low, after in zip(lows, [*lows[1:], ""], strict=True):
+    for low, after in zip(lows, [*lows, ""][1:], strict=True):
         tags.append(_tag(low, before, tags, after))
         before = low
     for place in range(1, len(tags) - 1):

@@ -15,7 +15,7 @@ _COMMANDS = {
     "judge": "Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.",
     "audit": "How far can a judge be trusted? Use of the scale, consistency, order, attacks.",
     "summarize": "Make a summary of each product's reviews, out of their own sentences.",
-    "claims": "Cut summaries into the single statements that they make.",
+    "claims": "Cut summaries into the single statements that they make, by rule or by a model.",
     "report": "Show rows as one HTML file: who said what, with the reviews behind every sentence.",
     "verify": "Score a sample of rows again, and fail if anything differs.",
     "plot": "Draw rows as plots: systems, prefix curves, supports, coverage, calibration and more.",

@@ -80,7 +80,7 @@ Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
 @option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
 @quiet_option
 def claims(**parameters: Any) -> None:
-    """Cut summaries into the single statements that they make, by rule or by a language model.
+    """Cut summaries into the single statements that they make, by rule or by a model.
 
     "The fabric is soft and washes well, but the zipper sticks" makes three. Without --backend,
     rules cut them; with one, a language model writes them.

@@ -76,7 +76,6 @@ Examples:
   prevalence score examples/summaries.jsonl --explain --systems balanced
   prevalence score examples/summaries.jsonl --test both
   prevalence score examples/summaries.jsonl --ceiling
-  prevalence score examples/summaries.jsonl --corrected
   prevalence score examples/summaries.jsonl --profile --explain
   prevalence score examples/summaries.jsonl --statements-where 'text has grip'
   prevalence score examples/summaries.jsonl --output scores.jsonl

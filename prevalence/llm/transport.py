@@ -8,6 +8,7 @@ the environment.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -71,6 +72,11 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
             return type(response)(
                 response.status_code, headers=headers, content=data, request=request
             )
+
+        def __del__(self) -> None:
+            # Connections are kept open for the next call; nobody else closes them.
+            with suppress(Exception):
+                self.close()
 
         def _bare(self, request: Any) -> Any:
             headers = {name: request.headers[name] for name in _SENT if name in request.headers}

@@ -13,11 +13,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ModelError, PrevalenceError
-from prevalence.stats.correction import ErrorRates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from prevalence.stats.correction import ErrorRates
 
 __all__ = ["ERRORS_FILE", "error_rates_of", "read_errors_file"]
 
@@ -54,6 +55,9 @@ def error_rates_of(found: Mapping[str, Any], *, name: str) -> ErrorRates | None:
     """
     if "products" not in found:
         return None
+    # Loads numpy, which the list of models does without.
+    from prevalence.stats.correction import ErrorRates
+
     try:
         products = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in found["products"])
         return ErrorRates(products, float(found["threshold"]), str(found.get("source", "")))

@@ -213,7 +213,7 @@ class Contents:
         """
         clean = _clean(row)
         if "prevalence" in row or "metrics" in row:
-            self._add_summary(clean, ScoredSummary.from_json(row) if "prevalence" in row else None,
+            self._add_summary(clean, _scored(row) if "prevalence" in row else None,
                               source)  # fmt: skip
         elif "verdict_ab" in row:
             self.duels.append(clean)
@@ -535,3 +535,8 @@ def _logit(p: float) -> float:
     if math.isnan(p):
         return p
     return math.inf if p >= 1 else -math.inf if p <= 0 else math.log(p / (1 - p))
+
+
+def _scored(row: Mapping[str, Any]) -> ScoredSummary:
+    """A prevalence row; its profile is read as plain JSON, whatever figures it has."""
+    return ScoredSummary.from_json({key: row[key] for key in row if key != "profile"})

@@ -347,8 +347,8 @@ def reworded(sentence: str, rng: np.random.Generator) -> str:
     """The sentence in other words, or the same where no rule applies.
 
     >>> import numpy as np
-    >>> reworded("The mic isn't great.", np.random.default_rng(0)) != "The mic isn't great."
-    True
+    >>> reworded("The mic isn't great.", np.random.default_rng(1))
+    'I think the mic is not great.'
     """
     rules = (_other_form, _synonym, _led, _lighter, _other_person, _other_end)
     text = sentence
