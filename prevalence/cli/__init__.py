@@ -18,7 +18,7 @@ _COMMANDS = {
     "claims": "Cut summaries into the single statements that they make, by rule or by a model.",
     "report": "Show rows as one HTML file: who said what, with the reviews behind every sentence.",
     "verify": "Score a sample of rows again, and fail if anything differs.",
-    "plot": "Draw rows as plots: systems, prefix curves, supports, coverage, calibration and more.",
+    "plot": "Draw rows as plots, whose colours every colour vision tells apart.",
     "support": "Count the reviews that imply a statement, and say which.",
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",

@@ -120,10 +120,11 @@ def test_three_way_models_name_contradicting_reviews(scored: Any) -> None:
 
 def test_only_what_concerns_the_user_is_on_stderr(scored: Any) -> None:
     # No progress bars, advice or warnings of the libraries underneath.
-    warning, work, cut = scored()[1].splitlines()
+    warning, work, cut, language = scored()[1].splitlines()
     assert warning.startswith("warning: the model has no calibrated threshold")
     assert work.startswith("2 summaries scored, 0 failed; of ")
     assert "had a text cut" in cut
+    assert "1 products are probably not in English" in language
     assert scored("--quiet")[1] == ""
 
 
