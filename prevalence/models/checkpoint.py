@@ -8,13 +8,14 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import BackendError, ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.models.eight_bit import folded_weights
 from prevalence.models.error_rates import error_rates_of, read_errors_file
+from prevalence.models.labels import LabelMap, parse_labels, read_labels
 from prevalence.models.registry import Checkpoint, lookup
 
 if TYPE_CHECKING:
@@ -30,112 +31,26 @@ __all__ = [
     "POOLINGS",
     "PREMISE_FIRST",
     "PREMISE_FIRST_FAMILIES",
-    "LabelMap",
+    "Layout",
     "LoadedCheckpoint",
     "Network",
     "asked_length",
     "first_line",
     "first_position",
     "folder_digest",
+    "is_here",
     "load_checkpoint",
     "load_network",
     "local_folder",
-    "parse_labels",
     "plain_name",
     "quiet_transformers",
     "read_config",
-    "read_labels",
+    "read_tensors",
     "read_tokenizer",
     "real_limit",
     "resolve",
     "trained_length",
 ]
-
-
-ENTAILMENT = {"entailment", "entail", "entails", "entailed", "isentailed", "e", "supports",
-              "supported", "support"}  # fmt: skip
-CONTRADICTION = {"contradiction", "contradict", "contradicts", "contradicted", "contradictory",
-                 "c", "refutes", "refuted", "refute"}  # fmt: skip
-NEUTRAL = {"neutral", "neutrality", "n", "unknown", "notenoughinfo", "nei", "notenoughinformation"}
-NOT_ENTAILMENT = {"notentailment", "notentailed", "notentail", "nonentailment", "noentailment",
-                  "notsupported", "unsupported"}  # fmt: skip
-
-_MOST_CLASSES = 3
-
-_CLASSES = {
-    "entailment": ENTAILMENT,
-    "contradiction": CONTRADICTION,
-    "neutral": NEUTRAL,
-    "not_entailment": NOT_ENTAILMENT,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class LabelMap:
-    """Positions of the classes among a head's outputs.
-
-    Attributes:
-        size: number of outputs; 1 means a sigmoid.
-        entailment: index of entailment.
-        contradiction: index of contradiction, or None.
-    """
-
-    size: int
-    entailment: int
-    contradiction: int | None
-
-    def __str__(self) -> str:
-        """Short, for signatures: ``e2c0of3``."""
-        contradiction = "" if self.contradiction is None else f"c{self.contradiction}"
-        return f"e{self.entailment}{contradiction}of{self.size}"
-
-
-def read_labels(id2label: Mapping[int, str] | Mapping[str, str], *, name: str) -> LabelMap:
-    """Read the label order from a checkpoint's ``id2label``, in any spelling.
-
-    Raises:
-        ModelError: the names do not say which output is entailment.
-
-    >>> read_labels({0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, name="x").entailment
-    2
-    """
-    ordered = [str(label) for _, label in sorted((int(k), v) for k, v in id2label.items())]
-    return parse_labels(ordered, name=name)
-
-
-def parse_labels(ordered: Sequence[str], *, name: str) -> LabelMap:
-    """Map label names, in output order, to positions.
-
-    Accepts three-way heads (entailment, neutral, contradiction in any order), two-label heads
-    (entailment and any one other class), and one sigmoid output named as entailment.
-
-    Raises:
-        ModelError: names unknown, repeated, or without entailment.
-    """
-    classes = [_classify(label) for label in ordered]
-    known = [found for found in classes if found]
-    legal = (
-        len(known) == len(ordered) <= _MOST_CLASSES
-        and len(set(known)) == len(known)
-        and "entailment" in known
-        and not (len(known) > 2 and "not_entailment" in known)
-    )
-    if not legal:
-        raise ModelError(
-            f"{name}: cannot tell which output is entailment from its labels "
-            f"{', '.join(map(repr, ordered))}. If you know the order, name it, for example "
-            "--labels contradiction,neutral,entailment; otherwise use a checkpoint fine-tuned "
-            "for natural language inference"
-        )
-    contradiction = classes.index("contradiction") if "contradiction" in known else None
-    if len(classes) != 3:
-        contradiction = None
-    return LabelMap(len(classes), classes.index("entailment"), contradiction)
-
-
-def _classify(label: str) -> str | None:
-    key = re.sub(r"[^a-z]", "", label.lower())
-    return next((name for name, spellings in _CLASSES.items() if key in spellings), None)
 
 
 _UNSET_LIMIT = 1_000_000
@@ -263,6 +178,7 @@ class LoadedCheckpoint:
         calibrated: whether the threshold was calibrated.
         digest: BLAKE2b of weights, config and tokenizer, 16 bytes.
         errors: measured error rates, or None.
+        folder: where it lies.
     """
 
     name: str
@@ -277,6 +193,7 @@ class LoadedCheckpoint:
     calibrated: bool
     digest: bytes
     errors: ErrorRates | None
+    folder: Path
 
 
 def load_checkpoint(
@@ -301,8 +218,7 @@ def load_checkpoint(
         revision: hub revision, in place of the registered one.
 
     Raises:
-        ModelError: not found, not loadable, labels ambiguous, attention unknown, or ``max_length``
-            above the limit.
+        ModelError: not found, not loadable, labels or attention unknown, ``max_length`` too large.
     """
     import torch
 
@@ -338,6 +254,7 @@ def load_checkpoint(
         calibrated=threshold is not None,
         digest=folder_digest(folder),
         errors=error_rates_of(read_errors_file(folder), name=model),
+        folder=folder,
     )
 
 
@@ -407,6 +324,22 @@ def resolve(model: str, *, revision: str | None = None) -> Path:
     return _download(model, location, revision or (entry.revision if entry else "main"))
 
 
+def is_here(model: str) -> bool:
+    """Whether a model's weights are on this machine, so that nothing must be fetched."""
+    from huggingface_hub import snapshot_download
+
+    entry = lookup(model)
+    folder = Path(entry.location if entry else model).expanduser()
+    if not folder.is_dir():
+        location, revision = (entry.location, entry.revision) if entry else (model, "main")
+        try:
+            folder = Path(snapshot_download(location, revision=revision, local_files_only=True))
+        # The hub's own errors, and its refusal of what is no name on it.
+        except (OSError, ValueError):
+            return False
+    return any(folder.glob("*.safetensors"))
+
+
 def _download(model: str, location: str, revision: str) -> Path:
     from huggingface_hub import snapshot_download
 
@@ -419,8 +352,9 @@ def _download(model: str, location: str, revision: str) -> Path:
         here = f"; write ./{model} for the folder here" if hidden else ""
         raise ModelError(
             f"{model}: {'a registered name' if hidden else 'not a local folder'}, and the hub gave "
-            f"no model{offline}: {type(error).__name__}. Give the folder of a checkpoint, or a "
-            f"model that needs no network (prevalence models){here}"
+            f"no model{offline}: {type(error).__name__}. Give the folder of a checkpoint (hf "
+            f"download {location} --local-dir FOLDER), or a model that needs no network "
+            f"(prevalence models){here}"
         ) from error
 
 
@@ -480,7 +414,10 @@ def read_tokenizer(folder: Path, model: str, *, fast: bool = True) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
+        with quiet_transformers():
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder, use_fast=True, trust_remote_code=False
+            )
     except Exception as error:
         raise ModelError(f"{model}: no usable tokenizer: {first_line(error)}") from error
     _refuse_made_up(tokenizer.vocab_files_names, folder, model)
@@ -506,16 +443,18 @@ def load_network(
     *,
     dtype: Any,
     optional: tuple[str, ...] = (),
+    weights: Mapping[str, Any] | None = None,
 ) -> Any:
     """Load the weights of a folder into one of transformers' automatic classes.
 
     Args:
         kind: name of the class, such as ``AutoModelForSequenceClassification``.
-        folder: holds safetensors.
+        folder: with safetensors.
         config: its config.
         model: name for messages.
         dtype: torch dtype.
         optional: beginnings of the names of weights that may be missing.
+        weights: a state dict in place of the folder's.
 
     Returns:
         The network in evaluation mode.
@@ -526,23 +465,19 @@ def load_network(
     import transformers
 
     _refuse_pickles(folder, model)
-    automatic = getattr(transformers, kind)
     try:
-        folded = folded_weights(folder)
+        automatic = getattr(transformers, kind)
+        own = folded_weights(folder) if weights is None else weights
         with quiet_transformers():
-            if folded is None:
+            if own is None:
                 network, info = automatic.from_pretrained(
-                    folder,
-                    config=config,
-                    dtype=dtype,
-                    use_safetensors=True,
-                    trust_remote_code=False,
-                    output_loading_info=True,
-                )
+                    folder, config=config, dtype=dtype, use_safetensors=True,
+                    trust_remote_code=False, output_loading_info=True,
+                )  # fmt: skip
                 absent = info["missing_keys"]
             else:
                 network = automatic.from_config(config, dtype=dtype, trust_remote_code=False)
-                absent = _load_folded(network, folded)
+                absent = _load_folded(network, own)
     except Exception as error:
         raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
     missing = [name for name in sorted(absent) if not name.startswith(optional)]
@@ -552,11 +487,40 @@ def load_network(
             f"{model}: weights are missing for {', '.join(missing[:3])}: this is not a {wanted}, "
             "and its answers would be random"
         )
-    if config.model_type == "deberta":
-        # Some biases stay in float32 otherwise, beside weights that do not.
+    if config.model_type == "deberta":  # Some biases stay in float32 beside other weights.
         for weight in network.parameters():
             weight.data = weight.data.to(dtype)
     return network.eval()
+
+
+class Layout(NamedTuple):
+    """What a checkpoint of another program holds, as transformers names it.
+
+    Attributes:
+        config: of transformers.
+        weights: the state dict.
+    """
+
+    config: Any
+    weights: Mapping[str, Any]
+
+
+def read_tensors(folder: Path, model: str) -> dict[str, Any]:
+    """Every tensor in the safetensors of a folder, by name.
+
+    Raises:
+        ModelError: there is none, or a file cannot be read.
+    """
+    from safetensors.torch import load_file
+
+    _refuse_pickles(folder, model)
+    found: dict[str, Any] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            found |= load_file(path)
+        except Exception as error:
+            raise ModelError(f"{path}: not safetensors: {first_line(error)}") from error
+    return found
 
 
 def _load_folded(network: Any, weights: Mapping[str, Any]) -> list[str]:
@@ -611,6 +575,9 @@ class Network:
         dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
         optional: beginnings of the names of weights that may be missing.
         pads: whether rows are padded with the tokenizer's own token.
+        config: in place of what the folder holds, like the next two.
+        tokenizer: likewise.
+        weights: a state dict, likewise.
 
     Attributes:
         folder: where the files lie.
@@ -638,12 +605,15 @@ class Network:
         dtype: str = "auto",
         optional: tuple[str, ...] = (),
         pads: bool = True,
+        config: Any = None,
+        tokenizer: Any = None,
+        weights: Mapping[str, Any] | None = None,
     ) -> None:
         import torch
 
         self.folder = resolve(model)
-        self.config = read_config(self.folder, model)
-        self.tokenizer = read_tokenizer(self.folder, model)
+        self.config = read_config(self.folder, model) if config is None else config
+        self.tokenizer = read_tokenizer(self.folder, model) if tokenizer is None else tokenizer
         if pads and self.tokenizer.pad_token is None:
             raise ModelError(f"{model}: its tokenizer has no padding token")
         self.limit = real_limit(self.config, self.tokenizer)
@@ -653,7 +623,7 @@ class Network:
         self.digest = folder_digest(self.folder)
         self.network = load_network(
             kind, self.folder, self.config, model, dtype=getattr(torch, self.dtype),
-            optional=optional,
+            optional=optional, weights=weights,
         ).to(self.device)  # fmt: skip
 
     @property

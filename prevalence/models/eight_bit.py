@@ -1,8 +1,8 @@
-"""Weights in 8 bits: each row of a matrix is stored as int8, with a float32 scale for 32 columns.
+"""Weights in 8 bits: each row of a matrix is stored as int8, with a float16 scale for 32 columns.
 
 A block w is stored as round(w / s), where s is the one of a few scales near max |w| / 127 that
-moves the block least. Everything is computed in the precision that the caller asks for: blocks are
-unfolded when a checkpoint is opened. Vectors (biases, norms) stay in float32.
+moves the block least, rounded to float16. Everything is computed in the precision that the caller
+asks for: blocks are unfolded when a checkpoint is opened. Vectors (biases, norms) stay in float32.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def pack_rows(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         weights: float tensors by name.
 
     Returns:
-        For a matrix [r, c] int8 [r, c] under its name and float32 [r, blocks] under its name with
+        For a matrix [r, c] int8 [r, c] under its name and float16 [r, blocks] under its name with
         ``.scales``, where a block is 32 columns, or the row where 32 does not divide it; other
         float tensors in float32; everything else as it is.
     """
@@ -50,17 +50,17 @@ def _folded(weight: Tensor) -> tuple[Tensor, Tensor]:
     import torch
 
     blocks = _blocks(weight)
-    widest = blocks.abs().amax(dim=2).clamp(min=torch.finfo(torch.float32).tiny) / _STEPS
+    widest = blocks.abs().amax(dim=2) / _STEPS
     best, steps, scales = None, blocks, widest
     for share in _SHARES:
-        scale = widest * share
+        scale = (widest * share).half().float().clamp(min=torch.finfo(torch.float16).tiny)
         tried = (blocks / scale[..., None]).round().clamp(-_STEPS, _STEPS)
         moved = (tried * scale[..., None] - blocks).square().sum(dim=2)
         better = moved < best if best is not None else torch.ones_like(moved, dtype=torch.bool)
         best = moved if best is None else torch.where(better, moved, best)
         steps = torch.where(better[..., None], tried, steps)
         scales = torch.where(better, scale, scales)
-    return steps.to(torch.int8).view(weight.shape).contiguous(), scales.contiguous()
+    return steps.to(torch.int8).view(weight.shape).contiguous(), scales.half().contiguous()
 
 
 def _blocks(matrix: Tensor) -> Tensor:
@@ -73,12 +73,14 @@ def _blocks(matrix: Tensor) -> Tensor:
 def unpack_rows(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The state dict in float32 that :func:`pack_rows` has folded."""
     return {
-        name: (_blocks(tensor).float() * packed[name + _SCALE][..., None]).view(tensor.shape)
-        if name + _SCALE in packed
-        else tensor
+        name: _unfolded(tensor, packed[name + _SCALE]) if name + _SCALE in packed else tensor
         for name, tensor in packed.items()
         if not name.endswith(_SCALE)
     }
+
+
+def _unfolded(steps: Tensor, scales: Tensor) -> Tensor:
+    return (_blocks(steps).float() * scales.float()[..., None]).view(steps.shape)
 
 
 def folded_weights(folder: Path) -> dict[str, Tensor] | None:

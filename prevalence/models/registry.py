@@ -9,10 +9,13 @@ from typing import Any
 
 from prevalence.models.error_rates import read_errors_file
 
-__all__ = ["EMBEDDED", "REGISTRY", "Checkpoint", "lookup"]
+__all__ = ["BASE", "EMBEDDED", "REGISTRY", "SHIPPED", "Checkpoint", "lookup"]
 
 EMBEDDED = "embedded"
-"""Name of the model that ships inside the package."""
+"""Name of the small model that ships inside the package, the default."""
+BASE = "base"
+"""Name of its larger sibling, inside the package too."""
+SHIPPED = (EMBEDDED, BASE)
 
 _MODELS = Path(__file__).resolve().parent
 
@@ -32,6 +35,8 @@ class Checkpoint:
         threshold: decision threshold calibrated for opinion prevalence, or None.
         calibration: where the threshold comes from.
         about: one line.
+        family: of scorers that reads it; empty for an NLI model.
+        convert: what makes a folder of what its publisher gives, where that is no safetensors.
     """
 
     name: str
@@ -42,6 +47,16 @@ class Checkpoint:
     threshold: float | None
     calibration: str
     about: str
+    family: str = ""
+    convert: str = ""
+
+    @property
+    def fetching(self) -> str:
+        """How to get it where the hub can be reached, and to use it here."""
+        scorer = f"--model {self.family}:FOLDER" if self.family else "--model FOLDER"
+        if self.convert:
+            return f"{self.convert}, then {scorer}"
+        return f"hf download {self.location} --local-dir FOLDER, then {scorer}"
 
     def stated_threshold(self) -> float | None:
         """The registered threshold, or the one in the config of a model that ships."""
@@ -77,6 +92,59 @@ class Checkpoint:
 
 _NOT_CALIBRATED = "not calibrated on review judgments"
 
+
+def _checker(
+    family: str,
+    form: str,
+    location: str,
+    *,
+    size: str,
+    max_length: int = 2048,
+    licence: str = "see its card",
+    convert: str = "",
+) -> Checkpoint:
+    """A fact-checking encoder, which its own family of scorers reads."""
+    return Checkpoint(
+        f"{family}-{form}",
+        location,
+        "main",
+        licence,
+        max_length,
+        None,
+        _NOT_CALIBRATED,
+        f"{size}; whether a text supports a claim",
+        family,
+        convert,
+    )
+
+
+def _alignscore(form: str, size: str) -> Checkpoint:
+    base = f"roberta-{form}"
+    return _checker(
+        "alignscore",
+        form,
+        "yzha/AlignScore",
+        size=size,
+        max_length=512,
+        licence="MIT (code)",
+        convert=f"hf download yzha/AlignScore AlignScore-{form}.ckpt --local-dir .; hf download "
+        f"FacebookAI/{base} --local-dir {base}; prevalence conv alignscore AlignScore-{form}.ckpt "
+        f"--base {base} --output FOLDER",
+    )
+
+
+_CHECKERS = (
+    _alignscore("large", "355M"),
+    _alignscore("base", "125M"),
+    _checker("minicheck", "flan-t5-large", "lytang/MiniCheck-Flan-T5-Large", size="783M"),
+    _checker("minicheck", "deberta-v3-large", "lytang/MiniCheck-DeBERTa-v3-Large", size="435M"),
+    _checker("minicheck", "roberta-large", "lytang/MiniCheck-RoBERTa-Large", size="355M",
+             max_length=512),
+    _checker("factcg", "deberta-v3-large", "yaxili96/FactCG-DeBERTa-v3-Large", size="435M"),
+    _checker("hhem", "2.1-open", "vectara/hallucination_evaluation_model", size="110M",
+             max_length=4096, licence="Apache-2.0"),
+)  # fmt: skip
+
 REGISTRY: dict[str, Checkpoint] = {
     entry.name: entry
     for entry in (
@@ -84,6 +152,11 @@ REGISTRY: dict[str, Checkpoint] = {
             EMBEDDED, str(_MODELS / "minilm-reviewnli"), "", "Apache-2.0", 512, None,
             "its own config (ReviewNLI dev)",
             "22.7M; inside this package, reads premises first; no network",
+        ),
+        Checkpoint(
+            BASE, str(_MODELS / "mpnet-reviewnli"), "", "Apache-2.0", 512, None,
+            "its own config (ReviewNLI dev)",
+            "66.9M; inside this package, slower and better than embedded; no network",
         ),
         Checkpoint(
             "roberta-large-mnli", "FacebookAI/roberta-large-mnli", "main", "MIT", 512, 0.04,
@@ -110,6 +183,7 @@ REGISTRY: dict[str, Checkpoint] = {
             "not stated by its publisher", 512, None, _NOT_CALIBRATED,
             "59M shared weights; SummaC's default (vitc)",
         ),
+        *_CHECKERS,
     )
 }  # fmt: skip
 """Registered checkpoints by name."""

@@ -17,6 +17,7 @@ from prevalence.nli.pairs import PairScorer, PairScores, Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from prevalence.nli.pairs import TextTable
     from prevalence.stats.arrays import Ints
@@ -55,20 +56,26 @@ def device_names(asked: str) -> list[str]:
     return names
 
 
-def open_on_devices(model: str, device: str, **options: Any) -> PairScorer:
-    """Open an NLI model on the device or devices that a user asks for.
+def open_on_devices(
+    model: str, device: str, *, marks: Path | str | None = None, **options: Any
+) -> PairScorer:
+    """Open an NLI model on the device or devices that a user asks for, and test its answers.
 
     Args:
         model: as :class:`prevalence.nli.scorer.NLIScorer` takes it.
         device: see :func:`device_names`.
+        marks: see :func:`prevalence.nli.self_test.self_test`.
         options: the scorer's others.
 
     Raises:
         ConfigurationError, BackendError, ModelError: see :func:`device_names` and the scorer.
     """
     from prevalence.nli.scorer import NLIScorer
+    from prevalence.nli.self_test import self_test
 
     scorers = [NLIScorer(model, device=name, **options) for name in device_names(device)]
+    for scorer in scorers:
+        self_test(scorer, marks=marks)
     if len(scorers) == 1:
         return scorers[0]
     checkpoint = scorers[0].checkpoint

@@ -226,11 +226,15 @@ class ScorerCounts:
         hits: pairs answered by a cache.
         rechecked: pairs asked again in float32.
         turned: decisions on entailment that this has turned.
+        reread: pairs of a cut premise, decided no, that were also read in windows.
+        reread_turned: of these, how many the windows would decide otherwise.
     """
 
     hits: int = 0
     rechecked: int = 0
     turned: int = 0
+    reread: int = 0
+    reread_turned: int = 0
 
     def __add__(self, other: ScorerCounts) -> ScorerCounts:
         """What both did."""

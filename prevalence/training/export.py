@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
 from prevalence.models.eight_bit import pack_rows
 from prevalence.models.error_rates import ERRORS_FILE
+from prevalence.nli.self_test import write_golden
 from prevalence.training.stages import Workshop, file_digest
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
 
 
 _STORED = {
-    "int8": "8 bits with a float32 scale for 32 weights of a row",
+    "int8": "8 bits with a float16 scale for 32 weights of a row",
     "float16": "float16",
     "float32": "float32",
 }
@@ -262,6 +263,7 @@ def write_checkpoint(
     if selection is not None and selection.folds:
         _write_held_out(shop, folder / HELD_OUT, selection)
         _write_errors(shop, folder / ERRORS_FILE, selection)
+    write_golden(folder)
     parameters = sum(p.numel() for p in model.parameters())
     card = (
         _head(recipe, parameters=parameters, digest=digest, threshold=threshold),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +16,7 @@ from torch import Tensor
 
 from prevalence.errors import ModelError
 from prevalence.training import state
-from prevalence.training.inputs import Inputs, plan_batches, target_tensors
+from prevalence.training.inputs import Batch, Inputs, plan_batches, target_tensors
 from prevalence.training.model import Classifier, parameter_groups
 
 if TYPE_CHECKING:
@@ -146,12 +148,14 @@ class _Run:
         )
         self.rates = [group["lr"] for group in groups]
         self.optimizer = torch.optim.AdamW(groups, fused=True)
-        self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
+        self.trainable = _trainable(classifier)
         self.position = _Position()
         self.average: dict[str, Tensor] = {}
         self.best: dict[str, Tensor] = {}
         self.epochs = [self._prepare(examples) for examples in plan.epochs]
         self.batches = self._plan()
+        self.shards = _shards(classifier, recipe.run.shards)
+        self.pool = ThreadPoolExecutor(recipe.run.shards, initializer=_one_thread)
 
     def _prepare(self, examples: Sequence[TrainingPair]) -> _Epoch:
         pairs = [(example.premise, example.hypothesis) for example in examples]
@@ -180,33 +184,57 @@ class _Run:
         """Take one optimizer step; returns loss and tokens."""
         planned = self.batches[self.position.step]
         epoch = self.epochs[planned.epoch]
-        batch = epoch.inputs.batch(planned.rows, self.device)
         factor = self.rate_factor(self.position.step)
         for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
             group["lr"] = rate * factor
-        loss = self._loss(batch.inputs, epoch.targets[batch.members], epoch.binary[batch.members])
-        value = float(loss.detach())
+        value, tokens = self._gradients(epoch, planned.rows)
         if not math.isfinite(value):
             raise ModelError(
                 f"run {self.plan.name}: the loss is {value} at step {self.position.step + 1}; "
                 "lower the stage's learning_rate or set run.precision = 'float32'"
             )
-        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.trainable, self.recipe.optimizer.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.position.step += 1
         self.position.losses.append(round(value, 5))
         self._update_average()
-        return value, batch.tokens
+        return value, tokens
 
-    def _loss(self, inputs: Any, targets: Tensor, binary: Tensor) -> Tensor:
+    def _gradients(self, epoch: _Epoch, rows: Sequence[int]) -> tuple[float, int]:
+        """Loss of a batch and its tokens; the gradients are left in the model.
+
+        Shards are computed side by side, and their gradients added in a fixed order, so that a run
+        comes out the same every time.
+        """
+        parts = [part for part in _split(rows, epoch.inputs.sizes, len(self.shards)) if part]
+        batches = [epoch.inputs.batch(part, self.device) for part in parts]
+        pairs = sum(len(batch.members) for batch in batches)
+        if len(batches) == 1:
+            return self._backward(self.classifier, epoch, batches[0], 1.0), batches[0].tokens
+        shares = [len(batch.members) / pairs for batch in batches]
+        work = (self.shards[: len(batches)], [epoch] * len(batches), batches, shares)
+        value = sum(self.pool.map(self._backward, *work))
+        for shard in self.shards[1 : len(batches)]:
+            for kept, other in zip(self.trainable, _trainable(shard), strict=True):
+                if other.grad is not None:
+                    kept.grad = other.grad if kept.grad is None else kept.grad.add_(other.grad)
+                    other.grad = None
+        return value, sum(batch.tokens for batch in batches)
+
+    def _backward(self, shard: Classifier, epoch: _Epoch, batch: Batch, share: float) -> float:
+        """Add the gradients of a shard's share of the loss; returns that share."""
         on = self.autocast is not None
         with torch.autocast(self.device.type, self.autocast, enabled=on):
-            logits = self.classifier.logits(inputs)
+            logits = shard.logits(batch.inputs)
         smoothing = self.recipe.optimizer.label_smoothing
-        target, mask = targets.to(self.device), binary.to(self.device)
-        return nli_loss(logits, target, mask, smoothing=smoothing)
+        target = epoch.targets[batch.members].to(self.device)
+        binary = epoch.binary[batch.members].to(self.device)
+        loss = nli_loss(logits, target, binary, smoothing=smoothing) * share
+        value = float(loss.detach())
+        if math.isfinite(value):
+            loss.backward()  # type: ignore[no-untyped-call]
+        return value
 
     def _update_average(self) -> None:
         if self.position.step <= self.recipe.optimizer.average_from * len(self.batches):
@@ -250,6 +278,38 @@ class _Run:
         return RunResult(weights, where.step, where.losses, where.metrics, where.seconds)
 
 
+def _trainable(classifier: Classifier) -> list[torch.nn.Parameter]:
+    return [p for p in classifier.model.parameters() if p.requires_grad]
+
+
+def _shards(classifier: Classifier, number: int) -> list[Classifier]:
+    """The classifier and twins of it that share its weights and have gradients of their own."""
+    twins = [classifier]
+    for _ in range(number - 1):
+        twin = copy.deepcopy(classifier.model)
+        pairs = zip(twin.parameters(), classifier.model.parameters(), strict=True)
+        for parameter, shared in pairs:
+            parameter.data = shared.data
+        twins.append(classifier._replace(model=twin.train()))
+    return twins
+
+
+def _one_thread() -> None:
+    """Let each shard have one core: small products gain little from two."""
+    torch.set_num_threads(1)
+
+
+def _split(rows: Sequence[int], sizes: Sequence[int], number: int) -> list[list[int]]:
+    """Deal the units of a batch out, the longest first, each to the shard with least tokens."""
+    parts: list[list[int]] = [[] for _ in range(number)]
+    loads = [0] * number
+    for row in sorted(rows, key=lambda row: -sizes[row]):
+        least = loads.index(min(loads))
+        parts[least].append(row)
+        loads[least] += sizes[row]
+    return parts
+
+
 def train_run(
     classifier: Classifier,
     plan: RunPlan,
@@ -279,19 +339,20 @@ def train_run(
         run.resume()
     classifier.model.train()
     start, tokens, before = time.perf_counter(), 0, run.position.seconds
-    while run.position.step < len(run.batches):
-        batch = run.batches[run.position.step]
-        _, size = run.step()
-        tokens += size
-        elapsed = time.perf_counter() - start
-        run.position.seconds = before + elapsed
-        stop = batch.last and run.validate()
-        if progress is not None and (batch.last or run.position.step % progress_every == 0):
-            progress(_report(run, tokens / max(elapsed, 1e-9), progress_every))
-        if stop:
-            break
-        if run.position.step % recipe.run.checkpoint_every == 0:
-            run.save()
+    with run.pool:
+        while run.position.step < len(run.batches):
+            batch = run.batches[run.position.step]
+            _, size = run.step()
+            tokens += size
+            elapsed = time.perf_counter() - start
+            run.position.seconds = before + elapsed
+            stop = batch.last and run.validate()
+            if progress is not None and (batch.last or run.position.step % progress_every == 0):
+                progress(_report(run, tokens / max(elapsed, 1e-9), progress_every))
+            if stop:
+                break
+            if run.position.step % recipe.run.checkpoint_every == 0:
+                run.save()
     return run.result()
 
 

@@ -152,7 +152,7 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
 
 
 def _thin_out(model: Any, layers: int) -> None:
-    """Keep ``layers`` of the encoder's layers, evenly spaced from the first; 0 keeps all.
+    """Keep the lowest ``layers`` of the encoder; 0 keeps all.
 
     Raises:
         ValueError: the encoder is no stack of layers with that many.
@@ -163,8 +163,7 @@ def _thin_out(model: Any, layers: int) -> None:
     found = list(getattr(encoder, "layer", ()))
     if len(found) < layers:
         raise ValueError(f"model.layers = {layers}, and the encoder has {len(found)}")
-    kept = [found[place * len(found) // layers] for place in range(layers)]
-    model.base_model.encoder.layer = nn.ModuleList(kept)
+    model.base_model.encoder.layer = nn.ModuleList(found[:layers])
     model.config.num_hidden_layers = layers
 
 

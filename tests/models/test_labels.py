@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import LabelMap, parse_labels, read_labels
+from prevalence.models.labels import LabelMap, parse_labels, read_labels
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import LabelMap, load_checkpoint, real_limit, resolve
+from prevalence.models.checkpoint import load_checkpoint, real_limit, resolve
+from prevalence.models.labels import LabelMap
 from prevalence.models.registry import EMBEDDED, REGISTRY, lookup
 
 if TYPE_CHECKING:
@@ -278,7 +279,7 @@ def test_registry() -> None:
     for name, entry in REGISTRY.items():
         assert entry.name == name
         assert entry.threshold is None or 0 <= entry.threshold < 1
-        assert 0 < entry.max_length <= 1024
+        assert 0 < entry.max_length <= 4096
 
 
 @pytest.mark.parametrize("name", ["", "  "])

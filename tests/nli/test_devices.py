@@ -224,6 +224,7 @@ def test_one_model_is_opened_on_each_device(
     fake_scorer: type[FakeScorer],
 ) -> None:
     opened: list[str] = []
+    tested: list[Any] = []
 
     def noted(_model: str, *, device: str, **_: Any) -> Any:
         opened.append(device)
@@ -232,10 +233,14 @@ def test_one_model_is_opened_on_each_device(
         return scorer
 
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", noted)
+    monkeypatch.setattr(
+        "prevalence.nli.self_test.self_test", lambda scorer, **_: tested.append(scorer)
+    )
     shared: Any = open_scorer("embedded", device="cuda:0,cuda:3", windows=windows)
     assert isinstance(shared, SharedScorer)
     assert (shared.readable, shared.premise_once) == expected
     assert opened == ["cuda:0", "cuda:3"]
+    assert tested == [*shared.inners]
     assert not isinstance(open_scorer("embedded", device="cpu"), SharedScorer)
 
 

@@ -71,6 +71,25 @@ def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
     assert not list((tmp_path / "broken" / ".training").glob("*.partial.safetensors"))
 
 
+@pytest.mark.parametrize("model", ["", PREMISE_FIRST])
+def test_shards_of_a_batch_give_the_gradients_of_the_whole(
+    model: str, recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    still = "dropout = 0.0\nattention_dropout = 0.0\n" + model
+    found = []
+    for shards in (1, 3, 3):
+        path = recipe_file(
+            run=f"shards = {shards}\n", model=still, output="store = 'float32'\n"
+        )  # fmt: skip
+        folder = tmp_path / f"shards-{len(found)}"
+        run(read_recipe(path), folder)
+        found.append(weights(folder))
+    whole, parts, again = found
+    for name, tensor in whole.items():
+        assert torch.allclose(tensor, parts[name], atol=1e-4), name
+        assert torch.equal(parts[name], again[name]), name
+
+
 def test_tiny_model_learns_and_its_folder_loads_anywhere(
     recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
 ) -> None:
@@ -343,10 +362,10 @@ def test_weights_in_8_bits_are_read_back_everywhere(
             continue
         assert found[name].dtype == torch.int8
         blocks = weight.reshape(weight.shape[0], found[name + ".scales"].shape[1], -1)
-        back = found[name].view(blocks.shape) * found[name + ".scales"][..., None]
+        back = found[name].view(blocks.shape) * found[name + ".scales"][..., None].float()
         step = blocks.abs().amax(2) / 127
         moved = (back - blocks).square().sum(2)
-        assert (moved <= blocks.shape[2] * (step / 2).square() * 1.001).all()
+        assert (moved <= blocks.shape[2] * (step / 2).square() * 1.01).all()
     table = TextTable()
     pair = np.array([(table.add("it is red"), table.add("the mug is red"))])
     answers = [
@@ -357,4 +376,4 @@ def test_weights_in_8_bits_are_read_back_everywhere(
     (again,) = predict(learnt, [("it is red", "the mug is red")])
     assert answers[0] == pytest.approx(answers[1], abs=0.02)
     assert answers[0] == pytest.approx(again[0], abs=1e-6)
-    assert "8 bits with a float32 scale" in (folded / "README.md").read_text()
+    assert "8 bits with a float16 scale" in (folded / "README.md").read_text()

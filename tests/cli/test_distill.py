@@ -1,0 +1,57 @@
+"""prevalence distill, with a lexical teacher."""
+
+import pytest
+
+TEACHER = ("--model", "rouge1-precision")
+
+
+@pytest.fixture
+def unlabelled():
+    """A product without labels; two systems wrote about it."""
+    return {
+        "id": "p1",
+        "reviews": ["Warm boots that leak.", "They leak badly."],
+        "summaries": {"good": "Warm boots.", "bad": "Cold hats."},
+    }
+
+
+def test_sentences_of_the_summaries_are_asked_about(run, write, unlabelled, tmp_path):
+    output = tmp_path / "taught.jsonl"
+    words = ("--output", output, "--summaries", "good", "--summaries", "bad", "--quiet")
+    result = run("distill", write(unlabelled), *TEACHER, *words)
+    assert result.exit_code == 0
+    text = output.read_text(encoding="utf-8")
+    assert "Warm boots." in text
+    assert "Cold hats." in text
+
+
+def test_a_system_of_another_input_is_known(run, write, unlabelled, tmp_path):
+    other = write({**unlabelled, "id": "p2", "summaries": {"late": "Late hats."}}, name="b.jsonl")
+    words = ("--output", tmp_path / "taught.jsonl", "--summaries", "good,late", "--quiet")
+    assert run("distill", write(unlabelled), other, *TEACHER, *words).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("zz", "no unlabelled product has a summary by zz; there is bad, good"),
+        ("good,zz", "no unlabelled product has a summary by zz"),
+        (",", "--summaries names no summary"),
+    ],
+)
+def test_systems_that_are_not_there_are_refused(run, write, unlabelled, names, message):
+    data = write(unlabelled)
+    output = data.parent / "taught.jsonl"
+    result = run("distill", data, *TEACHER, "--output", output, "--summaries", names)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert not output.exists()
+
+
+def test_labelled_pairs_have_no_summaries(run, write, tmp_path):
+    pairs = write({"premise": "Warm boots.", "hypothesis": "Warm.", "label": 1})
+    words = ("--output", tmp_path / "taught.jsonl", "--summaries", "good")
+    result = run("distill", pairs, *TEACHER, *words)
+    assert result.exit_code == 2
+    assert "has a summary by good; there is none" in result.stderr
