@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Agreement", "agreement", "main", "matches", "word_f1"]
 
-HAND_CUT = ROOT / "benchmarks" / "data" / "claims.jsonl"
+HAND_CUT = tuple(
+    ROOT / "benchmarks" / "data" / name for name in ("claims.jsonl", "claims_more.jsonl")
+)
 LEAST_F1 = 0.8
-PARTS = ("tuning", "apart")
+PARTS = ("tuning", "second", "apart")
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
@@ -129,7 +131,7 @@ def main() -> None:
     )
     parser.add_argument("--save", action="store_true", help="append a row to benchmarks/results")
     options = parser.parse_args()
-    rows = _read([HAND_CUT, *options.more])
+    rows = _read([*HAND_CUT, *options.more])
     table, saved = [], []
     sources = [*dict.fromkeys(str(row["source"]) for row in rows), "all"]
     for part in PARTS:
@@ -137,6 +139,8 @@ def main() -> None:
             chosen = [
                 row for row in rows if row["part"] == part and source in {row["source"], "all"}
             ]
+            if not chosen:
+                continue
             for name, cutter in (("rules", _rules), ("whole", _whole)):
                 found = agreement(chosen, cutter)
                 table.append([part, source, name, f"{found.sentences:,}", f"{found.made:,}",

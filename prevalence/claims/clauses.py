@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.claims.english import COPULAS, Token, is_base, is_plural, singular_verb, word_set
+from prevalence.claims.english import (
+    COPULAS,
+    Token,
+    is_base,
+    is_past,
+    is_plural,
+    singular_verb,
+    word_set,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
     "BE",
+    "BESIDES",
     "CONTRASTS",
     "DEGREES",
     "DISCOURSE",
@@ -23,22 +32,29 @@ __all__ = [
     "Piece",
     "adjective_start",
     "commas_of",
+    "completed",
     "find_core",
+    "gapped",
+    "had",
     "head_of",
     "is_ended",
     "is_finite",
     "is_modified",
+    "is_past_core",
     "is_predicate",
     "last_noun",
     "object_start",
     "or_distributes",
+    "owner_of",
     "pieces_of",
     "plain_of_ing",
     "shape_of",
     "shared_before_verb",
+    "shared_tail",
     "shared_verb",
     "small_clause",
     "small_predicate",
+    "topic_of",
     "verb_of_contraction",
     "with_not",
     "without_description",
@@ -91,7 +107,7 @@ overall however also then additionally furthermore moreover similarly neverthele
 besides
 """)
 ENDS = word_set(". ! ? … ... ..")
-_MARKS = word_set(", ; — – --") | ENDS
+_MARKS = word_set(", ; : — – --") | ENDS
 BE = word_set("is are was were am be been isn't aren't wasn't weren't")
 _HAVE = word_set("has have had hasn't haven't hadn't")
 _ABLE = word_set("may might can could cannot can't couldn't")
@@ -103,14 +119,23 @@ always often usually sometimes generally still also just consistently definitely
 """)
 EFFECTS = word_set("makes make made means helps help allows causes leads is was")
 SHARED_NOUNS = word_set("""
-great good excellent amazing poor bad terrible awesome superb
+great good excellent amazing poor bad terrible awesome superb all any no
 """)
 _WHATEVER = word_set("what whatever whoever")
 _HOLDING = word_set("between except without despite unlike")
 """Prepositions that hold all that follows them together."""
 _SAME_PAST = word_set("put cut cost hit set let")
 _MUTUAL = word_set("similar different same together alike between both")
-_FINDS = word_set("find finds found consider considers considered")
+_FINDS = word_set("""
+find finds found consider considers considered call calls called describe describes described
+deem deems deemed rate rates rated
+""")
+BESIDES = word_set("""
+keep leave result provide offer allow give lead add create ensure require cause reduce prevent
+""")
+"""Verbs that say, after a comma and in -ing, what the subject does besides."""
+_HAD = word_set("had tried ordered got bought chose")
+_VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
 _DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
 EXPLETIVE = word_set("that how what if whether worth time")
 
@@ -147,7 +172,8 @@ def _joint(words: list[Token], place: int) -> int:
     before = words[place - 1].low if place else ""
     after = words[place + 1] if place + 1 < len(words) else None
     if low in _MARKS:
-        return 1
+        told = find_core(words[:place]) is not None and _begins_clause(words[place + 1 :])
+        return int(low != ":" or told)
     if after is None:
         return 0
     if low == "as" and [token.low for token in words[place : place + 3]] == ["as", "well", "as"]:
@@ -159,6 +185,12 @@ def _joint(words: list[Token], place: int) -> int:
         count = low == "or" and after.tag == "num"
         return 0 if half or count or (before, after.low) in _PAIRS else 1
     return int(_contrasts(low, before, after, first=place == 0))
+
+
+def _begins_clause(words: list[Token]) -> bool:
+    """Whether a clause stands before the next mark."""
+    end = next((at for at, word in enumerate(words) if word.tag == "mark"), len(words))
+    return end > 0 and find_core(words[:end]) is not None
 
 
 def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
@@ -173,7 +205,7 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     if low == "so":
         clause = apart or after.tag == "pron"
         return clause and not first and after.low not in {"that", "far"}
-    return low == "yet" and (apart or after.tag in {"adj", "adv"})
+    return low == "yet" and (apart or after.tag in {"adj", "adv", "verb", "aux"})
 
 
 def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
@@ -272,7 +304,10 @@ def _subordinate(words: Sequence[Token]) -> bool:
 
 def is_predicate(words: Sequence[Token]) -> bool:
     """Whether adjectives say something themselves, with no noun after them."""
-    for token in words:
+    for at, token in enumerate(words):
+        if token.tag == "ing" and words[0].low != "worth":
+            after = words[at + 1].tag if at + 1 < len(words) else "prep"
+            return after not in {"prep", "noun", "mark"}  # "quick charging" is a noun
         if token.tag not in {"adj", "adv"}:
             return token.tag in {"prep", "to", "sub", "rel", "ing", "mark"} or (
                 words[0].low in {"worth", "like"}
@@ -437,9 +472,12 @@ def _nouns_begin(words: list[Token], core: Core) -> list[int]:
     if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
         return []
     starts = [after] if words[after].tag != "prep" else []
+    if words[after].low == "of" and after + 1 < len(words):
+        starts = [after + 1]
     for at in range(after, len(words) - 1):
         if words[at].tag == "to":
-            starts = [at + 2] if at + 2 < len(words) else []
+            begin = at + 1 + (words[at + 1].tag in {"base", "aux"})
+            starts = [begin] if begin < len(words) else []
         elif words[at].tag == "prep" and words[at].low != "of":
             starts.append(at + 1)
     return starts
@@ -469,8 +507,11 @@ def shared_verb(
         return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)
     if low in {"both", "either"}:
         subjects = [subjects[0][1:], *subjects[1:]]
-    if any(word.tag == "prep" for subject in subjects[:-1] for word in subject):
+    preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
+    if any(preps[:-1]) and any(one != {"of"} for one in preps):
         return None  # "dishes like the soup and the salad": the first holds the others
+    if not all(subjects):
+        return None
     subjects = _alike(subjects)
     rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest
     singular = singular_verb(verb.low)
@@ -488,6 +529,8 @@ def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
     last = subjects[-1]
     if len(last) > 1 and last[-1].low in {"all", "both"}:
         subjects = [*subjects[:-1], last[:-1]]
+    if owner := owner_of(subjects[0]):
+        return [subjects[0], *(completed(owner, subject) for subject in subjects[1:])]
     article = subjects[0][0]
     if article.low != "the":
         return subjects
@@ -538,20 +581,28 @@ def small_clause(words: list[Token]) -> list[Token] | None:
         words = words[1:]
     if len(words) < 3 or words[0].low not in _FINDS:
         return None
-    return small_predicate(words[1:])
+    rest = words[1:]
+    lows = [word.low for word in rest]
+    said = [
+        word
+        for at, word in enumerate(rest)
+        if word.low != "as"
+        and "to be" not in {" ".join(lows[at : at + 2]), " ".join(lows[at - 1 : at + 1])}
+    ]
+    return small_predicate(said)
 
 
 def small_predicate(words: list[Token]) -> list[Token] | None:
     """From "the strap flimsy": the strap is flimsy."""
     begin = next((at for at, word in enumerate(words) if at and word.tag in {"adj", "adv"}
                   and shape_of(words[at:]) == "adjective"), None)  # fmt: skip
-    if begin is None or any(w.tag not in {"det", "poss", "adj", "noun", "pron", "obj", "num"}
+    if begin is None or any(w.tag not in {"det", "poss", "adj", "noun", "pron", "obj", "num", "ing"}
                             for w in words[:begin]):  # fmt: skip
         return None
     noun = words[:begin]
-    if noun[-1].tag not in {"noun", "pron", "obj"} and noun[0].tag not in {"pron", "obj"}:
+    if noun[-1].tag not in {"noun", "pron", "obj", "ing"} and noun[0].tag not in {"pron", "obj"}:
         return None
-    plural = noun[0].low == "them" or is_plural(noun[-1].low)
+    plural = noun[0].low == "them" or (is_plural(noun[-1].low) and noun[-1].low != "staff")
     first = noun[0].reworded("they") if noun[0].low == "them" else noun[0]
     return [
         first,
@@ -570,3 +621,65 @@ def last_noun(words: list[Token], core: Core | None) -> list[Token]:
         begin -= 1
     found = words[begin:] if words[begin].tag in {"det", "poss"} else []
     return found if len(found) > 1 and found[-1].tag == "noun" else []
+
+
+def gapped(words: list[Token], core: Core, right: list[Token]) -> list[Token] | None:
+    """After "the food is good": from "the service slow", the service is slow."""
+    verb = words[core.main]
+    if verb.low not in BE or shape_of(words[core.main + 1 :] or words) != "adjective":
+        return None
+    said = small_predicate(right)
+    if said is None or verb.low not in {"was", "were"}:
+        return said
+    past = {"is": "was", "are": "were"}
+    return [w.reworded(past.get(w.low, w.low)) if w.tag == "aux" else w for w in said]
+
+
+def owner_of(words: list[Token]) -> list[Token]:
+    """The words up to one that ends in 's: "the author's" of "the author's wit"; none without."""
+    at = next((at for at, word in enumerate(words[:4]) if re.search("'s$|s'$", word.low)), None)
+    return [] if at is None else words[: at + 1]
+
+
+def shared_tail(left: list[Token], right: list[Token]) -> list[Token]:
+    """What the last of several nouns has for all: "of the menu" in "the taste and variety of"."""
+    at = next((at for at, word in enumerate(right) if word.tag == "prep"), 0)
+    bare = right[0].tag not in {"det", "poss"} and all(word.tag != "prep" for word in left)
+    return right[at:] if at and right[at].low == "of" and bare and left[0].low == "the" else []
+
+
+def completed(left: list[Token], right: list[Token]) -> list[Token]:
+    """The second of two nouns with what stands before the first and both mean."""
+    owner = owner_of(left)
+    if owner and right[0].low in {"its", "their"}:
+        return [*owner, *right[1:]]
+    if right[0].tag in {"det", "poss"}:
+        return right
+    if owner or (left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1):
+        return [*(owner or left[:1]), *right]
+    return [left[0], *right] if left[0].tag == "poss" or left[0].low == "the" else right
+
+
+def had(words: list[Token], core: Core) -> list[Token]:
+    """The one thing that somebody had: "the soup" in "I tried the soup"."""
+    rest = words[core.main + 1 :]
+    named = words[core.main].low in _HAD and len(rest) > 1 and rest[0].low in {"the", "their"}
+    plain = all(word.tag in {"det", "poss", "adj", "noun", "prep"} for word in rest)
+    return rest if named and plain else []
+
+
+def topic_of(words: list[Token]) -> list[Token]:
+    """What opinions are of: "the price" in "opinions on the price are mixed"."""
+    for at in range(len(words) - 2):
+        if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
+            rest = words[at + 2 :]
+            end = next(
+                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
+            )
+            return rest[:end]
+    return []
+
+
+def is_past_core(words: list[Token], core: Core) -> bool:
+    """Whether the verb of a clause is in the past."""
+    return words[core.first].low in {"was", "were", "had", "did"} or is_past(words[core.first].low)

@@ -14,8 +14,10 @@ __all__ = [
     "COPULAS",
     "Token",
     "is_base",
+    "is_past",
     "is_plural",
     "lowered",
+    "retagged",
     "singular_verb",
     "tagged",
     "word_set",
@@ -156,6 +158,30 @@ vivid warm wary wasteful waterproof watertight watery weak wearable weird welcom
 wide wild wise witty wobbly wonderful wooden worn worried worse worst worth worthless wrong yellow
 young yummy zesty better best bigger smaller larger longer shorter cheaper faster slower louder
 older newer harder easier lighter heavier stronger weaker cleaner warmer brighter darker nicer
+abrupt agile amazed annoyed baggy balmy bent bitter-sweet bleak bloated blurry bogus bony boomy
+boxy breezy brusque bubbly buggy bumpy buttery campy chalky cheery cheesy chipped choppy chunky
+citrusy cliched compassionate constant contrived corded corny counterfeit cracked crooked crowded
+crumbly crystal-clear curt cushioned cushiony cushy cutting-edge dainty dank deflated delighted
+dented deserted diligent disappointed discolored disorganized displeased dissatisfied doughy
+drafty drawn-out drenched droopy dumb earthy easy-to-use exorbitant faded fairly-priced
+fast-paced finicky first-rate fizzy flaky fleecy fluent fluid frail fraudulent frayed frosty
+frustrated furry garlicky gaudy ghastly gifted glitchy gloomy gloopy goofy grim grimy grippy
+gristly gritty grungy hairy half-empty hard-to-find heartfelt heavyweight hefty hidden
+high-quality high-tech hollow homely homey horrid immaculate impressed inept intermittent jerky
+laggy leisurely lopsided low-quality low-tech luxe matte meaty mildewy minty moderate muffled
+muggy musky musty nimble nuanced nutty obsolete old-fashioned opaque orderly overcrowded overlong
+oversized packed padded patchy peppery peppy perfumed persistent petite phony picturesque
+pixelated pleased poorly-made posh powdery pricy pristine punchy punctured quaint rainy rampant
+ripped rock-solid rowdy rubbery rushed saggy satiny satisfied scammy scratched scripted scruffy
+seasoned secluded second-rate self-explanatory serene shady sheer short-staffed silken
+silky-smooth sketchy skilled slippy slouchy slow-paced snowy so-so soaked sooty spick-and-span
+spotty springy stained state-of-the-art straightforward streamlined subpar sugary sultry supple
+surprised swanky syrupy talented tangy tardy tense thrilled tinny top-heavy top-notch torn
+tranquil translucent transparent true-to-size twisted undercooked undersized understaffed
+unhurried unjustified unsanitary unsatisfied unscented unwieldy upscale vegan velvety verbose
+vile warped washed-out waterlogged well-built well-constructed well-crafted well-designed
+well-lit well-maintained well-organized well-priced well-stocked well-written widespread windy
+wired woody woolly wordy world-class zippy
 put dishwasher-safe see-through must-have well-made willing unwilling ill-fitting shredded stuck
 """)
 
@@ -210,6 +236,28 @@ train transfer transform translate transport trap travel treat trigger trim trip
 twist underestimate understand unfold update upgrade upset urge use value vanish vary vent vibrate
 view visit voice wait wake walk want warm warn warp wash waste watch waver weaken wear weigh
 welcome wipe wish withstand wobble wonder work worry wrap wreck write yell yield zip
+accelerate accentuate alleviate amplify amuse analyze anchor apologise appeal applaud attempt
+beat board book boost brace brake bruise buckle buffer captivate cater chafe char charm chop cite
+clarify click climb cling clump coagulate compensate compress compromise conceal conclude congeal
+contradict convey criticise crush curdle cushion customise customize dampen dazzle declutter
+decorate deflate dehydrate dent depart depict descend detangle deter detract dilute discolor
+discourage discuss disinfect dismiss dispatch dissuade distract divide downgrade download drape
+echo edit educate elevate embody empower enable energize engross entail exaggerate examine
+exfoliate exhaust explore expose exude facilitate falter fare fax fizz flaunt flood fluctuate
+foam fry furnish garner grill hasten hinder hinge hover humidify hydrate ignite illuminate
+illustrate immerse impart impede incorporate inflame inflate infuriate infuse insulate insult
+integrate irk knead lag latch laud layer lease lessen linger maneuver mar marinate mask maximize
+meander merge merit minimize misalign misfire mitigate mop muffle navigate necessitate nest numb
+obstruct offset ooze optimize organise outshine overflow overpromise overstate overwhelm package
+pamper personalize photograph pivot plateau plummet poke polarize portray prick purify radiate
+ramble rank reboot recline recognise redden reek refresh refurbish reimburse reinforce rejuvenate
+relieve remodel renovate repel reschedule reserve resonate result retract revitalize rival roast
+rot sacrifice sanitize scan scoop scrimp scroll scuff sculpt seek seep shatter shave showcase
+simmer simplify skid skimp slice snore soar soften sparkle speed splinter stack steer sting strap
+streamline strive subscribe suffocate sway sweep sweeten swell swing swivel sync tailor tarnish
+telescope temper tether thicken thrill toast tow trail tremble trump type unclog undercook
+underdeliver undermine underperform underwhelm uninstall unite unlock unravel unsubscribe unzip
+upload vacuum ventilate volumize waft warrant whine whir whisk win woo wow zoom
 """)
 
 _IRREGULAR = {
@@ -298,6 +346,15 @@ def singular_verb(word: str) -> str:
     return known.get(word, _third(word) if _forms().get(word) == "base" else word)
 
 
+def is_past(word: str) -> bool:
+    """Whether the word can be the past form of a verb.
+
+    >>> is_past("made"), is_past("makes")
+    (True, False)
+    """
+    return _forms().get(word) == "past" or word in _IRREGULAR.get(word, "").split()
+
+
 def is_base(word: str) -> bool:
     """Whether the word can be the plain form of a verb.
 
@@ -330,22 +387,26 @@ def tagged(text: str) -> list[Token]:
     >>> [(t.text, t.tag) for t in tagged("The cover washes well.")]
     [('The', 'det'), ('cover', 'noun'), ('washes', 'verb'), ('well', 'adv'), ('.', 'mark')]
     """
-    found = [(match.group(), match.start(), match.end()) for match in _WORD.finditer(text)]
-    lows = [lowered(word) for word, _, _ in found]
+    found = _WORD.finditer(text)
+    return retagged(
+        [Token(one.group(), lowered(one.group()), *one.span(), "noun") for one in found]
+    )
+
+
+def retagged(words: list[Token]) -> list[Token]:
+    """The words with the tags that they have as they now stand together."""
+    lows = [word.low for word in words]
     tags: list[str] = []
     before = ""
     for low, after in zip(lows, [*lows, ""][1:], strict=True):
         tags.append(_tag(low, before, tags, after))
-        before = low
+        before = before if tags[-1] == "adv" else low
     for place in range(1, len(tags) - 1):
         # "a bit pricey", "a little loud": as much an adverb as "very".
         slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
         if slightly and tags[place + 1] in {"adj", "adv"}:
             tags[place - 1] = tags[place] = "adv"
-    return [
-        Token(word, low, start, end, tag)
-        for (word, start, end), low, tag in zip(found, lows, tags, strict=True)
-    ]
+    return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
 
 
 _CLOSED: tuple[tuple[frozenset[str], str], ...] = (
@@ -429,7 +490,7 @@ _NOMINAL = {"det", "poss", "num"}
 _WHO = word_set(
     "users customers reviewers buyers owners people guests visitors kids children parents readers"
 )
-_STANDING = word_set("some many most several few others all both")
+_STANDING = word_set("some many most several few others all both another")
 """Words that may stand for people or things by themselves."""
 
 
@@ -467,7 +528,7 @@ def _open(low: str, form: str | None, around: _Around) -> str:
     """The tag of a word that is no verb here."""
     if low in _PREPOSITIONS and (low not in _ADVERBS or around.after[:1].isalnum()):
         return "prep"
-    if low in _ADJECTIVES:
+    if low in _ADJECTIVES or (low.startswith(("un", "in", "im")) and low[2:] in _ADJECTIVES):
         return "adj"
     if low in _ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in _NOUNS_IN_LY):
         return "adv"

@@ -91,7 +91,7 @@ _PERSON = (
     r"parent|shopper|purchaser|consumer|client|respondent|wearer|listener|viewer|travell?er|"
     r"individual|patient|student|driver|gamer|runner|critic|fan|recipient)"
 )
-_PEOPLE = rf"(?P<people>{_PERSON}s|people|folks|families|(?P<one>{_PERSON}))\b"
+_PEOPLE = rf"(?P<people>{_PERSON}s|people|others|folks|families|(?P<one>{_PERSON}))\b"
 
 _REPORT = (
     r"(?:say|said|says|note[sd]?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]?|claim(?:s|ed)?|"

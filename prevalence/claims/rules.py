@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
-
 from prevalence.claims.clauses import (
     BE,
+    BESIDES,
     CONTRASTS,
     DEGREES,
     DISCOURSE,
@@ -18,60 +16,64 @@ from prevalence.claims.clauses import (
     Piece,
     adjective_start,
     commas_of,
+    completed,
     find_core,
+    gapped,
+    had,
     head_of,
     is_ended,
     is_finite,
     is_modified,
+    is_past_core,
     is_predicate,
     last_noun,
     object_start,
     or_distributes,
+    owner_of,
     pieces_of,
     plain_of_ing,
     shape_of,
     shared_before_verb,
+    shared_tail,
     shared_verb,
     small_clause,
     small_predicate,
+    topic_of,
     verb_of_contraction,
     with_not,
     without_description,
     without_discourse,
     without_first,
 )
-from prevalence.claims.english import Token, is_base, is_plural, singular_verb, tagged, word_set
+from prevalence.claims.drafts import (
+    Draft,
+    agreeing,
+    before_that,
+    has_purpose,
+    is_participle,
+    is_praise,
+    is_sealed,
+    is_whole,
+    plain_text,
+    praises,
+    put_object,
+    words_from,
+)
+from prevalence.claims.english import (
+    Token,
+    is_base,
+    is_past,
+    is_plural,
+    singular_verb,
+    tagged,
+)
+from prevalence.claims.idioms import plain_pieces, plain_words
 from prevalence.claims.quantities import Quantity, after_frame, people_at
 
-__all__ = ["MOST_WORDS", "Draft", "drafts_of"]
+__all__ = ["MOST_WORDS", "drafts_of"]
 
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
-
-
-@dataclass(slots=True)
-class Draft:
-    """A claim in the making.
-
-    Attributes:
-        words: all its words; those taken from an earlier claim stand where they belong.
-        lead: how many of them are a condition or phrase before the subject.
-        start: offset in the sentence of the part that makes it.
-        end: offset after it.
-        changed: whether it reads otherwise than that part of the sentence.
-        framed: whether a frame was dropped ("users say that").
-        quantity: of that frame.
-        small: whether it was "users find X good", which is now "X is good".
-    """
-
-    words: list[Token]
-    lead: int
-    start: int
-    end: int
-    changed: bool = False
-    framed: bool = False
-    quantity: Quantity | None = None
-    small: bool = False
 
 
 def drafts_of(text: str) -> list[Draft]:
@@ -99,20 +101,22 @@ class _Folding:
             return []
         while words and words[-1].text in ENDS:
             words = words[:-1]
-        self._rest = _with_lists_of_adjectives(pieces_of(words))[::-1]
+        plain = plain_words(words)
+        self._dropped = len(plain) < len(words)
+        self._rest = plain_pieces(pieces_of(plain))[::-1]
         while self._rest:
             piece = self._rest.pop()
             if self._drafts:
                 self._follow(piece)
             else:
                 self._begin(piece)
-        if not self._drafts and not self._lead and all(map(_is_praise, self._waiting)):
+        if not self._drafts and not self._lead and all(map(is_praise, self._waiting)):
             for piece in self._waiting:
                 self._drafts.append(
                     Draft(piece.words, 0, piece.words[0].start, piece.words[-1].end)
                 )
             self._waiting = []
-        if self._lead or self._waiting or not self._drafts:
+        if self._lead or self._waiting or self._asides or not self._drafts:
             return []
         return self._drafts
 
@@ -138,21 +142,39 @@ class _Folding:
             self._begin_subject(piece, shape)
         elif shape in {"sub", "prep", "adverb"}:
             self._set_aside(piece)
+        elif self._is_told_first(piece):
+            self._asides.append(piece)
         elif shape == "noun" or (shape == "ing" and len(piece.words) == 1 and self._rest):
             self._waiting.append(piece)
         else:
             self._fragment(piece)
 
+    def _is_told_first(self, piece: Piece) -> bool:
+        """Whether a past form tells of the subject after it: "made of wool, the hat is warm"."""
+        following = self._rest[-1] if self._rest else piece
+        told = len(piece.words) > 1 and is_past(piece.words[0].low)
+        apart = following.comma and not following.joint
+        return told and piece.words[1].tag == "prep" and apart and not self._asides
+
     def _is_apart(self, piece: Piece) -> bool:
         """Whether a clause has no part in the nouns before it: "great food and it was cheap"."""
         core = find_core(piece.words)
         alone = core is not None and piece.words[core.first].low in {"is", "was", "has"}
-        praise = alone and all(map(_is_praise, self._waiting))
+        praise = alone and all(map(is_praise, self._waiting))
         return praise or piece.joint in {"but", "yet", "so"}
 
     def _begin_subject(self, piece: Piece, shape: str) -> None:
         """Take a piece after nouns that have no verb yet."""
-        if shape == "verb":
+        last = self._waiting[-1]
+        if shape in {"adjective", "verb"} and self._asides and piece.joint and not piece.comma:
+            words = [*self._asides[-1].words, *piece.glue, *piece.words]
+            self._asides[-1] = self._asides[-1]._replace(words=words)
+        elif shape == "verb" and piece.comma and len(piece.words) == 1 and not self._asides:
+            self._waiting.append(piece)  # "its camera, display and speed": a noun
+        elif shape == "verb":
+            named = len(self._waiting) == 2 and piece.comma and not (piece.joint or last.joint)
+            if named and last.words[0].low in {"a", "an"}:
+                self._asides.append(self._waiting.pop())
             subject = self._waiting.pop()
             self._clause(subject._replace(words=[*subject.words, *piece.words]))
         elif shape == "rel":
@@ -203,10 +225,10 @@ class _Folding:
         if core is None:
             self._fragment(piece)
             return
+        draft.lead = before_that(draft, core)
         aside, self._asides = self._asides, []
         for relative in aside:
-            told = [*draft.words[: core.first], *relative.words[1:]]
-            self._append(told, 0, relative, draft)
+            self._tell(draft, core, relative)
         if not aside and self._each_subject(draft, core, piece):
             return
         for waiting in reversed([*self._waiting, piece][:-1]):
@@ -215,10 +237,22 @@ class _Folding:
         self._waiting = []
         if self._lead:
             glue = piece.glue if piece.joint in {"and", "or"} else commas_of(piece)
-            draft.lead = len(self._lead) + len(glue)
+            draft.lead += len(self._lead) + len(glue)
             draft.words = [*self._lead, *glue, *draft.words]
             draft.start, self._lead = self._lead[0].start, []
         self._drafts.append(draft)
+
+    def _tell(self, draft: Draft, core: Core, aside: Piece) -> None:
+        """Make claims of what stands beside a subject: "which is made of wool", "an old mill"."""
+        subject, words = draft.words[: core.first], aside.words
+        if words[0].tag == "rel":
+            said = [*subject, *words[1:]]
+        else:
+            verb = "are" if is_plural(head_of(subject).low) else "is"
+            begun = words[0].text[0].lower() + words[0].text[1:]
+            said = [*subject, words[0].reworded(verb, "aux"), words[0].reworded(begun), *words[1:]]
+        for one in _Folding(self._text).fold(said) or [Draft(said, 0, 0, 0)]:
+            self._append(one.words, one.lead, aside, draft)
 
     def _each_subject(self, draft: Draft, core: Core, piece: Piece) -> bool:
         """Make a claim of each subject that shares the verb, where that can be."""
@@ -228,10 +262,18 @@ class _Folding:
         shared = shared_verb(subjects, draft.words, core)
         if shared is None:
             return False
+        before = len(self._drafts)
         for one, waiting in zip(shared, [*self._waiting, piece], strict=True):
             self._append([*self._lead, *one], len(self._lead), waiting, draft)
+        self._join_from(before)
         self._waiting, self._lead = [], []
         return True
+
+    def _join_from(self, begin: int) -> None:
+        """What is said next is said of all the claims from here on."""
+        joined = self._drafts[begin:]
+        for draft in joined:
+            draft.alike = joined
 
     def _append(
         self,
@@ -248,20 +290,22 @@ class _Folding:
 
     def _drop_frame(self, draft: Draft) -> None:
         """Leave out "users say that"; make "users find it good" into "it is good"."""
-        start, end = draft.words[0].start, draft.words[-1].end
-        found = after_frame(self._text[start:end])
+        text = plain_text(draft.words)
+        found = after_frame(text)
         if found is not None:
-            words = [word for word in draft.words if word.start >= start + found[0]]
+            words = words_from(draft.words, found[0])
             if words and shape_of(words) in {"clause", "noun"}:
                 draft.words, draft.quantity = words, found[1]
                 draft.changed = draft.framed = True
                 return
         said = without_description(draft.words)
-        people = people_at(self._text, start)
+        people = people_at(text)
         if said is None and people is not None:
-            said = small_clause([word for word in draft.words if word.start >= people.end])
-            draft.small = said is not None
-            draft.quantity = people.quantity if said else None
+            rest = words_from(draft.words, people.end)
+            said = small_clause(rest)
+            if said is not None:
+                draft.people = tuple(draft.words[: len(draft.words) - len(rest)])
+                draft.quantity = people.quantity
         if said is not None:
             draft.words, draft.changed, draft.framed = said, True, True
 
@@ -273,7 +317,7 @@ class _Folding:
         if not subject:
             return
         if low not in {"it", "they", "its", "their"}:
-            _put_object(draft, subject)
+            put_object(draft, subject)
             return
         if is_plural(head_of(subject).low) != (low in {"they", "their"}):
             return
@@ -292,9 +336,11 @@ class _Folding:
             return []
         draft = self._drafts[-1]
         core = find_core(draft.words, draft.lead)
-        if core is None:
-            return []
+        if core is None or (topic := topic_of(draft.words)):
+            return [] if core is None else topic
         subject = draft.words[draft.lead : core.first]
+        if [word.low for word in subject] in (["i"], ["we"]):
+            subject = had(draft.words, core)
         if subject and subject[0].tag in {"prep", "ing"}:
             return []
         plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
@@ -309,12 +355,12 @@ class _Folding:
         if shape == "sub" and self._leads(piece):
             self._lead = piece.words
             return
-        if shape == "sub" and _is_whole(piece):
+        if shape == "sub" and is_whole(piece):
             self._fragment(piece)
             return
         ended = is_ended(piece) and shape != "clause"
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
-        if ended or (not piece.comma and joins and _is_sealed(draft)):
+        if ended or (not piece.comma and joins and is_sealed(draft, piece)):
             self._glue(piece)
             return
         take = {
@@ -328,8 +374,13 @@ class _Folding:
             "rel": self._next_relative,
             "that": self._next_that,
         }.get(shape)
-        if take is None or not take(draft, piece):
+        before = len(self._drafts)
+        sources = draft.alike if draft.alike and shape in {"verb", "adjective"} else [draft]
+        taken = [take is not None and take(one, agreeing(piece, one)) for one in sources]
+        if not any(taken):
             self._glue(piece)
+        elif len(sources) > 1:
+            self._join_from(before)
 
     def _leads(self, piece: Piece) -> bool:
         """Whether a condition belongs to the clause after it: "..., but if it breaks, ..."."""
@@ -358,9 +409,12 @@ class _Folding:
         return True
 
     def _next_that(self, draft: Draft, piece: Piece) -> bool:
-        if not draft.framed:
+        if draft.framed:
+            self._clause(piece._replace(words=piece.words[1:]))
+        elif draft.lead and draft.words[draft.lead - 1].low == "that":
+            self._append([*draft.words[: draft.lead], *piece.words[1:]], draft.lead, piece)
+        else:
             return False
-        self._clause(piece._replace(words=piece.words[1:]))
         return True
 
     def _next_verb(self, draft: Draft, piece: Piece) -> bool:
@@ -369,17 +423,25 @@ class _Folding:
             return False
         if core.first == 0 and draft.words[0].tag != "pron":
             return self._next_without_subject(draft, piece)
-        if _is_participle(draft, core, piece.words):
+        if is_participle(draft, core, piece.words):
             return self._next_adjective(draft, piece)
         either = piece.joint in {"or", "nor"}
         if (either and not or_distributes(draft.words, core)) or not (
-            piece.joint or self._is_listed(piece)
+            piece.joint or self._is_listed(piece) or piece.words[0].tag == "aux"
         ):
             return False
         shared = shared_before_verb(draft.words, core, piece)
+        if draft.people:
+            shared = [*draft.people]
         if shared is None:
             return len(piece.words) == 1 and self._next_noun(draft, piece)
-        self._append([*shared, *without_first(piece.words, {"also", "then"})], draft.lead, piece)
+        said = small_clause(piece.words)
+        if said is not None and people_at(plain_text([*shared, piece.words[0]])):
+            self._append(said, 0, piece)
+            self._drafts[-1].people = tuple(shared)
+        else:
+            words = without_first(piece.words, {"also", "then"})
+            self._append([*shared, *words], draft.lead, piece)
         return True
 
     def _next_without_subject(self, draft: Draft, piece: Piece) -> bool:
@@ -396,6 +458,8 @@ class _Folding:
         if core is None or (piece.joint in {"or", "nor"} and not or_distributes(draft.words, core)):
             return False
         begin = adjective_start(draft.words, core)
+        if begin is not None and draft.words[begin].tag == "det" and not piece.joint:
+            return False  # "a place to get a massage, facial and haircut"
         if begin is None or (piece.words[0].tag == "ing" and draft.words[begin].tag != "adj"):
             return False
         shared, words = draft.words[:begin], without_first(piece.words, {"also", "then"})
@@ -428,14 +492,20 @@ class _Folding:
 
     def _next_noun(self, draft: Draft, piece: Piece) -> bool:
         """A noun: one more object, an adjective after "found X good", or the next subject."""
-        if draft.small and (said := small_predicate(piece.words)) is not None:
+        if draft.people and (said := small_predicate(piece.words)) is not None:
             self._append(said, 0, piece)
-            self._drafts[-1].small = True
+            self._drafts[-1].people = draft.people
             return True
         if self._waiting or self._begins_subject(piece):
             self._waiting.append(piece)
             return True
         core = find_core(draft.words, draft.lead)
+        said = None if core is None else gapped(draft.words, core, piece.words)
+        if piece.comma and is_praise(piece) and (core is None or praises(draft, core)):
+            said = said or piece.words
+        if said is not None:
+            self._append(said, 0, piece)
+            return True
         if core is None or not self._is_listed(piece):
             return False
         begin = None
@@ -448,12 +518,15 @@ class _Folding:
         left, right = draft.words[begin:], piece.words
         linked = draft.words[core.main].low in BE
         plain = [word for word in left if word.tag != "adv"] or left
-        if (linked and plain[0].tag == "adj" and is_predicate(plain)) or _is_sealed(draft):
+        if (linked and plain[0].tag == "adj" and is_predicate(plain)) or is_sealed(draft):
             return False
+        if left[0].low == "both" and all(word.tag == "adj" for word in left[1:]):
+            noun = [word for word in right if word.tag != "adj"]
+            draft.words, left = [*draft.words, *noun], [*left, *noun]
         if left[-1].tag == "adj" and left[0].tag == "det":
             return False  # "a fun and easy game"
         bare = right[0].tag not in {"det", "poss"}
-        if bare and _has_purpose(right) and not _has_purpose(left):
+        if bare and has_purpose(right) and not has_purpose(left):
             return False  # "adults and children to sleep": both are
         paired = left[0].low in {"both", "either"}
         left = left[paired:]
@@ -461,12 +534,17 @@ class _Folding:
             return False
         if paired:
             draft.words, draft.changed = [*draft.words[:begin], *left], True
-        self._append([*draft.words[:begin], *_completed(draft, left, right)], draft.lead, piece)
+        tail = shared_tail(left, right)
+        for one in self._drafts if tail else []:
+            if one.words[:begin] == draft.words[:begin]:
+                one.words, one.changed = [*one.words, *tail], True
+        self._append([*draft.words[:begin], *completed(left, right)], draft.lead, piece)
         return True
 
     def _begins_subject(self, piece: Piece) -> bool:
         """Whether the noun is the first of several subjects of the clause that follows."""
-        if not self._rest or not piece.comma or piece.joint not in {"and", "but", "yet", "so"}:
+        contrast = piece.joint in {"but", "yet"}
+        if not self._rest or not (contrast or (piece.comma and piece.joint in {"and", "so"})):
             return False
         following = self._rest[-1]
         return (
@@ -494,6 +572,8 @@ class _Folding:
         of = [at for at, word in enumerate(left) if word.low == "of"]
         if of and is_modified(left[of[-1] + 1 :]) == is_modified(right):
             return right[0].tag in {"det", "poss"} and left[0].tag in {"det", "poss"}
+        if owner_of(left) or shared_tail(left, right):
+            return True
         if len(left) == 2 and left[0].tag == "det" and right[0].tag == "noun" and len(right) > 1:
             return False  # "the vegetable and tofu rice"
         if is_modified(left) == is_modified(right):
@@ -504,18 +584,27 @@ class _Folding:
         """One word more, or "making it ideal for travel": the subject is ideal for travel."""
         if piece.joint in {"and", "or"} and len(piece.words) == 1:
             return self._next_adjective(draft, piece) or self._next_noun(draft, piece)
+        if piece.joint in {"and", "or"} and piece.words[1].tag == "noun":
+            return self._next_noun(draft, piece)
         return piece.comma and self._made(draft, piece, piece.words)
 
     def _made(self, draft: Draft, piece: Piece, words: list[Token]) -> bool:
+        """What a subject is made, or does besides: "making it handy", "keeping feet dry"."""
         core = find_core(draft.words, draft.lead)
-        fits = len(words) > 2 and words[0].low in {"making", "makes", "made"}
-        if core is None or not fits or words[1].low not in {"it", "them"}:
+        if core is None or core.first == draft.lead or len(words) < 2:
             return False
-        if shape_of(words[2:]) != "adjective" and words[2].tag != "det":
+        plural = is_plural(head_of(draft.words[draft.lead : core.first]).low)
+        handy = len(words) > 2 and (words[2].tag == "det" or shape_of(words[2:]) == "adjective")
+        if words[0].low in {"making", "makes", "made"} and words[1].low in {"it", "them"} and handy:
+            verb, words = ("are" if words[1].low == "them" else "is"), words[2:]
+        elif (base := plain_of_ing(words[0].low)) in BESIDES and not is_past_core(
+            draft.words, core
+        ):
+            verb, words = str(base) if plural else singular_verb(str(base)), words[1:]
+        else:
             return False
-        subject = draft.words[: core.first]
-        verb = "are" if words[1].low == "them" else "is"
-        self._append([*subject, words[0].reworded(verb, "aux"), *words[2:]], draft.lead, piece)
+        said = [*draft.words[: core.first], piece.words[0].reworded(verb, "verb"), *words]
+        self._append(said, draft.lead, piece)
         return True
 
     def _next_prep(self, draft: Draft, piece: Piece) -> bool:
@@ -524,6 +613,8 @@ class _Folding:
         words = piece.words
         if core is None or core.first == draft.lead or len(words) < 2:
             return False
+        denied = words[0].low == "not" and draft.words[core.main].low in BE
+        words = words[denied:]
         if piece.comma and not piece.joint and words[0].low == "with":
             said = self._with(draft, core, words)
             if said is None:
@@ -532,24 +623,18 @@ class _Folding:
             return True
         same = [at for at in range(core.main, len(draft.words))
                 if draft.words[at].low == words[0].low]  # fmt: skip
-        if not same or piece.joint not in {"and", "or"}:
+        if not same or piece.joint not in ({"but", "yet"} if denied else {"and", "or"}):
             return False
+        shared = draft.words[: same[-1]]
+        if denied:
+            shared.insert(core.main + 1, piece.words[0])
         if piece.joint == "or" and not or_distributes(draft.words, core):
             return False
-        self._append([*draft.words[: same[-1]], *words], draft.lead, piece)
+        self._append([*shared, *words], draft.lead, piece)
         return True
 
     def _with(self, draft: Draft, core: Core, words: list[Token]) -> list[Token] | None:
-        people = people_at(self._text, words[1].start)
-        doing = [at for at, word in enumerate(words) if word.tag == "ing"]
-        if people is not None and doing:
-            verb = plain_of_ing(words[doing[0]].low)
-            if verb is None:
-                return None
-            return [*words[1 : doing[0]], words[doing[0]].reworded(verb, "verb"),
-                    *words[doing[0] + 1 :]]  # fmt: skip
-        being = any(word.low in {"being", "having"} for word in words)
-        if doing or being or not is_modified(words[1:]):
+        if any(word.tag == "ing" for word in words) or not is_modified(words[1:]):
             return None
         subject = draft.words[draft.lead : core.first]
         verb = "have" if is_plural(head_of(subject).low) else "has"
@@ -573,102 +658,3 @@ class _Folding:
             return False
         self._append([*noun, *words[1:]], 0, piece)
         return True
-
-
-def _put_object(draft: Draft, subject: list[Token]) -> None:
-    """Put a subject in place of the one "it" or "them" that is an object."""
-    words = draft.words
-    places = [
-        at
-        for at, word in enumerate(words)
-        if at
-        and word.low in {"it", "them"}
-        and words[at - 1].tag in {"verb", "base", "ing", "prep"}
-        and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
-    ]
-    definite = subject[0].low in {"the", "this", "these"}
-    if not definite or len(places) != 1:
-        return
-    place = places[0]
-    if is_plural(head_of(subject).low) == (words[place].low == "them"):
-        put = [subject[0].reworded(subject[0].low), *subject[1:]]
-        draft.words, draft.changed = [*words[:place], *put, *words[place + 1 :]], True
-
-
-def _has_purpose(words: list[Token]) -> bool:
-    """Whether "to" and a verb follow a noun."""
-    return any(one.tag == "to" and two.tag in {"base", "aux"} for one, two in pairwise(words))
-
-
-def _is_praise(piece: Piece) -> bool:
-    """Whether a noun says something by its adjective alone: "great food"."""
-    return piece.words[0].tag == "adj" and piece.joint in {"and", ""} and is_modified(piece.words)
-
-
-def _is_whole(piece: Piece) -> bool:
-    """Whether a condition has its clause with it: "but when it broke the seller paid"."""
-    if piece.words[0].tag != "sub" or piece.joint not in {"and", "but", "yet"}:
-        return False
-    places = range(1, len(piece.words))
-    verbs = [
-        at for at in places if is_finite(piece.words, at) and not is_finite(piece.words, at - 1)
-    ]
-    return len(verbs) > 1 and (piece.comma or piece.joint != "and")
-
-
-def _is_sealed(draft: Draft) -> bool:
-    """Whether a condition, reason or clause at the end of a claim takes what follows."""
-    core = find_core(draft.words, draft.lead)
-    if core is None:
-        return False
-    return any(word.tag in {"sub", "rel"} for word in draft.words[core.main + 1 :])
-
-
-_STATES = word_set("""
-loaded filled packed made built designed priced located seasoned cooked stocked staffed covered
-suited topped crafted equipped maintained organized presented prepared served decorated packaged
-""")
-"""Past forms that say what something is before a preposition: "loaded with flavor"."""
-
-
-def _with_lists_of_adjectives(pieces: list[Piece]) -> list[Piece]:
-    """The pieces, with "fresh | and healthy food" after another noun made one."""
-    found: list[Piece] = []
-    for piece in pieces:
-        adjective = found[-1] if len(found) > 1 else None
-        noun = (
-            adjective is not None
-            and piece.joint == "and"
-            and not piece.comma
-            and all(word.tag == "adj" for word in adjective.words)
-            and found[-2].words[-1].tag == "noun"
-            and shape_of(piece.words) == "noun"
-        )
-        if noun and adjective is not None:
-            found[-1] = adjective._replace(words=[*adjective.words, *piece.glue, *piece.words])
-        else:
-            found.append(piece)
-    return found
-
-
-def _is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
-    """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
-    linked = draft.words[core.main].low in BE
-    first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
-    after = words[words.index(first) + 1 :]
-    if linked and first.low in _STATES and (not after or after[0].tag == "prep"):
-        return True
-    return linked and first is words[-1] and first.tag == "verb" and first.low.endswith("ed")
-
-
-def _completed(draft: Draft, left: list[Token], right: list[Token]) -> list[Token]:
-    """The second of two nouns with what the first one has and both mean."""
-    if right[0].tag in {"det", "poss"}:
-        return right
-    if left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1:
-        return [left[0], *right]
-    ofs = [at for at, word in enumerate(right) if word.low == "of"]
-    if len(left) == 2 and left[0].low == "the" and ofs == [1]:
-        draft.words, draft.changed = [*draft.words, *right[1:]], True
-        return [left[0], *right]
-    return [left[0], *right] if left[0].tag == "poss" or left[0].low == "the" else right

@@ -45,6 +45,7 @@ def test_figures_lie_in_the_order_of_cases_and_systems(data: Path) -> None:
     np.testing.assert_allclose(grids.ours["coverage"], [[2 / 3, 1, 0]] * 3)
     np.testing.assert_array_equal(grids.ours["characters"], [[11, 22, 5]] * 3)
     np.testing.assert_array_equal(grids.ours["sentences"], [[1, 2, 1]] * 3)
+    np.testing.assert_array_equal(grids.ours["claims"], [[1, 2, 1]] * 3)
     assert "contested" not in grids.ours
     np.testing.assert_array_equal(grids.people["asp_rel"], [[3, 5, 1]] * 3)
     # Lower is better for TER, so its sign is turned.
@@ -61,6 +62,16 @@ def test_figures_lie_in_the_order_of_cases_and_systems(data: Path) -> None:
     # People order the systems as their lengths do, so that nothing is left of anything.
     assert np.isnan(by_name["coverage"].partial).all()
     assert json.loads(json.dumps(by_name["R1_F1"].to_json()))["kendall summary"] is None
+    # R1_F1 is constant within a case, and TER orders the systems as people do not.
+    assert agreement.beaten(grids, lines, "coverage") == (
+        "coverage is above 2 of 2 (kendall, system), 2 of 2 (kendall, summary), "
+        "2 of 2 (spearman, system), 2 of 2 (spearman, summary)"
+    )
+    plain = agreement.agreement(
+        "coverage", grids.ours["coverage"], grids.people["asp_rel"], grids.ours["characters"]
+    )
+    assert plain.values == by_name["coverage"].values
+    assert np.isnan(plain.intervals).all()
     names = [line.name for line in agreement.chosen(grids, "asp_rel", lines, 1)]
     assert names[:3] == ["prevalence", "combined", "coverage"]
     assert names[-1] == "chatgpt_x_Relevance"

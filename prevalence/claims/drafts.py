@@ -1,0 +1,181 @@
+"""A claim in the making, and the questions that the rules ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from prevalence.claims.clauses import (
+    BE,
+    Core,
+    Piece,
+    find_core,
+    head_of,
+    is_finite,
+    is_modified,
+    shape_of,
+)
+from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
+from prevalence.claims.quantities import people_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prevalence.claims.english import Token
+    from prevalence.claims.quantities import Quantity
+
+__all__ = [
+    "Draft",
+    "agreeing",
+    "before_that",
+    "has_purpose",
+    "is_participle",
+    "is_praise",
+    "is_sealed",
+    "is_whole",
+    "plain_text",
+    "praises",
+    "put_object",
+    "words_from",
+]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A claim in the making.
+
+    Attributes:
+        words: all its words; those taken from an earlier claim stand where they belong.
+        lead: how many of them are a condition or phrase before the subject.
+        start: offset in the sentence of the part that makes it.
+        end: offset after it.
+        changed: whether it reads otherwise than that part of the sentence.
+        framed: whether a frame was dropped ("users say that").
+        quantity: of that frame.
+        people: who find so, where it was "users find X good" and is now "X is good".
+        alike: claims of subjects that share a verb, itself among them; what is said next is said of
+            all.
+    """
+
+    words: list[Token]
+    lead: int
+    start: int
+    end: int
+    changed: bool = False
+    framed: bool = False
+    quantity: Quantity | None = None
+    people: tuple[Token, ...] = ()
+    alike: list[Draft] = field(default_factory=list)
+
+
+def put_object(draft: Draft, subject: list[Token]) -> None:
+    """Put a subject in place of the one "it" or "them" that is an object."""
+    words = draft.words
+    places = [
+        at
+        for at, word in enumerate(words)
+        if at
+        and word.low in {"it", "them"}
+        and words[at - 1].tag in {"verb", "base", "ing", "prep"}
+        and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
+    ]
+    definite = subject[0].low in {"the", "this", "these"}
+    if not definite or len(places) != 1:
+        return
+    place = places[0]
+    if is_plural(head_of(subject).low) == (words[place].low == "them"):
+        put = [subject[0].reworded(subject[0].low), *subject[1:]]
+        draft.words, draft.changed = [*words[:place], *put, *words[place + 1 :]], True
+
+
+def before_that(draft: Draft, core: Core) -> int:
+    """How many words stand before what people like: "parents like that" it is light."""
+    begin = core.main + 2
+    said = len(draft.words) > begin and draft.words[begin - 1].low == "that"
+    people = said and people_at(plain_text(draft.words)) is not None
+    return begin if people and find_core(draft.words, begin) is not None else 0
+
+
+def plain_text(words: Sequence[Token]) -> str:
+    """Words with a space between them."""
+    return " ".join(word.text for word in words)
+
+
+def words_from(words: list[Token], offset: int) -> list[Token]:
+    """The words that stand after that many characters of their plain text."""
+    place = 0
+    for at, word in enumerate(words):
+        if place >= offset:
+            return words[at:]
+        place += len(word.text) + 1
+    return []
+
+
+def has_purpose(words: list[Token]) -> bool:
+    """Whether "to" and a verb follow a noun."""
+    return any(one.tag == "to" and two.tag in {"base", "aux"} for one, two in pairwise(words))
+
+
+def is_praise(piece: Piece) -> bool:
+    """Whether a noun says something by its adjective alone: "great food"."""
+    return piece.words[0].tag == "adj" and piece.joint in {"and", ""} and is_modified(piece.words)
+
+
+def agreeing(piece: Piece, draft: Draft) -> Piece:
+    """A piece whose verb has the number of one of several subjects: "open", "opens"."""
+    core = find_core(draft.words, draft.lead)
+    first = piece.words[0]
+    if core is None or not draft.alike or first.tag not in {"verb", "aux", "base"}:
+        return piece
+    if is_plural(head_of(draft.words[draft.lead : core.first]).low):
+        return piece
+    return piece._replace(words=[first.reworded(singular_verb(first.low)), *piece.words[1:]])
+
+
+def praises(draft: Draft, core: Core) -> bool:
+    """Whether a claim says what something is like: "the food was good"."""
+    rest = draft.words[core.main + 1 :]
+    return draft.words[core.main].low in BE and bool(rest) and shape_of(rest) == "adjective"
+
+
+def is_whole(piece: Piece) -> bool:
+    """Whether a condition has its clause with it: "but when it broke the seller paid"."""
+    if piece.words[0].tag != "sub" or piece.joint not in {"and", "but", "yet"}:
+        return False
+    places = range(1, len(piece.words))
+    verbs = [
+        at for at in places if is_finite(piece.words, at) and not is_finite(piece.words, at - 1)
+    ]
+    return len(verbs) > 1 and (piece.comma or piece.joint != "and")
+
+
+def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
+    """Whether a condition, reason or clause at the end of a claim takes what follows.
+
+    "When cooking" has no verb with a tense, and so takes none.
+    """
+    core = find_core(draft.words, draft.lead)
+    if core is None:
+        return False
+    rest = draft.words[core.main + 1 :]
+    seals = [at for at, word in enumerate(rest) if word.tag in {"sub", "rel"}]
+    open_ = piece is not None and is_finite(piece.words, 0) and not is_base(piece.words[0].low)
+    return any(not open_ or at + 1 == len(rest) or rest[at + 1].tag != "ing" for at in seals)
+
+
+_STATES = word_set("""
+loaded filled packed made built designed priced located seasoned cooked stocked staffed covered
+suited topped crafted equipped maintained organized presented prepared served decorated packaged
+""")
+"""Past forms that say what something is before a preposition: "loaded with flavor"."""
+
+
+def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
+    """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
+    linked = draft.words[core.main].low in BE
+    first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
+    after = words[words.index(first) + 1 :]
+    if linked and first.low in _STATES and (not after or after[0].tag == "prep"):
+        return True
+    return linked and first is words[-1] and first.tag == "verb" and first.low.endswith("ed")

@@ -1,0 +1,134 @@
+"""Turns of phrase of summaries, put plainly before a sentence is cut.
+
+"Not only A but also B" is A and B, ", however," inside a clause says nothing by itself, and "with
+some finding it hard" is a clause of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prevalence.claims.clauses import Piece, find_core, plain_of_ing, shape_of
+from prevalence.claims.english import is_plural, retagged, singular_verb, word_set
+from prevalence.claims.quantities import people_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prevalence.claims.english import Token
+
+__all__ = ["plain_pieces", "plain_words"]
+
+_ASIDES = tuple(
+    text.split()
+    for text in ("however", "though", "too", "on the other hand", "in contrast", "in particular",
+                 "overall", "unfortunately", "by contrast", "as a result", "in turn")
+)  # fmt: skip
+"""What may stand between commas inside a clause without a part in what it says."""
+_BREAKS = word_set(", ; : . ! ? — –")
+_NAMING = {"pron", "det", "poss", "noun"}
+_ONLY = word_set("only just merely simply")
+
+
+def plain_words(words: list[Token]) -> list[Token]:
+    """The words without "not only", asides between commas, and "alike" after a pair.
+
+    >>> from prevalence.claims.english import tagged
+    >>> def plain(text): return " ".join(word.text for word in plain_words(tagged(text)))
+    >>> plain("It not only fits but also lasts")
+    'It fits and lasts'
+    >>> plain("The lid , however , leaks")
+    'The lid leaks'
+    """
+    words = retagged(_without_asides(_without_not_only(words)))
+    return [
+        word
+        for at, word in enumerate(words)
+        if word.low != "alike" or not at or _text_at(words, at + 1) not in _BREAKS | {""}
+    ]
+
+
+def _text_at(words: Sequence[Token], place: int) -> str:
+    return words[place].low if place < len(words) else ""
+
+
+def _without_not_only(words: list[Token]) -> list[Token]:
+    lows = [word.low for word in words]
+    first = next((at for at in range(len(lows) - 1)
+                  if lows[at] == "not" and lows[at + 1] in _ONLY), None)  # fmt: skip
+    if first is None or "but" not in lows[first:]:
+        return words
+    but = lows.index("but", first)
+    before = words[first + 2 : but - (lows[but - 1] == ",")]
+    if not first:
+        end = next((at for at, word in enumerate(before) if at and word.tag not in _NAMING), 0)
+        before = [*before[1:end], *before[:1], *before[end:]]  # "not only is it cheap"
+    rest = words[but + 1 + (_text_at(words, but + 1) == "also") :]
+    return [*words[:first], *before, words[but].reworded("and"), *rest]
+
+
+def _without_asides(words: list[Token]) -> list[Token]:
+    lows = [word.low for word in words]
+    begin = place = 0
+    while place < len(words):
+        size = next(
+            (len(aside) for aside in _ASIDES if lows[place + 1 :][: len(aside)] == aside), 0
+        )
+        closed = size and lows[place] == "," and _text_at(words, place + size + 1) == ","
+        if closed and place > begin and find_core(words[begin:place]) is None:
+            return _without_asides([*words[:place], *words[place + size + 2 :]])
+        begin = place + 1 if lows[place] in _BREAKS else begin
+        place += 1
+    return words
+
+
+def plain_pieces(pieces: list[Piece]) -> list[Piece]:
+    """The pieces with joined adjectives made one, and with what people were doing made clauses."""
+    found: list[Piece] = []
+    doing = False
+    for piece in pieces:
+        acting = _acting(piece, doing=doing)
+        doing = acting is not None
+        if acting is not None:
+            found.append(acting)
+        elif size := _adjectives_before(found, piece):
+            words = [*found[-size].words]
+            for one in [*found[len(found) - size + 1 :], piece]:
+                words += [*one.glue, *one.words]
+            found[-size:] = [found[-size]._replace(words=words)]
+        else:
+            found.append(piece)
+    return found
+
+
+def _acting(piece: Piece, *, doing: bool) -> Piece | None:
+    """From "with some finding it rich": some find it rich; also for "others calling it thin"."""
+    if not doing and piece.words[0].low != "with":
+        return None
+    words = piece.words[piece.words[0].low == "with" :]
+    at = next((at for at, word in enumerate(words[:6]) if word.tag == "ing"), 0)
+    base = plain_of_ing(words[at].low) if at else None
+    people = " ".join(word.text for word in words[:at])
+    found = None if base is None else people_at(f"{people} say")
+    if base is None or found is None or found.end < len(people):
+        return None
+    one = not is_plural(words[at - 1].low) and words[at - 1].tag == "noun"
+    verb = words[at].reworded(singular_verb(base) if one else base, "verb")
+    return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
+
+
+def _adjectives_before(found: Sequence[Piece], piece: Piece) -> int:
+    """How many pieces hold adjectives of the noun that a piece is: "a calm | , clean | inn"."""
+    if shape_of(piece.words) != "noun":
+        return 0
+    begin = len(found)
+    while begin and all(word.tag == "adj" for word in found[begin - 1].words):
+        begin -= 1
+    listed = piece.joint == "and" and not piece.comma and begin == len(found) - 1
+    if listed and begin and found[begin - 1].words[-1].tag == "noun":
+        return 1  # "great coffee, fresh | and healthy food"
+    tags = [word.tag for word in found[begin - 1].words if word.low != "both"] if begin else []
+    while tags and tags[-1] == "adj":
+        tags.pop()
+    opened = begin and tags[-1:] == ["det"] and len(tags) < len(found[begin - 1].words)
+    return len(found) - begin + 1 if opened and piece.words[0].tag == "adj" else 0
