@@ -12,7 +12,7 @@ from prevalence.baselines.judges.packs import (
     load_method,
     method_names,
 )
-from prevalence.baselines.registry import missing
+from prevalence.baselines.registry import lacking, missing
 from prevalence.report.console import make_table, plain
 from prevalence.report.sheets import finite
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from prevalence.baselines.rows import ScoreRow
 
 __all__ = ["SystemMeans", "method_rows", "method_tables", "metric_rows", "metric_table"]
+
+
+_UNDECLARED = "not declared"
+_WIDTHS = {0: 24, 2: 22, 5: 36, 6: 27, 7: 44}
+"""Of the columns that wrap, so that the table is the same whatever runs here."""
 
 
 class SystemMeans:
@@ -64,12 +69,17 @@ def metric_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
             "about": entry.about,
             "needs": list(entry.needs),
             "reference_free": entry.reference_free,
+            "dimension": entry.dimension,
             "range": finite(entry.range),
             "higher_is_better": entry.higher_is_better,
             "weights": entry.weights,
+            "models": list(entry.models),
+            "licence": entry.licence,
             "batchable": entry.batchable,
             "extra": entry.extra,
             "missing": missing(entry),
+            "runs_here": (steps := lacking(entry)) is None,
+            "to_run": steps,
             "options": dict(entry.options),
             "citation": entry.citation,
         }
@@ -79,20 +89,24 @@ def metric_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
 
 def metric_table(entries: Sequence[Entry]) -> Table:
     """What is known of each metric, as a table."""
-    headers = ("name", "needs", "range", "better", "weights", "about", "installed")
+    headers = ("name", "reads", "dimension", "range", "better", "weights", "licence", "runs here")
     rows = (
         (
             entry.name,
             " + ".join(entry.needs) or "–",
+            entry.dimension or _UNDECLARED,
             "–".join(map(_bound, entry.range)),
             "higher" if entry.higher_is_better else "lower",
             entry.weights or "–",
-            entry.about,
-            "yes" if (lacking := missing(entry)) is None else f"no: {lacking}",
+            entry.licence or _UNDECLARED,
+            "yes" if (steps := lacking(entry)) is None else f"no: {steps}",
         )
         for entry in entries
     )
-    return make_table(headers, rows, left=headers, whole=headers[:5])
+    table = make_table(headers, rows, left=headers, whole=(*headers[:2], *headers[3:5]))
+    for place, width in _WIDTHS.items():
+        table.columns[place].width = width
+    return table
 
 
 def method_rows() -> dict[str, list[dict[str, Any]]]:

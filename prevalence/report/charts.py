@@ -107,6 +107,7 @@ def _covered(contents: Contents) -> bool:
 def _systems(contents: Contents) -> Figure:
     lines = [line for line in contents.systems if line.statistics and line.statistics.summaries]
     height = max(2.0, 1.1 + 0.34 * len(lines))
+    ends: set[str] = set()
     figure, (axis, *_) = panel_grid(1, (6.0, height))
     for place, line in enumerate(lines):
         statistics = line.statistics
@@ -120,7 +121,8 @@ def _systems(contents: Contents) -> Figure:
         for number, end in enumerate(("floor", "ceiling"), start=1):
             if end in line.means:
                 axis.plot(line.means[end], place, MARKERS[number], color=colour_of(number),
-                          markersize=5, label=end if named else None)  # fmt: skip
+                          markersize=5, label=None if end in ends else end)  # fmt: skip
+                ends.add(end)
     axis.set_yticks(range(len(lines)), [axis_label(line.name) for line in lines])
     axis.set_ylim(len(lines) - 0.5, -0.5)
     axis.set_xlim(0, None)

@@ -17,12 +17,16 @@ from prevalence.errors import InputError
 from prevalence.records import Product, ScoredSummary, input_digest
 from prevalence.report.systems import SystemComparison, SystemStatistics, SystemTable
 from prevalence.report.text import inert
+from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED, ProductScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from prevalence.report.standings import Standing
+
 __all__ = [
+    "REFERENCES",
     "Contents",
     "ReportProduct",
     "ReportReview",
@@ -37,6 +41,9 @@ SUPPORTS, CONTRADICTS, SILENT, NOT_ASKED = "scn-"
 
 DOUBT = 1.5
 """A cell is doubtful when its odds are within this factor of those of the threshold."""
+
+REFERENCES: Mapping[str, str] = {"floor": "random", "ceiling": "greedy"}
+"""Systems, as ``prevalence summarize`` names them, whose mean is the floor or ceiling of others."""
 
 _REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
 """What a judge's rows say of its replies."""
@@ -147,14 +154,18 @@ class SystemLine(NamedTuple):
     """A system's line at the top.
 
     Attributes:
-        statistics: of its prevalence rows; None without any.
         name: the system's.
-        versus_best: compared with the best system; None for that one.
-        means: mean of every further figure that its rows carry, by name.
+        statistics: of its prevalence rows; None without any.
+        standing: its group, and how far it lies behind the best system; None without a second
+            system to compare with.
+        versus_best: the same difference with its p; None for the best system.
+        means: mean of every further figure that its rows carry, by name; ``floor`` and ``ceiling``
+            are of the systems in :data:`REFERENCES` where the rows have none.
     """
 
     name: str
     statistics: SystemStatistics | None
+    standing: Standing | None
     versus_best: SystemComparison | None
     means: Mapping[str, float]
 
@@ -252,6 +263,7 @@ class Contents:
         """The systems, the best by prevalence first, those without any last."""
         statistics = {line.system: line for line in self.table.statistics()}
         versus = self._versus_best(statistics)
+        places = self._standings()
 
         def order(name: str) -> float:
             entry = statistics.get(name)
@@ -261,8 +273,10 @@ class Contents:
             SystemLine(
                 name,
                 statistics.get(name),
+                places.get(name),
                 versus.get(name),
-                {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()},
+                self._references(name)
+                | {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()},
             )
             for name in sorted(self._values, key=order)
         ]
@@ -276,6 +290,27 @@ class Contents:
     def figures(self) -> list[str]:
         """Names of the figures beside prevalence that any system has."""
         return list(dict.fromkeys(name for found in self._values.values() for name in found))
+
+    def _standings(self) -> dict[str, Standing]:
+        from prevalence.report.standings import standings
+
+        found = standings(self.table, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED)
+        return {entry.system: entry for entry in found} if len(found) > 1 else {}
+
+    def _references(self, name: str) -> dict[str, float]:
+        """What the systems that bound a score reach on the products of this system."""
+        if name not in self.table.systems:
+            return {}
+        own = self.table.product_scores(name).counts > 0
+        found = {}
+        for figure, system in REFERENCES.items():
+            if system not in self.table.systems or name in REFERENCES.values():
+                continue
+            scores = self.table.product_scores(system)
+            mean = ProductScores(scores.sums[own], scores.counts[own]).mean
+            if not math.isnan(mean):
+                found[figure] = mean
+        return found
 
     def _versus_best(
         self, statistics: Mapping[str, SystemStatistics]

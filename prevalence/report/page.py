@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.report.contents import NOT_ASKED
+from prevalence.report.standings import behind_figures
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         SystemLine,
     )
 
-__all__ = ["KINDS", "LARGE", "Page", "PageLink", "Plot", "render", "split_pages"]
+__all__ = ["KINDS", "LARGE", "Page", "PageLink", "Plot", "ProductLink", "render", "split_pages"]
 
 LARGE = 15_000_000
 """Bytes above which a page is slow to open and hard to send."""
@@ -58,6 +59,14 @@ class Plot(NamedTuple):
         return f"data:image/{self.kind};base64,{base64.b64encode(self.image).decode()}"
 
 
+class ProductLink(NamedTuple):
+    """Where a product stands in a folder of pages."""
+
+    name: str
+    address: str
+    faults: int
+
+
 class PageLink(NamedTuple):
     """A page of a folder of pages."""
 
@@ -75,6 +84,7 @@ class Page:
         products: those that it details; None for all, the worst first.
         summary: whether it has the systems table and what stands with it.
         links: to the other pages.
+        directory: of the products on them.
         plots: pictures.
     """
 
@@ -82,6 +92,7 @@ class Page:
     products: Sequence[ReportProduct] | None = None
     summary: bool = True
     links: Sequence[PageLink] = ()
+    directory: Sequence[ProductLink] = ()
     plots: Sequence[Plot] = ()
 
 
@@ -101,6 +112,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
     return _environment().get_template("report.html").render(
         title=one_line(page.title),
         pages=page.links,
+        directory=page.directory,
         plots=page.plots,
         counts=_counts(contents),
         systems=lines,
@@ -108,6 +120,8 @@ def render(contents: Contents, page: Page | None = None) -> str:
         left_away=_left_away(len(contents.products), len(products)) if not page.links else "",
         kinds=_kinds(products),
         products=_shown_products(contents, products, order),
+        ratings=_ratings(products),
+        found=_found(products),
         signatures=contents.signatures,
         footer="Made by prevalence. This file asks nothing of a network.",
         # These go in unescaped: two files of the package, and JSON that has no "<" left.
@@ -124,7 +138,8 @@ def render(contents: Contents, page: Page | None = None) -> str:
 
 _NO_SUMMARY: dict[str, Any] = {
     "facts": (), "columns": (), "further": (), "calibrations": (), "duels": (), "correlations": (),
-    "failures": (), "top": "", "axis": None, "has_floor": False, "has_ceiling": False,
+    "failures": (), "top": "", "axis": None, "has_pairs": False, "has_floor": False,
+    "has_ceiling": False,
 }  # fmt: skip
 
 
@@ -192,6 +207,7 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
             if isinstance(row.get("value"), int | float)
         ],
         "failures": contents.failures,
+        "has_pairs": any(line.standing for line in lines),
         "has_floor": any("floor" in line.means for line in lines),
         "has_ceiling": any("ceiling" in line.means for line in lines),
     }  # fmt: skip
@@ -208,7 +224,7 @@ def _further(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
     ]
 
 
-_OWN = ("soft_prevalence", "ceiling_share")
+_OWN = ("soft_prevalence", "floor", "ceiling", "ceiling_share")
 """Figures that have a column in the systems table."""
 
 
@@ -227,7 +243,15 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
         known("prevalence", lambda s: _places(s.prevalence)),
         known("95% interval", lambda s: (s.interval and
               f"{_places(s.interval.low)}–{_places(s.interval.high)}") or ""),
-        of("vs best", _versus, "difference to the best system, and p of equal means"),
+        of("group", lambda line: str(line.standing.group) if line.standing else "",
+           "systems of one group are not told apart"),
+        of("behind the best", _behind, "paired over products, with its 95% interval"),
+        of("detectable", lambda line: _behind_figure(line, 2),
+           "the least difference found 4 times in 5 with so many products"),
+        of("p", _p_value, "of equal means, two-sided, by a paired bootstrap test"),
+        of("floor", lambda line: _places(line.means.get("floor")), "mean of the system random"),
+        of("ceiling", lambda line: _places(line.means.get("ceiling")),
+           "what greedy construction reaches"),
         of("of ceiling", lambda line: _share(line.means.get("ceiling_share"))),
         of("soft", lambda line: _places(line.means.get("soft_prevalence"))),
         known("summaries", lambda s: f"{s.summaries:,}"),
@@ -241,15 +265,20 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
     ]  # fmt: skip
 
 
-def _versus(line: SystemLine) -> str:
-    pair = line.versus_best
-    if pair is None:
+def _behind(line: SystemLine) -> str:
+    return f"{_behind_figure(line, 0)} {_behind_figure(line, 1)}".strip().removesuffix(" –")
+
+
+def _behind_figure(line: SystemLine, place: int) -> str:
+    """A figure of the console's standings."""
+    if line.standing is None:
         return ""
-    p = pair.p_values["bootstrap"]
-    shown = f"{pair.difference:+.3f}".replace("-", "−")
-    if math.isnan(p):
-        return shown
-    return f"{shown} (p {'< .001' if p < 0.001 else '= ' + f'{p:.3f}'[1:] if p < 1 else '= 1'})"
+    return behind_figures(line.standing.behind)[place].replace("-", "−")
+
+
+def _p_value(line: SystemLine) -> str:
+    p = math.nan if line.versus_best is None else line.versus_best.p_values["bootstrap"]
+    return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}"[1:] if p < 1 else "1"
 
 
 class _Fact(NamedTuple):
@@ -364,6 +393,19 @@ def _kinds(products: Sequence[ReportProduct]) -> list[dict[str, Any]]:
     return [{"name": kind, "count": f"{count:,}"} for kind, count in counts.items() if count]
 
 
+def _ratings(products: Sequence[ReportProduct]) -> list[str]:
+    """Ratings that any review has, as the filter offers them."""
+    found = {review.rating for product in products for review in product.reviews}
+    return [repr(rating).removesuffix(".0") for rating in sorted(r for r in found if r is not None)]
+
+
+def _found(products: Sequence[ReportProduct]) -> str:
+    """What the filters say before any is chosen."""
+    summaries = (summary for product in products for summary in product.summaries.values())
+    sentences = sum(len(summary.sentences) for summary in summaries)
+    return f"{sentences:,} sentences, {len(products):,} products"
+
+
 def _shown_products(
     contents: Contents, products: Sequence[ReportProduct], order: Sequence[str]
 ) -> list[dict[str, Any]]:
@@ -429,7 +471,10 @@ def _anchor(name: str) -> str:
 
 
 def _data(products: Sequence[ReportProduct], order: Sequence[str]) -> str:
-    """Texts of reviews once, a letter a decision, two digits of base 64 a probability."""
+    """Texts of reviews once, a letter a decision, two digits of base 64 a probability.
+
+    One JSON value whose lines can be parsed one by one: the texts, then each product.
+    """
     texts: dict[str, int] = {}
     packed = [
         {
@@ -441,9 +486,13 @@ def _data(products: Sequence[ReportProduct], order: Sequence[str]) -> str:
         }
         for product in products
     ]
-    whole = {"texts": list(texts), "products": packed}
-    data = json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    lines = ",\n".join(_json(product) for product in packed)
+    data = f'{{"texts":\n{_json(list(texts))},\n"products":[\n{lines}\n]}}'
     return data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _packed(summary: ReportSummary, product: ReportProduct) -> dict[str, Any]:
@@ -536,7 +585,13 @@ def split_pages(
     def links(here: str) -> list[PageLink]:
         return [PageLink(name, file, file == here) for name, file in names]
 
-    first = Page(title=title, products=(), links=links("index.html"), plots=plots)
+    directory = [
+        ProductLink(product.name or product.id, f"{file}#{_anchor(product.id)}", product.faults)
+        for (_, file), part in zip(names[1:], parts, strict=True)
+        for product in part
+    ]
+    here = links("index.html")
+    first = Page(title=title, products=(), links=here, directory=directory, plots=plots)
     pages = [("index.html", first)]
     for (_, file), part in zip(names[1:], parts, strict=True):
         pages.append((file, Page(title=title, products=part, summary=False, links=links(file))))

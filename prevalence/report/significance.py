@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from prevalence.errors import ConfigurationError
 from prevalence.meta.levels import correlate_many
 from prevalence.meta.significance import (
     compare_groups,
@@ -86,6 +87,7 @@ class _Sheets(NamedTuple):
 
     def all(self, pairs: Sequence[Pairing]) -> Iterator[Sheet]:
         sampled = [pair for pair in pairs if pair.metric in self.table.samples]
+        self._check_sizes([self.table.samples[pair.metric].shape[2] for pair in sampled])
         if sampled:
             for level in self.printer.convention.levels:
                 for kind in self.printer.convention.kinds:
@@ -95,9 +97,16 @@ class _Sheets(NamedTuple):
         if self.options.normality:
             yield self.normality()
 
+    def _check_sizes(self, samples: Sequence[int]) -> None:
+        most, asked = max(samples, default=0), max(self.options.sizes or [0])
+        if asked > most:
+            raise ConfigurationError(
+                f"sizes: {asked} samples of a score are asked for, and there are at most {most}"
+            )
+
     def by_samples(self, pairs: Sequence[Pairing], level: Level, kind: Kind) -> Sheet:
         most = max(self.table.samples[pair.metric].shape[2] for pair in pairs)
-        sizes = [size for size in self.options.sizes or _round_sizes(most) if size <= most]
+        sizes = list(self.options.sizes or _round_sizes(most))
         rows = []
         for pair in pairs:
             samples = self.table.samples[pair.metric]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from prevalence.report.systems import SystemTable
 
-__all__ = ["Standing", "standings", "standings_table"]
+__all__ = ["Standing", "behind_figures", "standings", "standings_table"]
 
 
 class Standing(NamedTuple):
@@ -56,7 +56,9 @@ def standings(table: SystemTable, *, resamples: int, seed: int) -> list[Standing
 
 def standings_table(found: Sequence[Standing]) -> RenderableType:
     """Differences from the best system, with a line that says what the numbers are."""
-    rows = [(str(entry.group), plain(entry.system), *_behind(entry.behind)) for entry in found]
+    rows = [
+        (str(entry.group), plain(entry.system), *behind_figures(entry.behind)) for entry in found
+    ]
     headers = ("group", "system", "behind the best", "95% interval", "detectable", "products")
     note = (
         "paired over products; systems of one group are not told apart; detectable: the least "
@@ -65,7 +67,8 @@ def standings_table(found: Sequence[Standing]) -> RenderableType:
     return Group(make_table(headers, rows, left=("system",)), Text(note, "dim"))
 
 
-def _behind(difference: PairedDifference | None) -> tuple[str, str, str, str]:
+def behind_figures(difference: PairedDifference | None) -> tuple[str, str, str, str]:
+    """The difference behind the best, its interval, what is detectable, and products, as shown."""
     if difference is None:
         return "", "", "", ""
     low_high = difference.interval

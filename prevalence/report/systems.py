@@ -54,7 +54,7 @@ class SystemStatistics:
         self_contradicting: share of its sentences that an earlier one contradicts, likewise.
         corrected: prevalence corrected for the scorer's error rates, or None.
         corrected_interval: its 95% interval, over products and over the judgments that the rates
-            come from.
+            come from; None with fewer than two products.
         profile: mean over its summaries of each figure of their profiles that is known of some.
             ``polarity_distance`` is half the sum of the root mean square and the mean absolute
             distance; ``coverage_parity`` the mean over groups of the distance from its product's
@@ -258,16 +258,18 @@ class SystemTable:
             return found
         scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.counting))
         used = scores.counts > 0
+        # One product says nothing of others, whatever is known of the rates.
+        interval = None if found.interval is None else corrected_interval(
+            scores.sums[used] / scores.counts[used], most.sums[used] / most.counts[used],
+            rates, resamples=resamples, seed=seed,
+        )  # fmt: skip
         return replace(
             found,
             corrected=corrected_share(
                 scores.mean, rates.sensitivity, rates.specificity, most=most.mean
             ),
-            corrected_interval=corrected_interval(
-                scores.sums[used] / scores.counts[used], most.sums[used] / most.counts[used],
-                rates, resamples=resamples, seed=seed,
-            ),
-        )  # fmt: skip
+            corrected_interval=interval,
+        )
 
     def compare(
         self,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
-from prevalence.records import Passage
+from prevalence.records import SHOWN_DECIMALS, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -89,8 +89,8 @@ class PassageSearch:
             start=parts[best].start,
             end=parts[best].end,
             text=parts[best].text,
-            entailment=round(float(answers.entailment[best]), _PLACES),
-            contradiction=None if against is None else round(against, _PLACES),
+            entailment=round(float(answers.entailment[best]), SHOWN_DECIMALS),
+            contradiction=None if against is None else round(against, SHOWN_DECIMALS),
         )
 
     def _sentences(self, review: str) -> tuple[Sentence, ...]:
@@ -98,7 +98,3 @@ class PassageSearch:
         if review not in self._cut:
             self._cut[review] = self.splitter(review)
         return self._cut[review]
-
-
-_PLACES = 4
-"""Decimals of a passage's probabilities: they are shown, and decide nothing."""

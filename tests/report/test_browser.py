@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from prevalence.cli.report import write_report
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report.contents import Contents
 from prevalence.report.page import render
@@ -32,18 +33,20 @@ def browser():
         chromium.close()
 
 
+def contents_of(rows, records=()):
+    contents = Contents()
+    for one in rows:
+        contents.add(one)
+    contents.attach(records)
+    return contents
+
+
 @pytest.fixture
-def show(browser, tmp_path):
-    """Opens a page of rows and records; afterwards it must have asked for and said nothing."""
+def visit(browser):
+    """Opens a page; afterwards only it and pages beside it were asked for, and nothing was said."""
     contexts, said = [], []
 
-    def opened(rows, records=(), *, fragment="", width=1280, **options):
-        contents = Contents()
-        for one in rows:
-            contents.add(one)
-        contents.attach(records)
-        path = tmp_path / "report.html"
-        path.write_text(render(contents), encoding="utf-8")
+    def opened(path, *, fragment="", width=1280, **options):
         context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
@@ -51,15 +54,27 @@ def show(browser, tmp_path):
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: said.append(dialog.message))
-        own = path.as_uri()
-        page.on("request", lambda r: None if r.url.partition("#")[0] == own else said.append(r.url))
-        page.goto(own + fragment)
+        own = {one.as_uri() for one in path.parent.glob("*.html")}
+        page.on("request", lambda r: None if r.url.partition("#")[0] in own else said.append(r.url))
+        page.goto(path.as_uri() + fragment)
         return page
 
     yield opened
     for context in contexts:
         context.close()
     assert said == []
+
+
+@pytest.fixture
+def show(visit, tmp_path):
+    """Opens the page of rows and records."""
+
+    def opened(rows, records=(), **options):
+        path = tmp_path / "report.html"
+        path.write_text(render(contents_of(rows, records)), encoding="utf-8")
+        return visit(path, **options)
+
+    return opened
 
 
 @pytest.fixture
@@ -228,6 +243,40 @@ def test_a_link_leads_to_its_sentence(show, lamp):
     page.wait_for_selector('[id="p2/bad/0"].here:visible')
     link = page.locator('[id="p2/bad/0"] a.link')
     assert link.get_attribute("href") == "#p2/bad/0"
+
+
+def test_a_folder_of_pages_links_from_page_to_page(visit, lamp, tmp_path):
+    folder = tmp_path / "pages"
+    write_report(contents_of(*lamp), folder, pages=1, quiet=True)
+    page = visit(folder / "index.html")
+    assert page.locator(".product").count() == 0
+    assert "0.833" in page.inner_text("table.systems")
+    page.get_by_role("link", name="desk lamp").click()
+    product = page.locator('[id="p%2F1"]')
+    playwright.expect(product).to_be_in_viewport(timeout=PATIENCE)
+    assert page.url.endswith("/page-1.html#p%2F1")
+    page.get_by_role("link", name="2", exact=True).click()
+    page.wait_for_url("**/page-2.html")
+    assert visible_rows(page) == ["p2/good/0", "p2/bad/0"]
+    page.evaluate("location.href = 'page-1.html#p%2F1/bad/3'")
+    row = page.locator("tr.here")
+    playwright.expect(row).to_be_in_viewport(timeout=PATIENCE)
+    assert row.get_attribute("id") == "p%2F1/bad/3"
+    assert row.locator("button.cell").count() == 3
+
+
+def test_a_limit_shows_the_worst_products_and_counts_all(visit, lamp, tmp_path):
+    path = tmp_path / "report.html"
+    write_report(contents_of(*lamp), path, limit=1, quiet=True)
+    page = visit(path, fragment="#p2/bad/0")
+    assert page.locator(".product").evaluate_all("all => all.map(one => one.id)") == ["p%2F1"]
+    assert "1 of 2 products are shown" in page.inner_text("main")
+    # 5/6 is the mean of the better system over both products.
+    assert "0.833" in page.inner_text("table.systems")
+    assert page.inner_text("#found") == "5 sentences, 1 products"
+    assert page.locator("tr.here").count() == 0
+    page.click("button[data-kind=unsupported]")
+    assert visible_rows(page) == ["p%2F1/bad/3"]
 
 
 def test_cells_are_drawn_when_their_product_comes_into_view(show, row, sentence):

@@ -59,6 +59,32 @@ def test_systems_are_ordered_and_compared_with_the_best(rows):
     assert good.versus_best is None
     assert bad.statistics.prevalence == pytest.approx(5 / 24)
     assert bad.versus_best.difference == pytest.approx(-15 / 24)
+    assert (good.standing.group, good.standing.behind) == (1, None)
+    # The two products differ by 2/3 - 1/12 and by 1 - 1/3.
+    assert (bad.standing.group, bad.standing.behind.products) == (2, 2)
+    assert bad.standing.behind.interval.low == pytest.approx(7 / 12)
+    assert bad.standing.behind.interval.high == pytest.approx(2 / 3)
+
+
+def test_systems_named_random_and_greedy_are_floor_and_ceiling(row, sentence):
+    rows = [
+        row("p1", "random", [sentence("a", [])]),
+        row("p2", "random", [sentence("a", [0, 1, 2])]),
+        row("p1", "greedy", [sentence("a", [0, 1])]),
+        row("p1", "mine", [sentence("a", [0])]),
+        row("p2", "ours", [sentence("a", [0, 1])], ceiling=0.75),
+        row("p2", "none", [], prevalence=None, error="bad"),
+    ]
+    means = {line.name: line.means for line in filled(rows).systems}
+    # Compared on the system's own products: random has 0 on p1 and 1 on p2, greedy nothing on p2.
+    assert means["mine"] == {"floor": 0.0, "ceiling": pytest.approx(2 / 3)}
+    assert means["ours"] == {"floor": 1.0, "ceiling": 0.75}
+    assert means["random"] == means["greedy"] == means["none"] == {}
+
+
+def test_one_system_has_no_standing(row, sentence):
+    (only,) = filled([row("p1", "s", [sentence("a", [0])])]).systems
+    assert only.standing is None
 
 
 def test_failures_come_first_and_then_the_most_faults(rows):

@@ -57,7 +57,8 @@ def test_it_holds_systems_sentences_and_counts_without_a_script(rows):
     text = " ".join("".join(Reader(page_of(rows)).text).split())
     assert "good" in text
     assert "0.833" in text
-    assert "−0.625 (p" in text
+    # 5/6 − 5/24 on the mean; 2/3 − 1/12 and 1 − 1/3 on the two products.
+    assert "0.625 [0.583, 0.667]" in text
     assert "It is bright.1/3 1 against" in text
     assert "Very bright. repeats sentence 1–" in text
 
@@ -125,6 +126,20 @@ def test_reviews_are_stored_once_and_decisions_packed(rows):
     assert product["s"][0]["t"] == 0.5
 
 
+def test_data_can_be_parsed_line_by_line(rows, row, sentence):
+    reviews = (Review("a\nb", None, {"rating": 4.5}), Review("c", None, {"rating": 2}))
+    record = Product("p/1", reviews, (Summary("good", "It is bright."),))
+    digest = input_digest(record, record.summaries[0])
+    html = page_of([{**rows[0], "input_digest": digest}, *rows[1:]], [record])
+    lines = Reader(html).raw["script"][0].split("\n")
+    assert json.loads(lines[1].removesuffix(",")) == ["a\nb", "c"]
+    products = [json.loads(line.removesuffix(",")) for line in lines[3:5]]
+    assert products == data_of(html)["products"]
+    assert lines[5:] == ["]}"]
+    assert "<option>2</option><option>4.5</option>" in html
+    assert data_of(page_of([{"scorer": "x", "dev": {}}])) == {"texts": [], "products": []}
+
+
 def test_offsets_of_passages_count_as_scripts_do(row, sentence):
     # The face takes two of the units that scripts count.
     text = "\N{GRINNING FACE} bright."
@@ -167,6 +182,10 @@ def test_pages_hold_every_product_once_and_link_to_each_other(rows):
     assert [len(data_of(text)["products"]) for text in html.values()] == [0, 1, 1]
     assert "p%2F1/bad/0" in Reader(html["page-1.html"]).ids
     assert 'href="page-2.html"' in html["page-1.html"]
+    # Of the sentences about p/1 one is contradicted and one has no support.
+    links = [(one.name, one.address, one.faults) for one in pages[0][1].directory]
+    assert links == [("p/1", "page-1.html#p%2F1", 2), ("p2", "page-2.html#p2", 0)]
+    assert 'href="page-1.html#p%2F1"' in html["index.html"]
     assert "0.833" in html["index.html"]
 
 

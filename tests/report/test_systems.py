@@ -10,6 +10,7 @@ import pytest
 
 from prevalence.records import ScoredSentence, ScoredSummary
 from prevalence.report.systems import RESAMPLES, SystemTable
+from prevalence.stats.correction import ErrorRates
 
 
 def sentence(text: str = "Warm boots.", **fields: Any) -> ScoredSentence:
@@ -142,3 +143,15 @@ def test_comparison_is_seeded() -> None:
     assert one == same
     assert one.difference == other.difference
     assert one.p_values != other.p_values
+
+
+def test_a_corrected_score_has_an_interval_where_the_plain_one_has() -> None:
+    rates = ErrorRates(((8, 2, 9, 1), (7, 3, 10, 0)), threshold=0.5)
+    one = filled(row("p1", "s", 0.5, sentence()), row("p1", "s", 0.75, sentence()))
+    two = filled(row("p1", "s", 0.5, sentence()), row("p2", "s", 0.75, sentence()))
+    single, several = (table.statistics(error_rates=rates)[0] for table in (one, two))
+    assert (single.interval, single.corrected_interval) == (None, None)
+    assert several.interval is not None
+    assert several.corrected_interval is not None
+    # (.625 - .05) / (.75 + .95 - 1)
+    assert single.corrected == several.corrected == pytest.approx(0.575 / 0.7)

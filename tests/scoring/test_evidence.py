@@ -59,7 +59,9 @@ def test_evidence_changes_neither_scores_nor_counts(fake_scorer, product):
         for asked in (False, True)
     )
     first, second = next(plain.run([product])), next(told.run([product]))
-    assert first.sentences == tuple(replace(s, evidence=None) for s in second.sentences)
+    assert first.sentences == tuple(
+        replace(s, evidence=None, contradiction=None) for s in second.sentences
+    )
     assert plain.counts == told.counts
     assert "|evidence:sentence|" in second.signature
     assert "evidence" not in first.signature
@@ -81,6 +83,8 @@ def test_only_decided_reviews_are_asked_again(fake_scorer):
         (e.review, e.text, e.entailment, e.contradiction) for e in row.sentences[0].evidence
     ]
     assert passages == [(0, "Warm boots.", 0.8, 0.0), (1, "Cold.", 0.0, 0.9)]
+    # Of the whole reviews, the silent one too.
+    assert row.sentences[0].contradiction == (0.0, 0.7, 0.0)
     assert ("Red.", "Warm.") not in scorer.asked
 
 
@@ -99,3 +103,18 @@ def test_reviews_outside_a_restriction_keep_their_places(fake_scorer):
     options = ScoringOptions(evidence=True, reviews_where="text has soft")
     row = next(Engine(scorer, options).run([product]))
     assert [(e.review, e.text) for e in row.sentences[0].evidence] == [(1, "Warm.")]
+    assert row.sentences[0].contradiction == (None, 0.0)
+
+
+def test_no_contradiction_without_evidence_or_without_that_class(fake_scorer):
+    product = Product("p", (Review("Warm."),), (Summary("s", "Warm. Warm."),))
+    scorer = fake_scorer({("Warm.", "Warm."): (0.9, 0.0)})
+    plain = next(Engine(scorer, ScoringOptions()).run([product]))
+    assert "contradiction" not in plain.to_json()["sentences"][0]
+    told = next(Engine(scorer, ScoringOptions(evidence=True)).run([product]))
+    assert told.to_json()["sentences"][0]["contradiction"] == [0.0]
+    # The second sentence repeats the first, so no review was asked about it.
+    assert told.sentences[1].contradiction is None
+    two = fake_scorer({("Warm.", "Warm."): (0.9, 0.0)}, three_way=False)
+    row = next(Engine(two, ScoringOptions(evidence=True)).run([product]))
+    assert row.sentences[0].contradiction is None

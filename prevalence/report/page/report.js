@@ -2,7 +2,18 @@
 // The page is whole without this script. It adds the cells of a product when that comes into view,
 // the panel with a review, and the filters. Texts only ever become text nodes.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  // Line 1 holds the texts of reviews, line 3 and on a product each; they are parsed when needed.
+  const lines = document.getElementById("data").textContent.split("\n");
+  const parsed = new Map();
+  const line = (number) => {
+    if (!parsed.has(number)) {
+      const text = lines[number];
+      parsed.set(number, JSON.parse(text.endsWith(",") ? text.slice(0, -1) : text));
+    }
+    return parsed.get(number);
+  };
+  const textOf = (review) => line(1)[review[0]];
+  const productOf = (section) => line(3 + Number(section.dataset.p));
   const main = document.querySelector("main");
   const products = [...document.querySelectorAll(".product")];
   const panel = document.getElementById("panel");
@@ -31,7 +42,7 @@
   const state = (letter) => STATES[letter.toLowerCase()];
   const isDoubtful = (letter) => letter !== letter.toLowerCase();
 
-  const reviewsOf = (section) => data.products[section.dataset.p].r;
+  const reviewsOf = (section) => productOf(section).r;
   const named = (review, place) =>
     `review ${place}` + (review && review[1] ? ` (${review[1]})` : "") +
     (review && review[2] !== null && review[2] !== undefined ? `, rated ${review[2]}` : "");
@@ -67,7 +78,7 @@
   const enhance = (section) => {
     if (section.dataset.done) return;
     section.dataset.done = "yes";
-    const product = data.products[section.dataset.p];
+    const product = productOf(section);
     section.querySelectorAll("article").forEach((article, number) => {
       const table = article.querySelector(".matrix");
       if (!table) return;
@@ -84,7 +95,7 @@
       const first = table.querySelector("button.cell");
       if (first) first.tabIndex = 0;
     });
-    dim(section);
+    if (chosen.rating) dim(section);
   };
 
   const watcher = new IntersectionObserver((entries) => {
@@ -139,7 +150,7 @@
       }
       return quote;
     }
-    const text = data.texts[review[0]];
+    const text = textOf(review);
     if (!passage) {
       quote.append(text);
       return quote;
@@ -152,8 +163,8 @@
 
   const excerpt = (product, passage, place) => {
     const review = product.r[place];
-    if (passage) return review ? data.texts[review[0]].slice(passage[2], passage[3]) : passage[6] || "";
-    const text = review ? data.texts[review[0]] : "";
+    if (passage) return review ? textOf(review).slice(passage[2], passage[3]) : passage[6] || "";
+    const text = review ? textOf(review) : "";
     return text.length > 120 ? `${text.slice(0, 120)}…` : text;
   };
 
@@ -175,7 +186,7 @@
   const open = (article, k, place, from) => {
     opener = from;
     const section = article.closest(".product");
-    const product = data.products[section.dataset.p];
+    const product = productOf(section);
     const summary = product.s[[...section.querySelectorAll("article")].indexOf(article)];
     const text = article.querySelectorAll("tbody tr")[k].querySelector("th bdi").textContent;
     const show = (chosen) => {
@@ -222,46 +233,36 @@
   document.querySelectorAll(".scripted").forEach((node) => { node.hidden = false; });
   const chosen = { kinds: new Set(), text: "", rating: "", first: "", second: "" };
 
-  const ratings = new Set();
-  data.products.forEach((product) => product.r.forEach((review) => {
-    if (review[2] !== null && review[2] !== undefined) ratings.add(review[2]);
-  }));
-  if (ratings.size) {
-    at("rated").hidden = false;
-    [...ratings].sort((a, b) => a - b).forEach((value) => at("rating").append(make("option", {}, value)));
-  }
-
   let lower = null;
   const hasText = (section, text) => {
-    lower = lower || data.texts.map((one) => one.toLowerCase());
+    lower = lower || line(1).map((one) => one.toLowerCase());
     return section.querySelector("h3").textContent.toLowerCase().includes(text) ||
       reviewsOf(section).some((review) => lower[review[0]].includes(text));
   };
+  const isRated = (review) => Boolean(review) && review[2] === Number(chosen.rating);
   const rated = (product, cells) => [...cells].some((letter, place) =>
-    product.r[place] && String(product.r[place][2]) === chosen.rating &&
-    "sc".includes(letter.toLowerCase()));
+    isRated(product.r[place]) && "sc".includes(letter.toLowerCase()));
 
   const dim = (section) => {
     const reviews = reviewsOf(section);
     section.querySelectorAll("button.cell").forEach((cell) => {
-      const review = reviews[cell.dataset.c];
-      cell.classList.toggle("off", Boolean(chosen.rating) &&
-        !(review && String(review[2]) === chosen.rating));
+      cell.classList.toggle("off", Boolean(chosen.rating) && !isRated(reviews[cell.dataset.c]));
     });
   };
 
-  const filterArticle = (article, product, summary, whole) => {
+  const filterArticle = (article, number, whole) => {
     const system = article.dataset.system;
     const wanted = (!chosen.first && !chosen.second) ||
       system === chosen.first || system === chosen.second;
     if (!wanted) return [0, false];
+    const product = chosen.rating ? productOf(article.closest(".product")) : null;
     const failed = chosen.kinds.has("failed") && article.classList.contains("failed");
     let left = 0;
     article.querySelectorAll("tbody tr").forEach((row, k) => {
       const kinds = (row.dataset.k || "").split(" ");
       const fits = (!chosen.kinds.size || kinds.some((kind) => chosen.kinds.has(kind))) &&
         (whole || !chosen.text || row.textContent.toLowerCase().includes(chosen.text)) &&
-        (!chosen.rating || rated(product, summary.d[k]));
+        (!product || rated(product, product.s[number].d[k]));
       row.hidden = !fits;
       left += fits;
     });
@@ -279,11 +280,10 @@
     let seen = 0;
     main.classList.toggle("pair", Boolean(chosen.first && chosen.second));
     for (const section of products) {
-      const product = data.products[section.dataset.p];
       const whole = Boolean(chosen.text) && hasText(section, chosen.text);
       let any = false;
       section.querySelectorAll("article").forEach((article, number) => {
-        const [left, visible] = filterArticle(article, product, product.s[number], whole);
+        const [left, visible] = filterArticle(article, number, whole);
         article.hidden = !visible;
         sentences += visible ? left : 0;
         any = any || visible;
@@ -345,6 +345,5 @@
     requestAnimationFrame(() => requestAnimationFrame(show));
   };
   window.addEventListener("hashchange", follow);
-  tell(document.querySelectorAll(".matrix tbody tr").length, products.length);
   follow();
 })();
