@@ -12,6 +12,9 @@ import numpy as np
 from prevalence.baselines.protocol import REVIEWS, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS, comparing
 from prevalence.errors import ConfigurationError
+from prevalence.models.registry import REGISTRY as CHECKPOINTS
+from prevalence.scorers.grammar import Name
+from prevalence.scorers.registry import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from prevalence.scorers.grammar import Spec
     from prevalence.scorers.registry import ScorerOptions
 
-__all__ = ["ENTRIES", "open_conv", "open_zero_shot"]
+__all__ = ["ENTRIES", "open_checker", "open_conv", "open_zero_shot"]
 
 _HERE = "prevalence.baselines.consistency"
 _MODEL = "embedded"
@@ -36,7 +39,7 @@ def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     from prevalence.scorers.summac import ZeroShotScorer
 
     scorer = ZeroShotScorer(
-        open_unit_model(spec.options.get("model", _MODEL), _options(runtime)),
+        open_unit_model(spec.options.get("model", _MODEL), _options(spec, runtime)),
         spec.options.get("granularity", "sentence"),
         over_premise=spec.options.get("over-reviews", "max"),
         over_hypothesis=spec.options.get("over-summary", "mean"),
@@ -59,15 +62,28 @@ def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     asked = {"bins", "classes", "granularity", "aggregate"}
     settings = {key: value for key, value in spec.options.items() if key in asked}
     models = spec.options.get("model", _MODEL).split("+")
-    inners = [open_unit_model(model, _options(runtime)) for model in models]
+    inners = [open_unit_model(model, _options(spec, runtime)) for model in models]
     return _metric(entry, spec, ConvScorer(inners, read_head(head, settings=settings)))
 
 
-def _options(runtime: Runtime) -> ScorerOptions:
+def open_checker(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open a fact-checking encoder."""
+    family = FAMILIES[entry.name]
+    keys = {setting.key for setting in family.settings}
+    parts = tuple((key, value) for key, value in spec.options.items() if key in keys)
+    named = Name(spec.canonical(), entry.name, parts).options(family.settings)
+    return _metric(entry, spec, family.open(named, _options(spec, runtime), entry.name))
+
+
+def _options(spec: Spec, runtime: Runtime) -> ScorerOptions:
     from prevalence.scorers.registry import ScorerOptions
 
+    named = spec.options.get("labels")
     return ScorerOptions(
-        device=runtime.device, dtype=runtime.dtype, batch_tokens=runtime.batch_tokens
+        device=runtime.device,
+        dtype=runtime.dtype,
+        batch_tokens=runtime.batch_tokens,
+        labels=None if named is None else tuple(map(str.strip, named.split(","))),
     )
 
 
@@ -102,15 +118,38 @@ def _metric(entry: Entry, spec: Spec, scorer: PairScorer) -> Metric:
 
 
 def _entry(name: str, about: str, **more: Any) -> Entry:
-    options = {"model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name"}
+    options = {
+        "model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name",
+        "labels=NAMES": "its classes in order, in quotes, where its config does not name them",
+    }
     return Entry(
         name=name,
         about=about,
         needs=(REVIEWS,),
         range=(0.0, 1.0),
-        citation="Laban et al. 2022; the numbers of summac 0.0.4",
+        dimension="faithfulness",
         batchable=True,
-        **{**more, "options": options | more["options"] | AGAINST_OPTIONS},
+        **{
+            "citation": "Laban et al. 2022; the numbers of summac 0.0.4",
+            "licence": "Apache-2.0",
+            **more,
+            "options": options | more["options"] | AGAINST_OPTIONS,
+        },
+    )
+
+
+def _checker(name: str, citation: str, *, licence: str = "see its card") -> Entry:
+    """A fact-checking encoder, whose family of scorers has the same name."""
+    family = FAMILIES[name]
+    default = str(next(each.default for each in family.settings if each.key == "model"))
+    return _entry(
+        name,
+        family.about,
+        factory=f"{_HERE}:open_checker",
+        citation=citation,
+        licence=licence,
+        options={each.spelling: f"{each.about} [{each.default}]" for each in family.settings},
+        weights=f"a checkpoint [{CHECKPOINTS[default].location}]",
     )
 
 
@@ -140,5 +179,9 @@ ENTRIES: tuple[Entry, ...] = (
         },
         weights="an NLI model [embedded] and a head",
     ),
+    _checker("alignscore", "Zha et al. 2023", licence="MIT"),
+    _checker("minicheck", "Tang et al. 2024"),
+    _checker("factcg", "Lei et al. 2025"),
+    _checker("hhem", "Vectara, HHEM 2.1 open", licence="Apache-2.0"),
 )
 """Entries in the order in which they are listed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "NEEDED",
+    "OWN",
     "REFERENCE",
     "REVIEWS",
     "Comparison",
@@ -25,6 +28,11 @@ __all__ = [
 
 Input = Literal["reviews", "reference"]
 """What a metric may read beside the summary."""
+
+NEEDED = "(needed)"
+"""Marks an option that must be given, in what is said of it."""
+OWN = "Apache-2.0, in this package"
+"""Licence of what needs nothing but this package."""
 
 REVIEWS: Input = "reviews"
 REFERENCE: Input = "reference"
@@ -88,8 +96,13 @@ class Entry:
         citation: paper, and the tool whose numbers are reproduced.
         factory: "module:function", imported when the metric is opened; the function takes this
             entry, the checked options and a :class:`Runtime`, and gives a :class:`Metric`.
-        options: option → what it does. ``"refs=RULE"`` takes a value, ``"nostem"`` is a flag.
-        weights: model weights that the metric loads, in words; None for none.
+        options: option → what it does. ``"refs=RULE"`` takes a value, ``"nostem"`` is a flag; what
+            the metric cannot do without says "(needed)".
+        dimension: the quality that its authors propose it for, in a word or two ("faithfulness").
+        weights: model weights that the metric loads, in words, a model that is taken without
+            ``model=`` in brackets ("an encoder [roberta-large]"); None for none.
+        licence: of the weights; without weights of the program or the data that give the values;
+            :data:`OWN` where these are ours.
         packages: import names of what must be installed beyond the package's own requirements.
         extra: the extra that installs them (``pip install prevalence[EXTRA]``).
         check: "module:function" without arguments that says what else is missing (data, a
@@ -106,7 +119,9 @@ class Entry:
     factory: str
     higher_is_better: bool = True
     options: Mapping[str, str] = field(default_factory=dict)
+    dimension: str | None = None
     weights: str | None = None
+    licence: str | None = None
     packages: tuple[str, ...] = ()
     extra: str | None = None
     check: str | None = None
@@ -117,6 +132,16 @@ class Entry:
     def base(self) -> str:
         """The name without the variant's flag."""
         return self.name.partition(":")[0]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that are loaded without ``model=``."""
+        return tuple(re.findall(r"\[([^\[\]]+)\]", self.weights or ""))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Options that must be given, as they are written."""
+        return tuple(option for option, about in self.options.items() if NEEDED in about)
 
     @property
     def reference_free(self) -> bool:

@@ -11,19 +11,36 @@ from prevalence.baselines.generative import catalogue as generative
 from prevalence.baselines.lexical import catalogue as lexical
 from prevalence.baselines.neural import catalogue as neural
 from prevalence.baselines.protocol import Entry, Metric, Runtime
-from prevalence.errors import ConfigurationError, MissingDependencyError
+from prevalence.baselines.questions import catalogue as questions
+from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.scorers.grammar import FLAG, Name, Setting, Spec, split_names
 from prevalence.scorers.options import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["REGISTRY", "files_read", "get", "lookup", "missing", "names", "split_specs"]
+__all__ = [
+    "REGISTRY",
+    "entry_of",
+    "files_read",
+    "get",
+    "lacking",
+    "lookup",
+    "missing",
+    "names",
+    "split_specs",
+]
 
 REGISTRY: dict[str, Entry] = {
     entry.name: entry
     # One line a family: a catalogue is data, and imports nothing heavy.
-    for entries in (lexical.ENTRIES, neural.ENTRIES, generative.ENTRIES, consistency.ENTRIES)
+    for entries in (
+        lexical.ENTRIES,
+        neural.ENTRIES,
+        generative.ENTRIES,
+        questions.ENTRIES,
+        consistency.ENTRIES,
+    )
     for entry in entries
 }
 """Entries by name, in the order in which they are listed."""
@@ -71,6 +88,15 @@ def lookup(name: Name) -> Entry:
     return REGISTRY[found]
 
 
+def entry_of(metric: str) -> Entry:
+    """The entry of a metric's name with its options.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    return lookup(Name.read(metric, of="metric"))
+
+
 def files_read(metric: str) -> list[str]:
     """What a metric's name may name as files and folders, whether or not they are there."""
     from prevalence.scorers import registry as scorers
@@ -94,6 +120,24 @@ def missing(entry: Entry) -> str | None:
     return found
 
 
+def lacking(entry: Entry) -> str | None:
+    """What must be installed, given or fetched before the metric runs here, in words, or None."""
+    given = (f"give {option}" for option in entry.needed)
+    return "; ".join(filter(None, [missing(entry), *given, _to_fetch(entry)])) or None
+
+
+def _to_fetch(entry: Entry) -> str | None:
+    """How to come by the models that are taken without ``model=`` and are not here."""
+    from prevalence.models.checkpoint import is_here
+
+    absent = [model for model in entry.models if not is_here(model)]
+    if not absent:
+        return None
+    other = any(option.startswith("model=") for option in entry.options)
+    fetched = " and ".join(f"hf download {model}" for model in absent)
+    return f"{fetched} or give model=PATH" if other else fetched
+
+
 def get(metric: str, *, runtime: Runtime | None = None, **options: str) -> Metric:
     """Open a metric.
 
@@ -113,10 +157,20 @@ def get(metric: str, *, runtime: Runtime | None = None, **options: str) -> Metri
     name = read._replace(parts=(*read.parts, *more))
     entry = lookup(name)
     spec = Spec(name.head, name.options(_settings(entry)))
-    lacking = missing(entry)
-    if lacking is not None:
-        raise MissingDependencyError(f"{entry.name} needs {lacking}")
-    opened: Metric = _function(entry.factory)(entry, spec, runtime or Runtime())
+    absent = missing(entry)
+    if absent is not None:
+        raise MissingDependencyError(f"{entry.name} needs {absent}")
+    try:
+        opened: Metric = _function(entry.factory)(entry, spec, runtime or Runtime())
+    except ModelError as error:
+        by_model = any(option.startswith("model=") for option in entry.options)
+        steps = _to_fetch(entry) if by_model and "model" not in spec.options else None
+        if steps is None:
+            raise
+        raise ModelError(
+            f"{entry.name} needs {entry.weights}, which is not on this machine, and no hub gave "
+            f"it: {steps}"
+        ) from error
     return opened
 
 

@@ -1,7 +1,7 @@
-"""Throughput of BERTScore and BARTScore beside the bert-score package and a plain loop.
+"""Throughput of metrics with a model beside the original's way of calling it and a plain loop.
 
     python -m benchmarks.baseline_throughput                 # tiny and base size
-    python -m benchmarks.baseline_throughput --sizes tiny
+    python -m benchmarks.baseline_throughput --sizes tiny --metrics bleurt,prism
 
 Both sides run in one process on the same untrained checkpoint, in turns, so that whatever else the
 machine does falls on both. A round is one call on all pairs; the ratio is the other's seconds by
@@ -32,7 +32,8 @@ from prevalence.baselines.neural.vectors import forget
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Size", "bartscore_sides", "bertscore_sides", "build", "measure"]
+__all__ = ["Size", "bartscore_sides", "bertscore_sides", "bleurt_sides", "build", "measure",
+           "prism_sides", "unieval_sides"]  # fmt: skip
 
 TEXTS = ROOT / "prevalence" / "training" / "data" / "review_nli_grouped.jsonl"
 TOLERANCE = 1e-4
@@ -75,20 +76,25 @@ def examples(count: int) -> list[Example]:
 
 
 def build(kind: str, size: Size, folder: Path) -> Path:
-    """An untrained checkpoint: ``encoder`` or ``seq2seq``."""
+    """An untrained checkpoint: encoder, regression, seq2seq, translator or t5."""
     import torch
     import transformers as hf
 
+    if kind in ("translator", "t5"):
+        return _build_with_end(kind, size, folder)
     vocabulary = _vocabulary(size.words)
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     settings = {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": 512}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
     torch.manual_seed(1)
-    if kind == "encoder":
-        network: Any = hf.BertModel(hf.BertConfig(
+    if kind in ("encoder", "regression"):
+        made: Any = hf.BertModel if kind == "encoder" else hf.BertForSequenceClassification
+        config = hf.BertConfig(
             vocab_size=size.words, hidden_size=size.width, num_hidden_layers=2 * size.layers,
             num_attention_heads=size.heads, intermediate_size=4 * size.width,
-        ))  # fmt: skip
+        )  # fmt: skip
+        config.num_labels = 1
+        network: Any = made(config)
     else:
         network = hf.BartForConditionalGeneration(hf.BartConfig(
             vocab_size=size.words, d_model=size.width, encoder_layers=size.layers,
@@ -97,6 +103,53 @@ def build(kind: str, size: Size, folder: Path) -> Path:
             decoder_ffn_dim=4 * size.width, max_position_embeddings=512, pad_token_id=0,
             bos_token_id=2, eos_token_id=3, decoder_start_token_id=3, forced_eos_token_id=None,
         ))  # fmt: skip
+    network.save_pretrained(folder)
+    return folder
+
+
+def _build_with_end(kind: str, size: Size, folder: Path) -> Path:
+    """A translator that spells, or a T5; both end their texts with a token."""
+    import torch
+    import transformers as hf
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    special = ["<s>", "<pad>", "</s>", "<unk>"]
+    settings: dict[str, Any] = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>",
+                "unk_token": "<unk>", "model_max_length": 512}  # fmt: skip
+    torch.manual_seed(1)
+    if kind == "translator":
+        settings |= {"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn",
+                     "additional_special_tokens": ["eng_Latn"]}  # fmt: skip
+        pieces = [*special, "\u2581", *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.,!'"]
+        numbers = {piece: number for number, piece in enumerate(pieces)}
+        made = Tokenizer(models.BPE(numbers, [], unk_token=special[3]))
+        made.pre_tokenizer = pre_tokenizers.Metaspace()
+        network: Any = hf.M2M100ForConditionalGeneration(hf.M2M100Config(
+            vocab_size=size.words, d_model=size.width, encoder_layers=size.layers,
+            decoder_layers=size.layers, encoder_attention_heads=size.heads,
+            decoder_attention_heads=size.heads, encoder_ffn_dim=4 * size.width,
+            decoder_ffn_dim=4 * size.width, max_position_embeddings=512,
+        ))  # fmt: skip
+    else:
+        settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+        pieces = [*dict.fromkeys([*special, "yes", "no", *_vocabulary(size.words - 6)])]
+        numbers = {piece: number for number, piece in enumerate(pieces)}
+        made = Tokenizer(models.WordLevel(numbers, unk_token=special[3]))
+        made.normalizer = normalizers.Lowercase()
+        made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        made.post_processor = processors.TemplateProcessing(
+            single="$A </s>", special_tokens=[("</s>", 2)]
+        )
+        config = hf.T5Config(
+            vocab_size=size.words, d_model=size.width, d_kv=size.width // size.heads,
+            d_ff=4 * size.width, num_layers=size.layers, num_heads=size.heads, pad_token_id=1,
+            eos_token_id=2,
+        )  # fmt: skip
+        config.decoder_start_token_id = 1
+        network = hf.T5ForConditionalGeneration(config)
+    made.add_special_tokens(special)
+    made.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
     network.save_pretrained(folder)
     return folder
 
@@ -180,6 +233,123 @@ def bartscore_sides(folder: Path, size: Size, device: str) -> list[Side]:
     ]
 
 
+def bleurt_sides(folder: Path, size: Size, device: str) -> list[Side]:
+    """Reference and summary by us, and in batches of 16, the default of the authors' program."""
+    import torch
+    import transformers as hf
+
+    work = examples(size.products)
+    summaries, references = [e.summary for e in work], [e.references[0] for e in work]
+    metric = get("bleurt", model=str(folder), runtime=Runtime(device=device))
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    network = _network(hf.BertForSequenceClassification, folder, device)
+
+    def batches(step: int) -> Any:
+        found: list[float] = []
+        for at in range(0, len(work), step):
+            rows = tokenizer(
+                references[at : at + step], summaries[at : at + step], padding=True,
+                truncation=True, max_length=512, return_tensors="pt",
+            )  # fmt: skip
+            with torch.inference_mode():
+                found += network(**rows.to(device)).logits[:, 0].tolist()
+        return np.array(found)
+
+    return [
+        ("prevalence", lambda: metric.score(work)),
+        ("batches of 16", lambda: batches(16)),
+        ("loop", lambda: batches(1)),
+    ]
+
+
+def prism_sides(folder: Path, size: Size, device: str) -> list[Side]:
+    """Both directions by us, and a pair a call."""
+    import torch
+    import transformers as hf
+
+    work = examples(size.products)
+    summaries, references = [e.summary for e in work], [e.references[0] for e in work]
+    metric = get("prism", model=str(folder), runtime=Runtime(device=device))
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    network = _network(hf.M2M100ForConditionalGeneration, folder, device)
+
+    def one(source: str, target: str) -> float:
+        given, labels = (
+            tokenizer(text, truncation=True, max_length=512, return_tensors="pt").to(device)
+            for text in (source, target)
+        )
+        with torch.inference_mode():
+            logits = network(**given, labels=labels["input_ids"]).logits[0]
+        chosen = logits.log_softmax(-1).gather(-1, labels["input_ids"][0][:, None])
+        return float(chosen[1:].mean())
+
+    def loop() -> Any:
+        pairs = zip(summaries, references, strict=True)
+        return np.array([(one(a, b) + one(b, a)) / 2 for a, b in pairs])
+
+    return [("prevalence", lambda: metric.score(work)), ("loop", loop)]
+
+
+def unieval_sides(folder: Path, size: Size, device: str) -> list[Side]:
+    """Consistency by us, and in batches of eight, the default of the authors' program."""
+    import torch
+    import transformers as hf
+
+    from prevalence.baselines.generative.unieval import QUESTIONS
+    from prevalence.sentences import get_splitter
+
+    work = examples(size.products)
+    parts = [[s.text for s in get_splitter("nltk-punkt-en")(e.summary)] for e in work]
+    asked = [
+        QUESTIONS["consistency"].format(summary=part, text=" ".join(e.reviews))
+        for e, own in zip(work, parts, strict=True)
+        for part in own
+    ]
+    metric = get("unieval-consistency", model=str(folder), runtime=Runtime(device=device))
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    network = _network(hf.T5ForConditionalGeneration, folder, device)
+    numbers: dict[str, int] = tokenizer.get_vocab()
+    yes, no = numbers["yes"], numbers["no"]
+
+    def batches(step: int) -> Any:
+        found: list[float] = []
+        for at in range(0, len(asked), step):
+            rows = tokenizer(
+                asked[at : at + step], padding=True, truncation=True, max_length=1024,
+                return_tensors="pt",
+            ).to(device)  # fmt: skip
+            label = torch.full((len(rows["input_ids"]), 1), no, device=device)
+            with torch.inference_mode():
+                shares = network(
+                    input_ids=rows["input_ids"], attention_mask=rows["attention_mask"], labels=label
+                ).logits[:, 0].softmax(-1)  # fmt: skip
+            found += (shares[:, yes] / (shares[:, yes] + shares[:, no])).tolist()
+        ends = np.cumsum([len(own) for own in parts])
+        return np.array([np.mean(own) for own in np.split(found, ends[:-1])])
+
+    return [
+        ("prevalence", lambda: metric.score(work)),
+        ("batches of 8", lambda: batches(8)),
+        ("loop", lambda: batches(1)),
+    ]
+
+
+def _network(kind: Any, folder: Path, device: str) -> Any:
+    import torch
+
+    return kind.from_pretrained(folder, dtype=torch.float32).eval().to(device)
+
+
+SIDES = {
+    "bertscore-f1": ("encoder", bertscore_sides),
+    "bartscore-faithfulness": ("seq2seq", bartscore_sides),
+    "bleurt": ("regression", bleurt_sides),
+    "prism": ("translator", prism_sides),
+    "unieval-consistency": ("t5", unieval_sides),
+}
+"""Metric → the kind of checkpoint, and who computes it."""
+
+
 def measure(sides: Sequence[Side], rounds: int) -> dict[str, Any]:
     """Seconds of every side, in turns, and the ratios of the others to the first.
 
@@ -228,17 +398,19 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
 
 def main() -> None:
     """Measure, print and keep the rows."""
-    parser = argparse.ArgumentParser(description="Throughput of BERTScore and BARTScore.")
+    from benchmarks.question_throughput import SIDES as QUESTIONS
+
+    known = SIDES | QUESTIONS
+    parser = argparse.ArgumentParser(description="Throughput of metrics with a model.")
     parser.add_argument("--sizes", default="tiny,base", help="tiny, base or both with a comma")
+    parser.add_argument("--metrics", default=",".join(known), help="with a comma between [all]")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1")
     options = parser.parse_args()
     rows = []
     for name in options.sizes.split(","):
         size = SIZES[name]
-        for metric, kind, sides_of in (
-            ("bertscore-f1", "encoder", bertscore_sides),
-            ("bartscore-faithfulness", "seq2seq", bartscore_sides),
-        ):
+        for metric in options.metrics.split(","):
+            kind, sides_of = known[metric]
             with tempfile.TemporaryDirectory() as place:
                 sides = sides_of(build(kind, size, Path(place)), size, options.device)
                 row = {"metric": metric, "size": name} | measure(sides, size.rounds)

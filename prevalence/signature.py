@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "SIGNATURE_PARTS",
     "TRIVIAL_TEMPLATES",
     "build_signature",
     "package_version",
@@ -23,14 +24,40 @@ __all__ = [
 TRIVIAL_TEMPLATES = {
     "name": "I bought a {name}.",
     "script": "I bought {name}.",
+    "hotel": "I stayed at {name}.",
 }
-"""Named product statements: the paper's wording, and that of its authors' script."""
+"""Named product statements: the paper's wording, that of its authors' script, and for hotels."""
 
-_ORDER = (
-    "nli", "consistency", "attn", "gran", "thr", "trivial", "split", "trunc", "dtype", "pack",
-    "recheck", "unit", "score", "matrix", "limit", "statements", "reviews", "ceiling", "coverage",
-    "groups", "others", "alpha", "corr", "quantities", "evidence",
-)  # fmt: skip
+SIGNATURE_PARTS = {
+    "nli": "the NLI model, and a digest of its weights, config and tokenizer",
+    "consistency": "the scorer, where it is no NLI model",
+    "attn": "how a premise-first model reads",
+    "gran": "what a premise is: the whole review, or a part of it",
+    "thr": "the threshold that a probability must exceed",
+    "trivial": "the statement that trivial sentences follow from; `none` without a product name",
+    "split": "how texts are cut into sentences",
+    "trunc": "the most tokens of a pair",
+    "dtype": "the arithmetic, where it is not float32",
+    "pack": "how pairs are laid out in a batch, where it is not the usual way",
+    "recheck": "the arithmetic in which pairs next to the threshold are scored again",
+    "unit": "what counts in place of sentences, and how it is cut",
+    "score": "`hard+soft`: probabilities in place of decisions too",
+    "matrix": "`full`: masked sentences are asked about as well",
+    "limit": "the most sentences of a summary, where it is not the usual one",
+    "statements": "the condition on sentences",
+    "reviews": "the condition on reviews",
+    "first": "how many reviews of a product are read, the first ones",
+    "ceiling": "how the ceiling is found",
+    "coverage": "how the statements of the reviews are found and weighed",
+    "groups": "the groups of reviews whose coverage is compared",
+    "others": "the summaries of other products that genericness compares with",
+    "alpha": "the weight of genericness in specificity-adjusted prevalence",
+    "corr": "sensitivity and specificity that scores are corrected for",
+    "quantities": "`apart`: quantities of people are taken out of sentences",
+    "evidence": "what is shown of a review that decides",
+    "preset": "the preset that set the options, and options that override it",
+}
+"""The parts of a score's signature in their order, and what each says; the version comes last."""
 
 
 def trivial_template(choice: str | None) -> tuple[str | None, str]:
@@ -72,8 +99,8 @@ def build_signature(parts: Mapping[str, str]) -> str:
     >>> build_signature({"thr": "0.04", "nli": "m@1"}).rsplit("|", 1)[0]
     'prev|nli:m@1|thr:0.04'
     """
-    known = [key for key in _ORDER if key in parts]
-    others = [key for key in parts if key not in _ORDER]
+    known = [key for key in SIGNATURE_PARTS if key in parts]
+    others = [key for key in parts if key not in SIGNATURE_PARTS]
     fields = [f"{key}:{parts[key]}" for key in (*known, *others)]
     return "|".join(["prev", *fields, f"v:{package_version()}"])
 

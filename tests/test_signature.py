@@ -17,7 +17,9 @@ from prevalence.signature import (
 
 
 def test_the_two_wordings_keep_their_names():
-    assert TRIVIAL_TEMPLATES == {"name": "I bought a {name}.", "script": "I bought {name}."}
+    assert TRIVIAL_TEMPLATES == {
+        "name": "I bought a {name}.", "script": "I bought {name}.", "hotel": "I stayed at {name}.",
+    }  # fmt: skip
     for name, text in TRIVIAL_TEMPLATES.items():
         assert trivial_template(name) == trivial_template(text) == (text, name)
 

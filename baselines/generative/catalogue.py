@@ -12,6 +12,11 @@ __all__ = ["ENTRIES"]
 
 _HERE = "prevalence.baselines.generative"
 _MODEL = {"model=PATH": "checkpoint folder, registered name or hub name"}
+_BARTSCORE = {
+    "faithfulness": "faithfulness",
+    "precision": "precision of content",
+    "recall": "recall of content",
+}
 _BLANC = _MODEL | {
     "measure=NAME": "relative or improve",
     "gap=N": "ways in which a sentence is masked [2; the paper: 6]",
@@ -32,7 +37,9 @@ def _bartscore(name: str, about: str, needs: Input) -> Entry:
         citation="Yuan et al. 2021; the definition of its authors' script",
         factory=f"{_HERE}.perplexity:open_bartscore",
         options=_MODEL | AGAINST_OPTIONS,
+        dimension=_BARTSCORE[name],
         weights="seq2seq [facebook/bart-large-cnn]",
+        licence="MIT",
         batchable=True,
     )
 
@@ -44,8 +51,46 @@ def _perplexity(name: str, about: str, **more: Any) -> Entry:
         range=(1.0, math.inf),
         higher_is_better=False,
         citation="Jelinek et al. 1977; exp of the mean negative log-likelihood of a token",
+        dimension="fluency",
+        licence="MIT",
         batchable=True,
         **more,
+    )
+
+
+def _prism(name: str, about: str, needs: Input) -> Entry:
+    return Entry(
+        name=name,
+        about=f"likelihood by a translator: {about}",
+        needs=(needs,),
+        range=(-math.inf, 0.0),
+        citation="Thompson and Post 2020; the definition of the authors' program",
+        factory=f"{_HERE}.prism:open_prism",
+        options=_MODEL
+        | {"language=CODE": "the tokenizer's code [English: en, en_XX or eng_Latn]"}
+        | AGAINST_OPTIONS,
+        dimension="overall quality",
+        weights="a translator [facebook/m2m100_418M]",
+        licence="MIT",
+        batchable=True,
+    )
+
+
+def _unieval(name: str, about: str, *needs: Input, way: str = "dimension") -> Entry:
+    return Entry(
+        name=f"unieval-{name}",
+        about=about,
+        needs=needs,
+        range=(0.0, 1.0),
+        citation="Zhong et al. 2022; the definition of the authors' program",
+        dimension="overall quality" if name == "overall" else name,
+        factory=f"{_HERE}.unieval:open_{way}",
+        options=_MODEL
+        | {"limit=N": "most tokens of an input [1024]"}
+        | (AGAINST_OPTIONS if needs else {}),
+        weights="seq2seq [MingZhong/unieval-sum]",
+        licence="see its card",
+        batchable=True,
     )
 
 
@@ -58,7 +103,9 @@ def _blanc(way: str, about: str, options: dict[str, str]) -> Entry:
         citation="Vasilyev et al. 2020; the numbers of blanc 0.3.4",
         factory=f"{_HERE}.blanc:open_blanc_{way}",
         options=_BLANC | options | AGAINST_OPTIONS,
+        dimension="helpfulness",
         weights="a masked model [bert-base-uncased]",
+        licence="Apache-2.0",
         batchable=True,
         undefined="never",
     )
@@ -118,8 +165,17 @@ ENTRIES: tuple[Entry, ...] = (
             "idf": "weigh places by inverse document frequency in the input",
         }
         | AGAINST_OPTIONS,
+        dimension="similarity of meaning",
         weights="a masked model [bert-base-uncased]",
+        licence="Apache-2.0",
         batchable=True,
     ),
+    _prism("prism", "text and reference both ways", REFERENCE),
+    _prism("prism-src", "reviews -> summary", REVIEWS),
+    _unieval("coherence", "share of Yes: is it coherent with the reviews", REVIEWS),
+    _unieval("consistency", "share of Yes: do the reviews bear each sentence", REVIEWS),
+    _unieval("fluency", "share of Yes: is each sentence fluent"),
+    _unieval("relevance", "share of Yes: is it relevant to the reference", REFERENCE),
+    _unieval("overall", "mean of the four dimensions", REVIEWS, REFERENCE, way="overall"),
 )
 """Entries in the order in which they are listed."""

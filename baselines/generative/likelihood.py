@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.neural.runner import CAUSAL, SEQ2SEQ, open_runner
+from prevalence.baselines.neural.runner import CAUSAL, SEQ2SEQ, Runner, open_runner
 from prevalence.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prevalence.baselines.neural.runner import Tokens
     from prevalence.baselines.protocol import Runtime
 
-__all__ = ["KEPT_BYTES", "CausalLikelihood", "GivenLikelihood"]
+__all__ = ["KEPT_BYTES", "CausalLikelihood", "GivenLikelihood", "open_given"]
 
 KEPT_BYTES = 1 << 28
 """Memory for encoded sources that wait for their targets."""
@@ -83,32 +83,39 @@ class CausalLikelihood:
         logits = network(
             self.runner.padded(rows), attention_mask=self.runner.mask(rows), use_cache=False
         ).logits
-        return _means(logits[:, :-1], [row[1:] for row in rows])
+        targets = [row[1:] for row in rows]
+        return _means(logits[:, :-1], targets, [np.ones(t.size, np.bool_) for t in targets])
 
 
 class GivenLikelihood:
     """Likelihood of texts given others, by an encoder with a decoder; a source is read once a call.
 
+    Subclasses say otherwise how texts are read, how the decoder begins and which tokens count.
+
     Args:
-        model: checkpoint folder, registered name or hub name.
-        runtime: device, precision and budget.
+        runner: the network.
 
     Attributes:
         runner: the network.
         truncated: texts cut so far.
-
-    Raises:
-        ModelError: the checkpoint is unusable.
     """
 
-    def __init__(self, model: str, runtime: Runtime) -> None:
-        self.runner = open_runner(SEQ2SEQ, model, runtime)
-        if not hasattr(self.runner.network, "prepare_decoder_input_ids_from_labels"):
-            raise ModelError(
-                f"{model}: a {self.runner.network.config.model_type} model does not say how its "
-                "decoder begins; use one such as BART, PEGASUS or T5"
-            )
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
         self.truncated = 0
+
+    def read(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokens of texts."""
+        return self.runner.tokens(texts)
+
+    def begun(self, targets: Sequence[NDArray[np.int64]]) -> Any:
+        """What the decoder reads when it is asked for targets, int64 [B, T] on the device."""
+        network: Any = self.runner.network
+        return network.prepare_decoder_input_ids_from_labels(labels=self.runner.padded(targets))
+
+    def counted(self, target: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which tokens of a target count, bool [T]."""
+        return np.ones(target.size, np.bool_)
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Mean log-likelihoods of targets.
@@ -120,7 +127,7 @@ class GivenLikelihood:
             float64 [P]; NaN where a text has no token but special ones.
         """
         texts = [*dict.fromkeys(text for pair in pairs for text in pair)]
-        known = dict(zip(texts, self.runner.tokens(texts), strict=True))
+        known = dict(zip(texts, self.read(texts), strict=True))
         self.truncated += sum(row.cut for row in known.values())
         values = np.full(len(pairs), math.nan)
         able = [
@@ -183,29 +190,51 @@ class GivenLikelihood:
             batch = [pairs[place] for place in chosen.tolist()]
             targets = [known[target].ids for _, target in batch]
             hidden = pad_sequence([states[source] for source, _ in batch], batch_first=True)
-            labels = self.runner.padded(targets)
             logits = network(
                 encoder_outputs=BaseModelOutput(last_hidden_state=hidden),
                 attention_mask=self.runner.mask([known[source].ids for source, _ in batch]),
-                decoder_input_ids=network.prepare_decoder_input_ids_from_labels(labels=labels),
+                decoder_input_ids=self.begun(targets),
                 use_cache=False,
             ).logits
-            return _means(logits, targets)
+            return _means(logits, targets, [self.counted(target) for target in targets])
 
         sizes = [known[source].ids.size + known[target].ids.size for source, target in pairs]
         return self.runner.run(sizes, forward)
 
 
-def _means(logits: Any, targets: Sequence[NDArray[np.int64]]) -> list[float]:
-    """Mean log-probability of each row's targets; logits are [B, T, V] with padding behind."""
+def open_given(model: str, runtime: Runtime) -> GivenLikelihood:
+    """Likelihood by a checkpoint that says how its decoder begins.
+
+    Args:
+        model: checkpoint folder, registered name or hub name.
+        runtime: device, precision and budget.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+    """
+    runner = open_runner(SEQ2SEQ, model, runtime)
+    if not hasattr(runner.network, "prepare_decoder_input_ids_from_labels"):
+        raise ModelError(
+            f"{model}: a {runner.network.config.model_type} model does not say how its "
+            "decoder begins; use one such as BART, PEGASUS or T5"
+        )
+    return GivenLikelihood(runner)
+
+
+def _means(
+    logits: Any,
+    targets: Sequence[NDArray[np.int64]],
+    counted: Sequence[NDArray[np.bool_]],
+) -> list[float]:
+    """Mean log-probability of what counts in each row; logits are [B, T, V], padding behind."""
     import torch
 
     found = []
-    for table, target in zip(logits, targets, strict=True):
+    for table, target, counts in zip(logits, targets, counted, strict=True):
         # One row at a time: a second table of the whole batch and vocabulary would not be small.
         row = table[: target.size].float()
         wanted = torch.from_numpy(target).to(row.device)
         chosen = row.gather(-1, wanted[:, None])[:, 0] - row.logsumexp(-1)
-        found.append(chosen.mean())
+        found.append(chosen[torch.from_numpy(counts).to(row.device)].mean())
     values: list[float] = torch.stack(found).tolist()
     return values

@@ -19,7 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.generative.likelihood import CausalLikelihood, GivenLikelihood
+from prevalence.baselines.generative.likelihood import (
+    CausalLikelihood,
+    GivenLikelihood,
+    open_given,
+)
 from prevalence.baselines.rules import SummaryMetric, comparing
 
 if TYPE_CHECKING:
@@ -77,7 +81,7 @@ def _given(
     refs: str,
 ) -> Metric:
     """A metric by the likelihood of one text of a pair given the other."""
-    likelihood = GivenLikelihood(spec.options.get("model", _GIVEN_MODEL), runtime)
+    likelihood = open_given(spec.options.get("model", _GIVEN_MODEL), runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:
         return value(likelihood, [(pair.text, pair.summary) for pair in comparisons])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from prevalence.baselines.protocol import REFERENCE, Entry
+from prevalence.baselines.protocol import OWN, REFERENCE, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS
 
 __all__ = ["ENTRIES"]
 
 _HERE = "prevalence.baselines.lexical"
+_TRANSLATION = "translation adequacy"
 
 _MEASURES = {
     "precision": "precision in place of F1",
@@ -26,8 +27,21 @@ _ROUGE = {
 }
 
 
-_lexical = partial(Entry, needs=(REFERENCE,), range=(0.0, 1.0), undefined="never")
-_by_sacrebleu = partial(_lexical, range=(0.0, 100.0), packages=("sacrebleu",), extra="lexical")
+_lexical = partial(
+    Entry,
+    needs=(REFERENCE,),
+    range=(0.0, 1.0),
+    undefined="never",
+    dimension="content overlap",
+    licence=OWN,
+)
+_by_sacrebleu = partial(
+    _lexical,
+    range=(0.0, 100.0),
+    packages=("sacrebleu",),
+    extra="lexical",
+    licence="Apache-2.0 (sacrebleu)",
+)
 
 
 def _rouge(name: str, about: str) -> tuple[Entry, Entry]:
@@ -47,6 +61,7 @@ def _rouge(name: str, about: str) -> tuple[Entry, Entry]:
         | {"limit=N": "characters read of each text [default: all]"}
         | AGAINST_OPTIONS,
         check=f"{_HERE}.pyrouge:missing_tables",
+        licence="Apache-2.0 (py-rouge)",
         extra="lexical",
     )
     return own, py_rouge
@@ -59,6 +74,7 @@ def _bleu(order: int) -> tuple[Entry, Entry]:
         about=f"{about}, sentence level",
         citation="Papineni et al. 2002; the numbers of sacrebleu (effective order, exp smoothing)",
         factory=f"{_HERE}.sacre:open_bleu",
+        dimension=_TRANSLATION,
         options={
             "lower": "lower-case both texts",
             "tokenize=NAME": "13a, none, char or intl",
@@ -71,6 +87,7 @@ def _bleu(order: int) -> tuple[Entry, Entry]:
         about=f"{about}, words between spaces",
         citation="Papineni et al. 2002; the numbers of nlg-eval, which OpinSummEval used",
         factory=f"{_HERE}.nlgeval:open_nlg_eval_bleu",
+        dimension=_TRANSLATION,
         options=_JOINT,
     )
     return sacre, nlg_eval
@@ -81,6 +98,7 @@ _CHRF = _by_sacrebleu(
     about="F2 of character n-grams up to 6, and of words on request",
     citation="Popović 2015; the numbers of sacrebleu",
     factory=f"{_HERE}.sacre:open_chrf",
+    dimension=_TRANSLATION,
     options={
         "words=N": "word n-grams up to 0, 1 or 2 (chrF++)",
         "beta=N": "weight of recall: 2, 1 or 3",
@@ -96,6 +114,7 @@ _TER = _by_sacrebleu(
     higher_is_better=False,
     citation="Snover et al. 2006; the numbers of sacrebleu",
     factory=f"{_HERE}.sacre:open_ter",
+    dimension=_TRANSLATION,
     options={
         "normalized": "split off punctuation",
         "nopunct": "remove punctuation",
@@ -108,14 +127,17 @@ _METEOR = _lexical(
     about="aligned words: exact, stem and WordNet synonym",
     citation="Lavie and Agarwal 2007; the numbers of NLTK",
     factory=f"{_HERE}.meteor:open_meteor",
+    dimension=_TRANSLATION,
     options=AGAINST_OPTIONS,
     check=f"{_HERE}.meteor:missing_wordnet",
+    licence="WordNet 3.0 licence (WordNet)",
 )
 _METEOR_EXACT_STEM = _lexical(
     name="meteor:exact-stem",
     about="aligned words: exact and stem, no synonyms",
     citation="Lavie and Agarwal 2007; NLTK's numbers without WordNet",
     factory=f"{_HERE}.meteor:open_exact_stem",
+    dimension=_TRANSLATION,
     options=AGAINST_OPTIONS,
 )
 _METEOR_15 = _lexical(
@@ -123,10 +145,43 @@ _METEOR_15 = _lexical(
     about="weighted alignment with paraphrases, by its authors' program",
     citation="Denkowski and Lavie 2014; the numbers of nlg-eval, which OpinSummEval used",
     factory=f"{_HERE}.meteor_jar:open_meteor_jar",
+    dimension=_TRANSLATION,
     options={"jar=FILE": "meteor-1.5.jar, with its data folder beside it (needed)"}
     | AGAINST_OPTIONS,
     check=f"{_HERE}.meteor_jar:missing_java",
+    licence="LGPL (METEOR 1.5)",
 )
+
+
+def _shared(name: str, about: str, opens: str) -> Entry:
+    return _lexical(
+        name=name,
+        about=about,
+        citation="Lin 2004, by its equations",
+        factory=f"{_HERE}.divergence:{opens}",
+        options=_MEASURES | AGAINST_OPTIONS,
+    )
+
+
+def _s3(target: str, about: str) -> Entry:
+    return _lexical(
+        name=f"s3-{target}",
+        about=f"{about}, from features by a learnt regression",
+        range=(-math.inf, math.inf),
+        citation="Peyrard et al. 2017; features by their published equations",
+        factory=f"{_HERE}.s3:open_s3",
+        options={
+            "weights=PATH": "folder of the regressions, pyr.safetensors and resp.safetensors "
+            "(needed)",
+            "vectors=FILE": "word vectors as text, where a feature reads them",
+            **_JOINT,
+        },
+        dimension="content selection",
+        weights="a regression, and word vectors where it reads them",
+        licence="of the authors' release, to be looked up there",
+        undefined="a text has no word",
+    )
+
 
 ENTRIES: tuple[Entry, ...] = (
     *(entry for name, about in _ROUGE.items() for entry in _rouge(name, about)),
@@ -136,5 +191,23 @@ ENTRIES: tuple[Entry, ...] = (
     _METEOR,
     _METEOR_EXACT_STEM,
     _METEOR_15,
+    _shared("rouge-w", "F1 of the weighted common subsequence of words", "open_rouge_w"),
+    _shared("rouge-su4", "F1 of words and of pairs with at most 4 words between", "open_rouge_su"),
+    _lexical(
+        name="js",
+        about="Jensen-Shannon divergence of words or word pairs",
+        higher_is_better=False,
+        citation="Lin et al. 2006; Louis and Nenkova 2013 for js:against=reviews",
+        factory=f"{_HERE}.divergence:open_js",
+        options={
+            "order=N": "1 for words, 2 for word pairs [1]",
+            "nostop": "leave out stop words",
+            "nostem": "no stemming",
+            **AGAINST_OPTIONS,
+        },
+        dimension="content selection",
+    ),
+    _s3("pyr", "estimated pyramid score"),
+    _s3("resp", "estimated responsiveness"),
 )
 """In the order in which they are listed."""

@@ -7,7 +7,7 @@ Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; roug
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prevalence.baselines.rules import comparing
 from prevalence.errors import ConfigurationError
@@ -20,9 +20,23 @@ if TYPE_CHECKING:
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
     from prevalence.scorers.grammar import Spec
 
-__all__ = ["Overlap", "f1", "open_rouge", "rouge_metric", "rouge_unit"]
+__all__ = ["Overlap", "Shares", "f1", "open_rouge", "rouge_metric", "rouge_unit"]
 
 _REMEMBERED_TEXTS = 4096
+
+
+class Shares(Protocol):
+    """How much of the summary another text has, and how much of that the summary."""
+
+    @property
+    def precision(self) -> float:
+        """Share of the summary."""
+        ...
+
+    @property
+    def recall(self) -> float:
+        """Share of the other text."""
+        ...
 
 
 class Overlap(NamedTuple):
@@ -63,7 +77,7 @@ def rouge_unit(entry: Entry) -> str:
 def rouge_metric(
     entry: Entry,
     spec: Spec,
-    overlap: Callable[[str, str], Overlap],
+    overlap: Callable[[str, str], Shares],
     *,
     signature: Mapping[str, str],
 ) -> Metric:
@@ -81,13 +95,13 @@ def rouge_metric(
     return comparing(entry, spec, compute, signature={**signature, "stem": stem})
 
 
-def f1(overlap: Overlap) -> float:
+def f1(overlap: Shares) -> float:
     """Harmonic mean of precision and recall; 0 where both are."""
     precision, recall = overlap.precision, overlap.recall
     return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
 
 
-def _measure(entry: Entry, spec: Spec) -> Callable[[Overlap], float]:
+def _measure(entry: Entry, spec: Spec) -> Callable[[Shares], float]:
     chosen = {"precision", "recall"} & set(spec.options)
     if len(chosen) > 1:
         raise ConfigurationError(f"{entry.name}: precision and recall exclude each other")

@@ -30,6 +30,7 @@ __all__ = ["open_bertscore"]
 
 _MODEL = "roberta-large"
 _LAYERS = {
+    "bert-base-multilingual-cased": 9,
     "bert-base-uncased": 9,
     "bert-large-uncased": 18,
     "roberta-base": 10,

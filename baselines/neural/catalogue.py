@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from prevalence.baselines.protocol import REFERENCE, Entry
+from prevalence.baselines.protocol import REFERENCE, REVIEWS, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS
 
 __all__ = ["ENTRIES"]
@@ -34,7 +34,9 @@ def _bertscore(part: str) -> Entry:
             "baseline=FILE": "rescale by bert-score's file of LAYER,P,R,F",
         }
         | AGAINST_OPTIONS,
+        dimension="similarity of meaning",
         weights="an encoder [roberta-large]",
+        licence="MIT",
         batchable=True,
     )
 
@@ -48,7 +50,9 @@ def _average(name: str, about: str) -> Entry:
         citation="Liu et al. 2016; Rus and Lintean 2012 for the greedy matching",
         factory=f"{_HERE}.averages:open_averages",
         options=_MODEL | _STATIC | AGAINST_OPTIONS,
+        dimension="similarity of meaning",
         weights="an encoder [bert-base-uncased]",
+        licence="Apache-2.0",
         batchable=True,
     )
 
@@ -60,6 +64,8 @@ def _transport(name: str, about: str, citation: str, **more: Any) -> Entry:
         needs=(REFERENCE,),
         citation=citation,
         factory=f"{_HERE}.transport:open_{name}",
+        dimension="similarity of meaning",
+        licence="Apache-2.0",
         packages=("ot",),
         extra="transport",
         batchable=True,
@@ -77,7 +83,10 @@ ENTRIES: tuple[Entry, ...] = (
         "exp(-cost) of moving sentence vectors",
         "Clark et al. 2019",
         range=(0.0, 1.0),
-        options=_MODEL | _STATIC | AGAINST_OPTIONS,
+        options=_MODEL
+        | _STATIC
+        | {"nostop": "leave out stop words and punctuation, as the authors' program does"}
+        | AGAINST_OPTIONS,
         weights="an encoder [bert-base-uncased]",
     ),
     _transport(
@@ -96,6 +105,43 @@ ENTRIES: tuple[Entry, ...] = (
         higher_is_better=False,
         options={"model=PATH": _MODEL["model=PATH"]} | AGAINST_OPTIONS,
         weights="an encoder [bert-base-uncased]",
+    ),
+    Entry(
+        name="bleurt",
+        about="human ratings of a reference and a summary, learnt",
+        needs=(REFERENCE,),
+        range=(-math.inf, math.inf),
+        citation="Sellam et al. 2020, Pu et al. 2021; the definition of the authors' program",
+        factory=f"{_HERE}.bleurt:open_bleurt",
+        options={
+            "model=PATH": _MODEL["model=PATH"],
+            "limit=N": "most tokens of a pair [the checkpoint's]",
+        }
+        | AGAINST_OPTIONS,
+        weights="a regression [lucadiliello/BLEURT-20]",
+        batchable=True,
+        dimension="overall quality",
+        licence="Apache-2.0",
+    ),
+    Entry(
+        name="supert",
+        about="tokens aligned with those of salient review sentences",
+        needs=(REVIEWS,),
+        range=(-1.0, 1.0),
+        citation="Gao et al. 2020",
+        factory=f"{_HERE}.supert:open_supert",
+        options=_MODEL
+        | {
+            "pick=WAY": "salient sentences: top (the first), graph (the most central) or cluster "
+            "(centres of clusters) [top]",
+            "n=N": "sentences of a review, for top and graph [15]",
+        }
+        | AGAINST_OPTIONS,
+        dimension="relevance",
+        weights="an encoder [sentence-transformers/bert-large-nli-stsb-mean-tokens]",
+        licence="Apache-2.0",
+        batchable=True,
+        undefined="a text has no word but stop words",
     ),
 )
 """Entries in the order in which they are listed."""

@@ -20,12 +20,23 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.protocol import Runtime
 
-__all__ = ["CAUSAL", "ENCODER", "MASKED", "SEQ2SEQ", "Runner", "Tokens", "open_runner"]
+__all__ = [
+    "CAUSAL",
+    "ENCODER",
+    "MASKED",
+    "REGRESSION",
+    "SEQ2SEQ",
+    "Parts",
+    "Runner",
+    "Tokens",
+    "open_runner",
+]
 
 ENCODER = "AutoModel"
 MASKED = "AutoModelForMaskedLM"
 CAUSAL = "AutoModelForCausalLM"
 SEQ2SEQ = "AutoModelForSeq2SeqLM"
+REGRESSION = "AutoModelForSequenceClassification"
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 16_384
@@ -53,18 +64,35 @@ class Tokens(NamedTuple):
     cut: bool
 
 
+class Parts(NamedTuple):
+    """What of a checkpoint is not read in the usual way; None for what is.
+
+    Attributes:
+        config: a transformers config.
+        tokenizer: in place of a fast tokenizer.
+        weights: a state dict.
+    """
+
+    config: Any = None
+    tokenizer: Any = None
+    weights: Mapping[str, Any] | None = None
+
+
+_USUAL = Parts()
+
+
 class Runner:
     """A checkpoint with its tokenizer; see :func:`open_runner`.
 
     Attributes:
         network: a transformers model in evaluation mode.
-        tokenizer: a fast tokenizer.
+        tokenizer: a fast tokenizer, or that of ``parts``.
         device: where the network lies.
         limit: most tokens read of a text, special tokens included.
         signature: name with the digest of the folder, and the precision unless it is float32.
     """
 
-    def __init__(self, kind: str, model: str, runtime: Runtime) -> None:
+    def __init__(self, kind: str, model: str, runtime: Runtime, parts: Parts = _USUAL) -> None:
         if runtime.batch_tokens is not None and runtime.batch_tokens < 1:
             raise ConfigurationError(f"batch tokens must be positive, not {runtime.batch_tokens}")
         opened = Network(
@@ -72,8 +100,10 @@ class Runner:
             model,
             device=runtime.device,
             dtype=runtime.dtype,
-            optional=_OPTIONAL,
+            # A regression reads the pooler, which others do not ask.
+            optional=() if kind == REGRESSION else _OPTIONAL,
             pads=False,
+            **parts._asdict(),
         )
         self.network, self.tokenizer = opened.network, opened.tokenizer
         self.device, self.limit = opened.device, opened.limit
@@ -86,7 +116,13 @@ class Runner:
         }
 
     def tokens(
-        self, texts: Sequence[str], *, special: bool = True, whole: bool = False
+        self,
+        texts: Sequence[str],
+        *,
+        special: bool = True,
+        whole: bool = False,
+        literal: bool = False,
+        limit: int | None = None,
     ) -> list[Tokens]:
         """Read texts; what lies beyond the limit is cut off.
 
@@ -94,14 +130,20 @@ class Runner:
             texts: N texts.
             special: add the special tokens that the tokenizer puts around a text.
             whole: cut nothing, for texts that will be read in parts.
+            literal: a special token that a text spells out is text.
+            limit: most tokens, in place of the runner's own.
         """
         if not texts:
             return []
+        limit = limit or self.limit
+        if not self.tokenizer.is_fast:
+            return self._tokens_slowly(texts, special, None if whole else limit)
         rows = self.tokenizer(
             [well_formed(text) for text in texts],
             add_special_tokens=special,
+            **({"split_special_tokens": True} if literal else {}),
             truncation=not whole,
-            max_length=None if whole else self.limit,
+            max_length=None if whole else limit,
             padding=False,
             return_overflowing_tokens=True,
             return_special_tokens_mask=True,
@@ -113,6 +155,30 @@ class Runner:
         first = np.searchsorted(owner, np.arange(len(texts)))
         cut = np.bincount(owner, minlength=len(texts)) > 1
         return [_row(rows, int(row), bool(cut[text])) for text, row in enumerate(first)]
+
+    def _tokens_slowly(
+        self, texts: Sequence[str], special: bool, limit: int | None
+    ) -> list[Tokens]:
+        """The same by a tokenizer in Python, which knows no words; special tokens are text."""
+        rows = self.tokenizer(
+            [well_formed(text) for text in texts],
+            add_special_tokens=False,
+            split_special_tokens=True,
+            verbose=False,
+        )["input_ids"]
+        around = self.tokenizer.build_inputs_with_special_tokens([]) if special else []
+        room = None if limit is None else limit - len(around)
+        found = []
+        for row in rows:
+            kept = row[:room]
+            ids = self.tokenizer.build_inputs_with_special_tokens(kept) if special else kept
+            mask = self.tokenizer.get_special_tokens_mask(kept) if special else [0] * len(kept)
+            nowhere = np.full(len(ids), -1, np.int64)
+            found.append(Tokens(
+                ids=np.asarray(ids, np.int64), plain=np.asarray(mask, np.int64) == 0,
+                word=nowhere, span=np.zeros((len(ids), 2), np.int64), cut=len(kept) < len(row),
+            ))  # fmt: skip
+        return found
 
     def run(
         self, lengths: Sequence[int], forward: Callable[[NDArray[np.int64]], Sequence[Any]]
@@ -199,23 +265,24 @@ class Runner:
         )
 
 
-def open_runner(kind: str, model: str, runtime: Runtime) -> Runner:
+def open_runner(kind: str, model: str, runtime: Runtime, parts: Parts = _USUAL) -> Runner:
     """The runner of a checkpoint; the same one as long as some metric still holds it.
 
     Args:
         kind: one of the constants of this module.
         model: checkpoint folder, registered name or hub name.
         runtime: device, precision and budget.
+        parts: what of it is not read in the usual way.
 
     Raises:
         ModelError: the checkpoint is unusable.
         ConfigurationError: an option is out of range.
         BackendError: the device is not there.
     """
-    key = (kind, str(resolve(model).resolve()), runtime)
+    key = (kind, str(resolve(model).resolve()), runtime, parts.tokenizer is not None)
     runner = _OPEN.get(key)
     if runner is None:
-        runner = _OPEN[key] = Runner(kind, model, runtime)
+        runner = _OPEN[key] = Runner(kind, model, runtime, parts)
     return runner
 
 

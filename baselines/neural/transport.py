@@ -16,6 +16,7 @@ import numpy as np
 from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
 from prevalence.baselines.neural.vectors import (
     TextVectors,
+    content_of,
     layer_option,
     open_encoder,
     open_words,
@@ -43,16 +44,19 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """Open sentence mover's similarity.
 
     Sentences are moved, each the mean of its token vectors, weighted by its number of tokens; the
-    similarity is exp(-cost) with Euclidean distances.
+    similarity is exp(-cost) with Euclidean distances. With ``nostop`` stop words and punctuation
+    are left out first, as the authors' program does.
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
     encoder = open_words(entry, spec, _MODEL, runtime)
+    kept = content_of if "nostop" in spec.options else None
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
         cut = {text: sentences_of(text) for text in texts}
-        known = encoder.words(sentence for sentences in cut.values() for sentence in sentences)
+        every = (sentence for sentences in cut.values() for sentence in sentences)
+        known = encoder.words(every, kept=kept)
         bags = {text: [known[s] for s in sentences] for text, sentences in cut.items()}
         return [
             math.exp(-_cost(_sentences(bags[pair.summary]), _sentences(bags[pair.text])))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.baselines.neural.runner import ENCODER, Runner, Tokens, open_runner
+from prevalence.baselines.stopwords import content_tokens
 from prevalence.errors import ConfigurationError, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TextVectors",
     "TokenEncoder",
+    "content_of",
     "forget",
     "layer_option",
     "open_encoder",
@@ -44,12 +46,6 @@ class TextVectors(NamedTuple):
 
     tokens: Tokens
     layers: NDArray[np.float32]
-
-    @property
-    def words(self) -> NDArray[np.float32]:
-        """Vectors of the last layer asked for, without special tokens, float32 [W, H]."""
-        words: NDArray[np.float32] = self.layers[-1][self.tokens.plain]
-        return words
 
 
 class _Memory:
@@ -134,16 +130,33 @@ class TokenEncoder:
         self.truncated += sum(row.tokens.cut for row in found.values())
         return found
 
-    def words(self, texts: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Vectors without those of special tokens by text, float32 [W, H]; see ``static``."""
+    def words(
+        self,
+        texts: Iterable[str],
+        *,
+        kept: Callable[[str, Tokens], NDArray[np.bool_]] | None = None,
+    ) -> dict[str, NDArray[np.float32]]:
+        """Vectors without those of special tokens by text, float32 [W, H]; see ``static``.
+
+        Args:
+            texts: equal ones are read once.
+            kept: which tokens to keep, bool [T]; None for all but the special ones.
+        """
+
+        def chosen(text: str, tokens: Tokens) -> NDArray[np.bool_]:
+            return tokens.plain if kept is None else kept(text, tokens)
+
         if not self._static:
-            return {text: row.words for text, row in self(texts).items()}
+            found = self(texts).items()
+            return {text: row.layers[-1][chosen(text, row.tokens)] for text, row in found}
         table = self.runner.network.get_input_embeddings().weight
         distinct = [*dict.fromkeys(texts)]
         rows = self.runner.tokens(distinct)
         self.truncated += sum(row.cut for row in rows)
-        chosen = (table[row.ids[row.plain]].detach().float().cpu().numpy() for row in rows)
-        return dict(zip(distinct, chosen, strict=True))
+        return {
+            text: table[row.ids[chosen(text, row)]].detach().float().cpu().numpy()
+            for text, row in zip(distinct, rows, strict=True)
+        }
 
     def _forward(self, rows: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float32]]:
         import torch
@@ -184,6 +197,11 @@ def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> TokenE
         raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
     runner = open_runner(ENCODER, spec.options.get("model", model), runtime)
     return TokenEncoder(runner, (layer_option(entry, spec, -1),), static=static)
+
+
+def content_of(text: str, tokens: Tokens) -> NDArray[np.bool_]:
+    """Tokens of words that are neither stop words nor punctuation, bool [T]."""
+    return content_tokens(text, tokens.word, tokens.span)
 
 
 def unit(table: NDArray[Any]) -> NDArray[Any]:

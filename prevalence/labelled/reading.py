@@ -9,6 +9,7 @@ import numpy as np
 
 from prevalence.errors import InputError
 from prevalence.labelled.documents import Document, Record, items_of, read_records, text_of
+from prevalence.labelled.key_points import holds_key_points, key_point_documents
 from prevalence.labelled.layouts import LabelMode, parse_record
 from prevalence.labelled.reviewnli import is_released, join_released
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["JudgedPairs", "read_documents"]
+__all__ = ["JudgedPairs", "check_summaries", "read_documents"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,12 +84,13 @@ def read_documents(
     products: Path | None = None,
     summaries: Sequence[str] = (),
 ) -> list[Document]:
-    """Read a JSON Lines file of labelled pairs in any of the accepted layouts.
+    """Read a file of labelled pairs in any of the accepted layouts.
 
     Args:
-        path: File whose records are pairs (`premise`, `hypothesis`, `label`), reviews with
-            `sentences` or `statements`, grouped products, unlabelled products with `reviews`, or
-            ReviewNLI's released answers.
+        path: A table of key points, see :func:`prevalence.labelled.read_key_points`; or JSON Lines
+            whose records are pairs (`premise`, `hypothesis`, `label`), reviews with `sentences` or
+            `statements`, grouped products, unlabelled products with `reviews`, or ReviewNLI's
+            released answers.
         labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
             records with the same `id` into neutral and contradiction.
@@ -102,6 +104,10 @@ def read_documents(
     Raises:
         InputError: A file is missing, a line is not valid, or `threeway` is about other records.
     """
+    if holds_key_points(path):
+        if beside_it := threeway or products:
+            raise InputError(f"{beside_it}: {path} holds key points with their texts; leave it out")
+        return key_point_documents(path)
     records = list(read_records(path))
     if not records:
         raise InputError(f"{path}: holds no records")
@@ -127,6 +133,23 @@ def read_documents(
             whole = _with_reviews(whole, beside, f"{where}: {products}")
         documents.extend(parse_record(whole, where, labels, summaries=summaries))
     return documents
+
+
+def check_summaries(paths: Iterable[Path], systems: Sequence[str]) -> None:
+    """Refuse systems by which no record of any file has a summary.
+
+    Raises:
+        InputError: there is one.
+    """
+    records = (record for path in paths for _, record in read_records(path))
+    written = (r.get("summaries") for r in records if "reviews" in r and "labels" not in r)
+    known = {system for found in written if isinstance(found, dict) for system in found}
+    missing = [system for system in systems if system not in known]
+    if missing:
+        raise InputError(
+            f"no unlabelled product has a summary by {', '.join(missing)}; there is "
+            f"{', '.join(sorted(known)) or 'none'}"
+        )
 
 
 def _read_beside(products: Path) -> dict[str, Record]:

@@ -157,6 +157,9 @@ _ANNOTATOR = re.compile(r"annot(?:ator)?_?(?P<rater>\w+)$")
 _OPINSUMMEVAL = ("asp_rel", "self_coh", "sent_con", "readblty")
 _NAMES_KEYS = ("systems", "models")
 
+_LARGEST = 1e15
+"""Beyond it squares and sums of scores lose all meaning, and no scale or metric goes there."""
+
 Ratings = dict[str, dict[str, float | None]]
 
 
@@ -456,5 +459,8 @@ def _number(value: object, where: str) -> float | None:
         except (ValueError, OverflowError):
             pass
         else:
+            if math.isfinite(number) and abs(number) > _LARGEST:
+                fix = f"give a number of at most {_LARGEST:.0e}"
+                raise FieldError(where, f"is {number:g}, which is no score", fix)
             return number if math.isfinite(number) else None
     raise FieldError(where, f"is {describe(value)}", "give a number, or null where there is none")

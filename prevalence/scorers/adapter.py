@@ -6,33 +6,31 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import Network, first_line
-from prevalence.nli.packing import batches
-from prevalence.nli.pairs import (
-    FLAG_TOO_LONG,
-    FLAG_TRUNCATED,
-    PairScorer,
-    PairScores,
-    Progress,
-    ScorerTraits,
-)
+from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
-from prevalence.records import well_formed
+from prevalence.scorers.reading import (
+    TOO_LONG,
+    WORK_UNIT,
+    Inputs,
+    Reading,
+    ReadingScorer,
+    fitted,
+)
 from prevalence.toml_files import decode_toml, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-
-    from prevalence.nli.pairs import TextTable
 
 __all__ = ["ACTIVATIONS", "POOLINGS", "AdaptedScorer", "Adapter", "read_adapter"]
 
@@ -149,19 +147,10 @@ def read_adapter(path: Path | str) -> Adapter:
     return adapter
 
 
-_BATCH_TOKENS = 4_096
-_WORK_UNIT = 512
 _UNCALIBRATED = 0.5
 
 
-class _Reading(NamedTuple):
-    """How one pair is shown: token ids of each chunk, and flags."""
-
-    inputs: list[dict[str, list[int]]]
-    flags: int
-
-
-class AdaptedScorer(PairScorer):
+class AdaptedScorer(ReadingScorer):
     """P("supported") of pairs, by a sequence classifier of any template and head.
 
     Args:
@@ -185,7 +174,7 @@ class AdaptedScorer(PairScorer):
         dtype: str = "auto",
         batch_tokens: int | None = None,
     ) -> None:
-        opened = self._opened = Network(
+        opened = Network(
             "AutoModelForSequenceClassification", adapter.model, device=device, dtype=dtype
         )
         outputs, named = opened.config.num_labels, [adapter.entailment, adapter.contradiction or 0]
@@ -193,17 +182,12 @@ class AdaptedScorer(PairScorer):
             raise ModelError(f"{opened.name}: it has {outputs} outputs, numbered from 0, and the "
                              f"adapter names {max(named)}")  # fmt: skip
         self.adapter = adapter
-        self._tokenizer = opened.tokenizer
-        self._special = [
-            token for token in self._tokenizer.all_special_tokens
-            if token != self._tokenizer.unk_token
-        ]  # fmt: skip
         self._limit = min(adapter.max_length or opened.limit, opened.limit)
-        self._budget = batch_tokens or _BATCH_TOKENS
-        super().__init__(self._traits(None if threshold is None else check_threshold(threshold)))
+        given = None if threshold is None else check_threshold(threshold)
+        super().__init__(opened, self._traits(opened, given), batch_tokens=batch_tokens)
 
-    def _traits(self, threshold: float | None) -> ScorerTraits:
-        adapter, opened = self.adapter, self._opened
+    def _traits(self, opened: Network, threshold: float | None) -> ScorerTraits:
+        adapter = self.adapter
         stated = _UNCALIBRATED if adapter.threshold is None else adapter.threshold
         settings = {key: part for key, part in asdict(adapter).items()
                     if key not in {"model", "threshold"}}  # fmt: skip
@@ -225,109 +209,39 @@ class AdaptedScorer(PairScorer):
             rechecks=False,
             cached=False,
             devices=1,
-            work_unit=_WORK_UNIT,
+            work_unit=WORK_UNIT,
             errors=None,
         )
 
-    def score(
-        self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
-    ) -> PairScores:
-        """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
-        result = PairScores.empty(len(pairs))
-        unit = self.traits.work_unit
-        for start in range(0, len(pairs), unit):
-            part = slice(start, start + unit)
-            result.put(part, self._score_unit(texts, pairs[part]))
-            if progress is not None:
-                progress(len(pairs[part]))
-        return result
+    def read(self, premise: str, hypothesis: str) -> Reading:
+        """The chunks of the premise, each with the hypothesis, or as much of it as fits."""
+        room = self._limit - len(self._shown("", hypothesis)["input_ids"])
+        spans = self.tokens(premise)
+        if room < min(1, len(spans)):
+            return TOO_LONG
+        size = max(1, min(room, self.adapter.chunk or room))
+        starts = range(0, len(spans), size) if self.adapter.chunk else range(min(1, len(spans)))
+        shown = partial(self._shown, hypothesis=hypothesis)
+        inputs = [fitted(shown, premise, spans[start : start + size], self._limit)[0]
+                  for start in starts]  # fmt: skip
+        cut = self.adapter.chunk is None and len(spans) > size
+        return Reading(inputs or [shown("")], FLAG_TRUNCATED if cut else 0)
 
-    def _score_unit(self, texts: TextTable, pairs: NDArray[np.int64]) -> PairScores:
-        """Score as many pairs as are read at a time, all of whose chunks are in memory at once."""
-        result = PairScores.empty(len(pairs))
-        readings = [self._read(self._clean(texts[a]), self._clean(texts[b]))
-                    for a, b in pairs.tolist()]  # fmt: skip
-        owner = np.repeat(np.arange(len(pairs)), [len(reading.inputs) for reading in readings])
-        outputs = self._outputs([part for reading in readings for part in reading.inputs])
-        starts = np.searchsorted(owner, np.arange(len(pairs) + 1))
-        for row, reading in enumerate(readings):
-            result.flags[row] = reading.flags
-            own = outputs[starts[row] : starts[row + 1]]
-            if len(own):
-                result.entailment[row], result.contradiction[row] = self._pooled(own)
-        return result
+    def _shown(self, premise: str, hypothesis: str) -> Inputs:
+        if self.adapter.template is None:
+            return self.encoded(premise, hypothesis)
+        return self.encoded(self.adapter.fill(premise, hypothesis))
 
-    def _pooled(self, outputs: NDArray[np.float32]) -> tuple[float, float]:
-        """Both probabilities of a pair from those of its chunks, float32 [chunks, outputs]."""
+    def asked(self, inputs: Sequence[Inputs]) -> Any:
+        """Activated outputs, [B, outputs]."""
+        logits = self.opened.network(**self.opened.padded(inputs)).logits.float()
+        return logits.sigmoid() if self.adapter.activation == "sigmoid" else logits.softmax(-1)
+
+    def pooled(self, outputs: NDArray[np.float32], reading: Reading) -> tuple[float, float]:  # noqa: ARG002
+        """Both probabilities of a pair from those of its chunks."""
         pool = POOLINGS[self.adapter.pooling]
         against = self.adapter.contradiction
         return (
             float(pool(outputs[:, self.adapter.entailment])),
             float("nan") if against is None else float(pool(outputs[:, against])),
         )
-
-    def _clean(self, text: str) -> str:
-        """A text in which no special token stands, which would end it early."""
-        text = well_formed(text)
-        for token in self._special:
-            text = text.replace(token, " ")
-        return text
-
-    def _read(self, premise: str, hypothesis: str) -> _Reading:
-        room = self._limit - len(self._encode("", hypothesis)["input_ids"])
-        spans = self._tokenizer(
-            premise, add_special_tokens=False, return_offsets_mapping=True, verbose=False
-        )["offset_mapping"]
-        if room < min(1, len(spans)):
-            return _Reading([], FLAG_TOO_LONG)
-        size = max(1, min(room, self.adapter.chunk or room))
-        starts = range(0, len(spans), size) if self.adapter.chunk else range(min(1, len(spans)))
-        inputs = [self._fitting(premise, spans[start : start + size], hypothesis)
-                  for start in starts]  # fmt: skip
-        cut = self.adapter.chunk is None and len(spans) > size
-        return _Reading(inputs or [self._encode("", hypothesis)], FLAG_TRUNCATED if cut else 0)
-
-    def _fitting(
-        self, premise: str, spans: list[tuple[int, int]], hypothesis: str
-    ) -> dict[str, list[int]]:
-        """Token ids with these tokens of the premise, or with a few less."""
-        # Inside a template the same characters may make more tokens than by themselves.
-        while True:
-            part = premise[spans[0][0] : spans[-1][1]] if spans else ""
-            inputs = self._encode(part, hypothesis)
-            over = len(inputs["input_ids"]) - self._limit
-            if over <= 0 or not spans:
-                return inputs
-            spans = spans[:-over]
-
-    def _encode(self, premise: str, hypothesis: str) -> dict[str, list[int]]:
-        texts = (
-            (premise, hypothesis)
-            if self.adapter.template is None
-            else (self.adapter.fill(premise, hypothesis),)
-        )
-        return dict(self._tokenizer(*texts, truncation=False, verbose=False))
-
-    def _outputs(self, inputs: list[dict[str, list[int]]]) -> NDArray[np.float32]:
-        """Activated outputs, float32 [inputs, outputs]."""
-        size = int(self._opened.config.num_labels)
-        outputs = np.empty((len(inputs), size), np.float32)
-        lengths = np.array([len(part["input_ids"]) for part in inputs], np.int64)
-        for rows in batches(lengths, self._budget):
-            outputs[rows] = self._forward([inputs[row] for row in rows])
-        if not np.isfinite(outputs).all():
-            raise ModelError(f"{self._opened.name}: it gave no finite number for some pairs")
-        return outputs
-
-    def _forward(self, inputs: list[dict[str, list[int]]]) -> NDArray[np.float32]:
-        import torch
-
-        batch = self._opened.padded(inputs)
-        with self._opened.asked(f"{self._opened.name}: the device failed"):
-            logits = self._opened.network(**batch).logits.float()
-        active = (
-            torch.sigmoid(logits)
-            if self.adapter.activation == "sigmoid"
-            else torch.softmax(logits, dim=-1)
-        )
-        return np.asarray(active.cpu().numpy(), np.float32)

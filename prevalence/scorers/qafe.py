@@ -26,7 +26,7 @@ from prevalence.nli.pairs import PairScorer, PairScores, Progress, ScorerTraits
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -42,6 +42,8 @@ __all__ = [
     "answer_f1",
     "answer_spans",
     "best_span",
+    "filled",
+    "stated_template",
 ]
 
 
@@ -56,7 +58,8 @@ _MOST_ANSWER_TOKENS = 30
 _MOST_QUESTION_TOKENS = 48
 _BATCH_TOKENS = 4_096
 _STRIDE = 64
-_PLACE = re.compile(r"\{(answer|context)\}")
+_PLACE = re.compile(r"\{(\w+)\}")
+_PLACES = (("answer", "context"), ("after", "answer", "before"))
 _TOKEN = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _FUNCTION_WORDS_TEXT = """
@@ -123,8 +126,11 @@ class QuestionWriter:
 
     Args:
         model: checkpoint folder or hub name. :data:`TEMPLATE_FILE` in its folder may hold the
-            ``template`` it was trained with, with ``{answer}`` and ``{context}``.
+            ``template`` it was trained with, with ``{answer}`` and ``{context}``, or with
+            ``{before}``, ``{answer}`` and ``{after}`` for an answer marked in its context.
         beams: of the search; nothing is sampled.
+        template: what it reads when its folder states nothing.
+        batch_tokens: most tokens in a batch.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
 
@@ -132,39 +138,52 @@ class QuestionWriter:
         name: for the signature.
         digest: of everything that changes a question, 16 bytes.
         dtype: precision of the network.
+        truncated: contexts cut at the model's limit so far.
 
     Raises:
         ModelError: the checkpoint or its template is unusable.
     """
 
     def __init__(
-        self, model: str, *, beams: int = 4, device: str = "auto", dtype: str = "auto"
+        self,
+        model: str,
+        *,
+        beams: int = 4,
+        template: str = TEMPLATE,
+        batch_tokens: int = _BATCH_TOKENS,
+        device: str = "auto",
+        dtype: str = "auto",
     ) -> None:
         self._checkpoint = Network("AutoModelForSeq2SeqLM", model, device=device, dtype=dtype)
-        self._template = _template(self._checkpoint.folder)
-        self._beams = beams
+        path = self._checkpoint.folder / TEMPLATE_FILE
+        self._template = stated_template(path, _PLACES) or template
+        self._beams, self._batch_tokens = beams, batch_tokens
+        self.truncated = 0
         self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
         settings = repr((self._template, beams)).encode()
         self.digest = hashlib.blake2b(_digest(self._checkpoint) + settings, digest_size=16).digest()
 
     def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
         """Questions for (answer, context) pairs, in order."""
-        tokenizer, questions = self._checkpoint.tokenizer, [""] * len(asked)
-        rows = [
-            dict(tokenizer(self._filled(*pair), truncation=True, max_length=self._checkpoint.limit,
-                           return_token_type_ids=False))
-            for pair in asked
-        ]  # fmt: skip
+        questions = [""] * len(asked)
+        rows = [self._row(*pair) for pair in asked]
         lengths = np.array([len(row["input_ids"]) for row in rows], np.int64)
-        for part in batches(lengths, _BATCH_TOKENS):
+        for part in batches(lengths, self._batch_tokens):
             written = self._generate([rows[row] for row in part])
             for row, question in zip(part.tolist(), written, strict=True):
                 questions[row] = question.strip()
         return questions
 
-    def _filled(self, answer: str, context: str) -> str:
-        texts = {"answer": well_formed(answer), "context": well_formed(context)}
-        return _PLACE.sub(lambda place: texts[place[1]], self._template)
+    def _row(self, answer: str, context: str) -> dict[str, list[int]]:
+        before, _, after = context.partition(answer)
+        texts = {"answer": answer, "context": context, "before": before, "after": after}
+        encoded = self._checkpoint.tokenizer(
+            filled(self._template, texts), truncation=True, max_length=self._checkpoint.limit,
+            return_overflowing_tokens=True, return_token_type_ids=False, verbose=False,
+        )  # fmt: skip
+        # What does not fit comes back as further rows.
+        self.truncated += len(encoded["input_ids"]) > 1
+        return {key: encoded[key][0] for key in ("input_ids", "attention_mask")}
 
     def _generate(self, rows: Sequence[dict[str, list[int]]]) -> list[str]:
         with self._checkpoint.asked(f"{self.name}: it wrote no question"):
@@ -176,16 +195,34 @@ class QuestionWriter:
         return [str(question) for question in decoded]
 
 
-def _template(folder: Path) -> str:
-    path = folder / TEMPLATE_FILE
+def filled(template: str, texts: Mapping[str, str]) -> str:
+    """A template with texts in its places.
+
+    >>> filled("{answer} in {context}", {"answer": "{context}", "context": "c"})
+    '{context} in c'
+    """
+    return _PLACE.sub(lambda place: well_formed(texts[place[1]]), template)
+
+
+def stated_template(path: Path, forms: Sequence[tuple[str, ...]]) -> str | None:
+    """The template that a file beside a checkpoint states, or None without the file.
+
+    Args:
+        path: a JSON object with ``template``.
+        forms: the places that it may have, each form in the order of the alphabet.
+
+    Raises:
+        ModelError: the file holds something else.
+    """
     if not path.is_file():
-        return TEMPLATE
+        return None
     try:
         template = json.loads(path.read_text(encoding="utf-8"))["template"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(f"{path}: no JSON object with a template") from error
-    if not isinstance(template, str) or sorted(_PLACE.findall(template)) != ["answer", "context"]:
-        raise ModelError(f"{path}: the template must hold {{answer}} and {{context}}, once each")
+    if not isinstance(template, str) or tuple(sorted(_PLACE.findall(template))) not in forms:
+        wanted = ", or ".join(" and ".join(f"{{{place}}}" for place in form) for form in forms)
+        raise ModelError(f"{path}: the template must hold {wanted}, once each")
     return template
 
 
@@ -228,6 +265,7 @@ class QuestionAnswerer:
 
     Args:
         model: checkpoint folder or hub name.
+        batch_tokens: most tokens in a batch.
         device: ``auto``, ``cpu``, ``cuda``, ``mps``.
         dtype: ``auto`` (float32), ``float32``, ``float16`` or ``bfloat16``.
 
@@ -240,10 +278,18 @@ class QuestionAnswerer:
         ModelError: the checkpoint is unusable.
     """
 
-    def __init__(self, model: str, *, device: str = "auto", dtype: str = "auto") -> None:
+    def __init__(
+        self,
+        model: str,
+        *,
+        batch_tokens: int = _BATCH_TOKENS,
+        device: str = "auto",
+        dtype: str = "auto",
+    ) -> None:
         self._checkpoint = Network(
             "AutoModelForQuestionAnswering", model, device=device, dtype=dtype
         )
+        self._batch_tokens = batch_tokens
         self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
         self.digest = _digest(self._checkpoint)
 
@@ -252,18 +298,25 @@ class QuestionAnswerer:
 
         A long context is read in overlapping windows, and the best answer of all counts.
         """
-        windows, owner, offsets = self._windows(asked)
-        best = [(0.0, 0, 0)] * len(asked)
-        lengths = np.array([len(window["input_ids"]) for window in windows], np.int64)
-        for part in batches(lengths, _BATCH_TOKENS):
-            logits = self._logits([windows[row] for row in part])
-            for row, (start, end) in zip(part.tolist(), logits, strict=True):
-                found = best_span(SpanLogits(start, end, *offsets[row]))
-                best[owner[row]] = max(best[owner[row]], found)
+        best = [max([(0.0, 0, 0), *map(best_span, windows)]) for windows in self.windows(asked)]
         return [context[start:end] for (_, context), (_, start, end)
                 in zip(asked, best, strict=True)]  # fmt: skip
 
-    def _windows(
+    def windows(self, asked: Sequence[tuple[str, str]]) -> list[list[SpanLogits]]:
+        """What the model says of every window of each (question, context) pair, in order."""
+        rows, owner, offsets = self._rows(asked)
+        found: list[list[SpanLogits]] = [[] for _ in asked]
+        read: dict[int, SpanLogits] = {}
+        lengths = np.array([len(row["input_ids"]) for row in rows], np.int64)
+        for part in batches(lengths, self._batch_tokens):
+            logits = self._logits([rows[row] for row in part])
+            for row, (start, end) in zip(part.tolist(), logits, strict=True):
+                read[row] = SpanLogits(start, end, *offsets[row])
+        for row, place in enumerate(owner):
+            found[place].append(read[row])
+        return found
+
+    def _rows(
         self, asked: Sequence[tuple[str, str]]
     ) -> tuple[list[dict[str, list[int]]], list[int], list[Any]]:
         """Token ids of every window, whose it is, and where its context is."""

@@ -105,6 +105,11 @@ class ScorerOptions:
         metavar="STRIDE",
         least=1,
     )
+    check_cuts: bool = described(
+        default=False,
+        help="Also read in windows what was cut and decided no, and count the decisions that this "
+        "would turn; scores stay as they are (NLI models).",
+    )
     max_length: int | None = described(
         None, "A limit in tokens below the model's own.", metavar="N", least=8
     )
@@ -134,9 +139,23 @@ class ScorerOptions:
             ModelError, ConfigurationError, BackendError: see the scorer. A cache never fails: when
                 its file cannot be used, it warns and scoring goes on without it.
         """
+        if self.check_cuts:
+            return self._with_cuts_checked()
         if self.calibration is None:
             return _open(_given(self.model, EMBEDDED), self)
         return _open_calibrated(self.calibration, self)
+
+    def _with_cuts_checked(self) -> PairScorer:
+        kind = _given(self.model, EMBEDDED).partition(":")[0]
+        if self.calibration is not None or self.windows is not None or kind in FAMILIES:
+            raise ConfigurationError(
+                "--check-cuts is for NLI models that read the beginning of long reviews: it goes "
+                "with no calibration, no windows and no other kind of scorer"
+            )
+        from prevalence.nli.cuts import CutChecker
+
+        plain = replace(self, check_cuts=False)
+        return CutChecker(plain.open(), replace(plain, windows=_STRIDE).open)
 
     @property
     def loads_model(self) -> bool:
@@ -171,7 +190,10 @@ _TELLING = 4
 
 _NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32", "cpu")
 
-_CHOSEN = ("model", "calibration", "recheck", "cache")
+_STRIDE = 128
+"""Tokens by which windows advance where cuts are checked: few enough that they overlap."""
+
+_CHOSEN = ("model", "calibration", "recheck", "cache", "check_cuts")
 """Fields of the options that a model's own scorer is not told."""
 
 Opener = Callable[[Mapping[str, str], ScorerOptions, str], "PairScorer"]
@@ -226,6 +248,9 @@ def loads_model(name: str) -> bool:
 
 
 def _open(model: str, options: ScorerOptions) -> PairScorer:
+    entry = lookup(model)
+    if entry is not None and entry.family:
+        model = f"{entry.family}:{model}"
     name = model.partition(":")[0]
     family = FAMILIES.get(name)
     if family is None:
@@ -277,7 +302,7 @@ def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
     from prevalence.nli.devices import open_on_devices
 
     told = {name: value for name, value in asdict(options).items() if name not in _CHOSEN}
-    return open_on_devices(model, **told, **reading)
+    return open_on_devices(model, marks=options.cache, **told, **reading)
 
 
 def _open_rouge(_: Mapping[str, str], options: ScorerOptions, name: str) -> PairScorer:
@@ -382,6 +407,31 @@ def _open_qafe(named: Mapping[str, str], options: ScorerOptions, name: str) -> P
     return options.cached(scorer)
 
 
+def _checker(name: str, about: str, default: str, claims: str, *own: Setting) -> Family:
+    """A family of fact-checking encoders, see :mod:`prevalence.scorers.factcheck`."""
+
+    def opened(named: Mapping[str, str], options: ScorerOptions, _: str) -> PairScorer:
+        from prevalence.scorers.factcheck import Running, open_checker
+
+        options.refuse(name, "reads as its authors say", "windows", "labels", "packing")
+        running = Running(options.device, options.dtype, options.threshold, options.max_length,
+                          options.batch_tokens)  # fmt: skip
+        return options.cached(open_checker(name, named, running))
+
+    return Family(
+        name,
+        about,
+        opened,
+        (
+            Setting("model", "MODEL", "a registered name or a folder", f"{name}-{default}",
+                    word=True),
+            *own,
+            Setting("claims", "sentence|whole", "what is asked about: each sentence of the "
+                    "hypothesis, whose mean is the score, or all of it", claims),
+        ),
+    )  # fmt: skip
+
+
 _ROUGE = Family(
     "rouge1|rouge2|rougeL, then -precision|-recall|-f1",
     "stemmed ROUGE, no model",
@@ -450,6 +500,13 @@ _WITH_SETTINGS = (
         _open_adapter,
         (Setting("file", "FILE", "the description", word=True, needed=True),),
     ),
+    _checker(
+        "alignscore", "AlignScore: RoBERTa with heads for alignment", "large", "sentence",
+        Setting("head", "nli|bin|reg", "three classes, two, or a regression", "nli"),
+    ),
+    _checker("minicheck", "MiniCheck: RoBERTa, DeBERTa or Flan-T5", "flan-t5-large", "sentence"),
+    _checker("factcg", "FactCG: DeBERTa that is asked a question", "deberta-v3-large", "sentence"),
+    _checker("hhem", "HHEM 2.1 open: the encoder of Flan-T5", "2.1-open", "whole"),
 )  # fmt: skip
 
 FAMILIES: dict[str, Family] = {

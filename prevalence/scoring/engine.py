@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from prevalence.errors import ConfigurationError
 from prevalence.language import probably_english
 from prevalence.metric import near
-from prevalence.models.registry import EMBEDDED
+from prevalence.models.registry import SHIPPED
 from prevalence.nli.pairs import (
     FLAG_TRUNCATED,
     PairPlan,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from prevalence.scoring.others import OtherProducts
+    from prevalence.stats.arrays import Ints
     from prevalence.stats.correction import ErrorRates
 
 __all__ = ["Engine", "ScoringOptions", "WorkCounts"]
@@ -69,6 +71,7 @@ class WorkCounts:
         ceiling_asked: pairs of these that they did ask for; no part of ``planned``.
         profile_asked: pairs that profiles asked for; likewise.
         truncated: distinct pairs whose premise was cut.
+        cut_premises: distinct premises among them, within a chunk.
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
         scored: summaries with a score.
@@ -87,6 +90,7 @@ class WorkCounts:
     ceiling_asked: int = 0
     profile_asked: int = 0
     truncated: int = 0
+    cut_premises: int = 0
     doubtful: int = 0
     scored: int = 0
     failed: int = 0
@@ -163,14 +167,15 @@ class Engine:
         self.threshold = own.threshold if self.options.threshold is None else self.options.threshold
         self.scorer = scorer.at(self.threshold)
         self._others = others
+        self._cut: WeakKeyDictionary[TextTable, set[int]] = WeakKeyDictionary()
         self._splitter = get_splitter(self.options.splitter)
         self._units = Units(self.options.unit, self._splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
-        english = f"{EMBEDDED}@" in own.signature.get("nli", "")
+        english = any(f"{name}@" in own.signature.get("nli", "") for name in SHIPPED)
         if english and self.options.language != "en" and not self.options.any_language:
             raise ConfigurationError(
-                f"the embedded model was made for English, and the language is "
+                f"the embedded models were made for English, and the language is "
                 f"{self.options.language}: give a model of that language (--model), or have it "
                 "scored all the same (--any-language)"
             )
@@ -204,7 +209,7 @@ class Engine:
     def beside(self, options: ScoringOptions, others: OtherProducts | None = None) -> Engine:
         """An engine with other options, which shares the scorer and counts its work here."""
         engine = Engine(self.scorer, options, new_table=self._new_table, others=others)
-        engine.counts = self.counts
+        engine.counts, engine._cut = self.counts, self._cut
         return engine
 
     def signature(self, *, named: bool = True, cutter: str | None = None) -> str:
@@ -240,7 +245,12 @@ class Engine:
             parts["evidence"] = "sentence"
         if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
             parts["limit"] = str(self.options.max_sentences)
-        return build_signature(parts)
+        return build_signature(parts | self._preset_signature)
+
+    @property
+    def _preset_signature(self) -> dict[str, str]:
+        follows = self.options.follows
+        return {} if follows is None else {"preset": safe(follows)}
 
     @property
     def _profile_signature(self) -> dict[str, str]:
@@ -474,10 +484,18 @@ class Engine:
         scores = self.scorer.score(texts, pairs, progress=progress)
         self.counts.planned += len(plan)
         self.counts.unique += len(pairs)
-        self.counts.truncated += int(((scores.flags & FLAG_TRUNCATED) > 0).sum())
+        self._count_cuts(texts, pairs[(scores.flags & FLAG_TRUNCATED) > 0, 0])
         doubt = self.scorer.traits.doubt
         self.counts.doubtful += int(near(scores.entailment, self.threshold, doubt).sum())
         return scores.take(back)
+
+    def _count_cuts(self, texts: TextTable, premises: Ints) -> None:
+        """Count pairs with a cut premise, and premises that no earlier call has found cut."""
+        self.counts.truncated += len(premises)
+        known = self._cut.setdefault(texts, set())
+        before = len(known)
+        known.update(premises.tolist())
+        self.counts.cut_premises += len(known) - before
 
     def _row(self, entry: SummaryJob | BadRecord) -> ScoredSummary:
         if isinstance(entry, BadRecord):

@@ -12,7 +12,7 @@ from prevalence.claims.quantities import agreement
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
-from prevalence.records import CLAIMS, ScoredSentence, ScoredSummary, input_digest
+from prevalence.records import CLAIMS, SHOWN_DECIMALS, ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
 
 if TYPE_CHECKING:
@@ -306,6 +306,7 @@ def _sentences(
         for nth, k in enumerate(job.columns.tolist())
     }
     causes = masks.redundant_with.tolist()
+    against = _contradiction(job, matrix)
     return tuple(
         ScoredSentence(
             text=sentence.text,
@@ -316,10 +317,25 @@ def _sentences(
             contradicts=_contradicts(job, k),
             quantity=_quantity(job, k, asked[k].support if k in asked else None),
             evidence=None if job.evidence is None else tuple(job.evidence.get(k, ())),
+            contradiction=against.get(k),
             **(asked[k]._asdict() if k in asked else {}),
         )
         for k, sentence in enumerate(job.sentences)
     )
+
+
+def _contradiction(job: SummaryJob, matrix: ReviewMatrix) -> dict[int, tuple[float | None, ...]]:
+    """P(contradiction) of every review, by sentence; empty where evidence was not asked for."""
+    if job.evidence is None or matrix.contradiction is None:
+        return {}
+    found: dict[int, tuple[float | None, ...]] = {}
+    for k, column in zip(job.columns.tolist(), matrix.contradiction.T.tolist(), strict=True):
+        asked = dict(zip(job.review_places.tolist(), column, strict=True))
+        found[k] = tuple(
+            round(asked[place], SHOWN_DECIMALS) if place in asked else None
+            for place in range(len(job.product.reviews))
+        )
+    return found
 
 
 def _quantity(job: SummaryJob, k: int, support: int | None) -> dict[str, Any] | None:

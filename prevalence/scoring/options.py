@@ -326,13 +326,17 @@ class Restriction:
     Attributes:
         statements: of ``text`` and of labels that the record gives.
         reviews: of ``text``, ``id`` and all other keys of a review.
+        first: at most so many of these reviews, the first ones.
     """
 
     statements: Where | None = None
     reviews: Where | None = None
+    first: int | None = None
 
     @classmethod
-    def parse(cls, *, statements: str | None, reviews: str | None) -> Restriction:
+    def parse(
+        cls, *, statements: str | None, reviews: str | None, first: int | None = None
+    ) -> Restriction:
         """Read both conditions.
 
         Raises:
@@ -341,21 +345,24 @@ class Restriction:
         return cls(
             None if statements is None else parse_where(statements),
             None if reviews is None else parse_where(reviews),
+            first,
         )
 
     def __bool__(self) -> bool:
-        return self.statements is not None or self.reviews is not None
+        return (self.statements, self.reviews, self.first) != (None, None, None)
 
     @property
     def signature(self) -> dict[str, str]:
         """Parts of the signature, on one line and without the sign that separates them."""
         parts = {"statements": self.statements, "reviews": self.reviews}
-        return {name: safe(str(where)) for name, where in parts.items() if where is not None}
+        told = {name: safe(str(where)) for name, where in parts.items() if where is not None}
+        return told if self.first is None else told | {"first": str(self.first)}
 
     def reviews_left(self, product: Product) -> Left:
         """The reviews that count; the reason is set when there are none of those given."""
         fields = [review_fields(review) for review in product.reviews]
-        return _left(self.reviews, fields, "review")
+        left = _left(self.reviews, fields, "review")
+        return left._replace(places=left.places[: self.first])
 
     def sentences_left(self, summary: Summary, sentences: Sequence[Sentence]) -> Left:
         """The statements that count.
@@ -419,16 +426,19 @@ def _left(where: Where | None, objects: Sequence[Mapping[str, Any]], what: str) 
 class ScoringOptions:
     """How to score; every field that can change a score is named in the signature.
 
-    ``threshold`` is the decision threshold in [0, 1); None takes the scorer's.
+    ``threshold`` is the decision threshold in [0, 1); None takes the scorer's. ``follows`` is the
+    preset that the options are of, with what differs from it, for the signature.
 
     Raises:
         ConfigurationError: a value out of range.
     """
 
     threshold: float | None = None
+    follows: str | None = None
     trivial: str | None = described(
         "name",
-        'name is "I bought a {name}."; script is "I bought {name}."; or your own text.',
+        'name is "I bought a {name}."; script is "I bought {name}."; hotel is "I stayed at '
+        '{name}."; or your own text.',
         group="Scoring",
         spelling="--trivial-template",
         metavar="TEXT",
@@ -484,6 +494,13 @@ class ScoringOptions:
         group="Scoring",
         metavar="CONDITION",
     )
+    first_reviews: int | None = described(
+        None,
+        "Score against only the first N reviews of a product, of those that satisfy it.",
+        group="Scoring",
+        metavar="N",
+        least=1,
+    )
     unit: str = described(
         UNITS[0],
         'sentence, or claim: the single statements of each sentence, from "claims" in the record '
@@ -513,7 +530,7 @@ class ScoringOptions:
     evidence: bool = described(
         default=False,
         help="Also store the sentence of each supporting or contradicting review that says it "
-        "(asks the sentences of these reviews).",
+        "(asks the sentences of these reviews), and P(contradiction) of every review.",
         group="Scoring",
     )
     profile: bool = described(
@@ -564,7 +581,9 @@ class ScoringOptions:
     @property
     def restriction(self) -> Restriction:
         """Both conditions, read."""
-        return Restriction.parse(statements=self.statements_where, reviews=self.reviews_where)
+        return Restriction.parse(
+            statements=self.statements_where, reviews=self.reviews_where, first=self.first_reviews
+        )
 
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:

@@ -68,11 +68,11 @@ class OtherProducts:
 
     @property
     def signature(self) -> str:
-        """How many are compared with, out of which."""
+        """How many are compared with at most, out of which."""
         texts = [f"{system}\0{text}" for system, found in sorted(self._summaries.items())
                  for _, text in sorted(found.items())]  # fmt: skip
         texts += [text for _, text in sorted(self._reviews.items())]
-        return f"{self.most}of{self.size}@{_digest(*texts)[:4].hex()}"
+        return f"{min(self.most, self.size)}of{self.size}@{_digest(*texts)[:4].hex()}"
 
     def compared(self, product: Product, system: str) -> Compared:
         """What a system's summary of a product is compared with."""

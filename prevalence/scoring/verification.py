@@ -86,6 +86,8 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
         max_sentences=int(parts.get("limit", DEFAULT_MAX_SENTENCES)),
         statements_where=parts.get("statements"),
         reviews_where=parts.get("reviews"),
+        first_reviews=int(parts["first"]) if "first" in parts else None,
+        follows=parts.get("preset"),
     )
 
 

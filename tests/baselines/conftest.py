@@ -105,3 +105,41 @@ def summary_pairs(shared_data: Path) -> list[tuple[str, str]]:
         (summary["text"], row["reference"]) for row in rows for summary in row["summaries"].values()
     ]
     return every[::13][:100]
+
+
+@pytest.fixture
+def resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
+    """``resumed(metric)``: rows of the command, which was cut off and went on; checks itself."""
+    from click.testing import CliRunner
+
+    from prevalence.cli import main
+
+    monkeypatch.setenv("PREVALENCE_CACHE", str(tmp_path / "cache"))
+    products = [
+        {
+            "id": name,
+            "reviews": ["My feet kept dry.", "The laces are thin."],
+            "reference": "Dry boots, thin laces.",
+            "summaries": {"good": "The boots kept my feet dry.", "blank": "", "other": "Laces!"},
+        }
+        for name in ("p1", "p2")
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, products)), encoding="utf-8")
+    output = tmp_path / "rows.jsonl"
+
+    def command(metric: str) -> str:
+        words = ["baselines", str(tmp_path / "in.jsonl"), "-m", metric, "--output", str(output)]
+        result = CliRunner().invoke(main, [*words, "--no-cache"])
+        assert result.exit_code == 1, result.output  # the blank summaries have no value
+        return str(result.stderr)
+
+    def run(metric: str) -> list[Any]:
+        command(metric)
+        whole = output.read_bytes()
+        first, second, *_ = whole.splitlines(keepends=True)
+        output.write_bytes(first + second[:40])
+        assert "rows were in" in command(metric)
+        assert output.read_bytes() == whole
+        return [json.loads(line) for line in whole.splitlines()]
+
+    return run

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from prevalence.baselines import Entry, Example, Metric, get, names
-from prevalence.baselines.registry import REGISTRY, missing
-from prevalence.errors import ConfigurationError, MissingDependencyError
+from prevalence.baselines.registry import REGISTRY, lacking, missing
+from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.scorers.grammar import Setting
 
 
@@ -52,10 +52,61 @@ def test_options_are_documented_in_words(name):
     assert entry.citation
 
 
+@pytest.mark.parametrize("name", names())
+def test_every_metric_declares_what_the_list_shows(name):
+    entry = REGISTRY[name]
+    assert entry.dimension, "say for which quality its authors propose it (dimension=)"
+    assert entry.licence, "say under which licence its weights or program are (licence=)"
+    assert entry.about
+    assert entry.citation
+    loads = any(setting.value in ("PATH", "MODEL") for setting in Setting.read_all(entry.options))
+    assert bool(entry.weights) == loads, (
+        "name the weights (weights=), and the option that takes them"
+    )
+    # Without an option, weights come from the model in brackets; without one, some are asked for.
+    assert not entry.weights or entry.models or entry.needed
+    assert all(not model.isspace() and " " not in model for model in entry.models)
+
+
+def test_what_is_lacking_is_said_with_what_to_do(monkeypatch):
+    entry = Entry(
+        name="absent", about="", needs=("reference",), range=(0, 1), citation="", factory="x:y",
+        options={"model=PATH": "a folder", "head=FILE": "a head (needed)"},
+        weights="two models [no-such/model-a] and [embedded]",
+        packages=("no_such_package_here",), extra="lexical",
+    )  # fmt: skip
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert entry.models == ("no-such/model-a", "embedded")
+    assert lacking(entry) == (
+        "no_such_package_here: pip install 'prevalence[lexical]'; give head=FILE; "
+        "hf download no-such/model-a or give model=PATH"
+    )
+    assert lacking(REGISTRY["rouge-1"]) is None
+    assert lacking(REGISTRY["summac-zs"]) is None
+
+
+def test_models_that_are_not_here_are_named_with_what_to_do(monkeypatch):
+    monkeypatch.setattr("prevalence.models.checkpoint.is_here", lambda _: False)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", _refuse)
+    with pytest.raises(ModelError) as caught:
+        get("embedding-average")
+    assert str(caught.value) == (
+        "embedding-average needs an encoder [bert-base-uncased], which is not on this machine, "
+        "and no hub gave it: hf download bert-base-uncased or give model=PATH"
+    )
+    with pytest.raises(ModelError, match="no such folder"):
+        get("embedding-average", model="./nowhere")
+
+
+def _refuse(*_, **__):
+    raise OSError("no network")
+
+
 @pytest.fixture(scope="module")
 def documented():
     """What stands in code style on the pages about baselines, without the code blocks."""
-    pages = sorted((Path(__file__).resolve().parents[2] / "docs").glob("baselines*.md"))
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    pages = [*docs.glob("baselines*.md"), docs / "fact-checkers.md"]
     texts = (re.sub("```.*?```", "", p.read_text("utf-8"), flags=re.DOTALL) for p in pages)
     return {span for text in texts for span in re.findall(r"`([^`\n]+)`", text)}
 
@@ -74,6 +125,11 @@ def test_every_comparator_is_here():
         "baryscore", "sms", "embedding-average", "vector-extrema", "greedy-matching",
         "bartscore-faithfulness", "bartscore-precision", "bartscore-recall", "perplexity",
         "perplexity:seq2seq", "blanc-help", "blanc-tune", "infolm", "summac-zs", "summac-conv",
+        "bleurt", "prism", "prism-src", "unieval-coherence", "unieval-consistency",
+        "unieval-fluency", "unieval-relevance", "unieval-overall",
+        "summaqa-f1", "summaqa-probability", "questeval", "qafacteval",
+        "alignscore", "minicheck", "factcg", "hhem",
+        "supert", "s3-pyr", "s3-resp", "rouge-w", "rouge-su4", "js",
     }  # fmt: skip
     assert families <= set(names())
 

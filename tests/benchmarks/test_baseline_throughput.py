@@ -33,6 +33,15 @@ def test_bertscore_sides_agree_and_nothing_is_remembered(tmp_path: Path) -> None
         np.testing.assert_allclose(other, values[0], atol=throughput.TOLERANCE)
 
 
+@pytest.mark.parametrize("metric", ["bleurt", "prism", "unieval-consistency"])
+def test_sides_of_learnt_metrics_agree(tmp_path: Path, metric: str) -> None:
+    kind, sides_of = throughput.SIDES[metric]
+    sides = sides_of(throughput.build(kind, SMALL, tmp_path), SMALL, "cpu")
+    row = throughput.measure(sides, 1)
+    assert row["pairs"] == throughput.SYSTEMS
+    assert {"loop"} <= set(row["ratios_p20_p50_p80"]) == {name for name, _ in sides[1:]}
+
+
 def test_sides_that_differ_are_not_timed() -> None:
     sides = [("prevalence", lambda: np.zeros(3)), ("other", lambda: np.full(3, 0.1))]
     with pytest.raises(SystemExit, match=r"other differs by 0\.1"):

@@ -468,3 +468,22 @@ def test_people_are_a_metric_of_their_own(write):
         write("r.jsonl", row("a", "s", human={"Tone": [1, 2]}), row("a", "t", human={"Tone": 4}))
     ).with_people()
     assert table.metric("people.tone").tolist() == [[1.5, 4.0]]
+
+
+@pytest.mark.parametrize("number", ["1e300", "-2e15", 3 * 10**15])
+def test_numbers_that_no_scale_has_are_one_line(write, number):
+    path = write("r.jsonl", row("a", "s", metrics={"m": 1}, human={"d": [3, float(number)]}))
+    with pytest.raises(InputError, match=r"r\.jsonl:1: human\.d\.2: is .*, which is no score"):
+        read_table(path)
+    kept = write("k.jsonl", row("a", "s", metrics={"m": 1e15}, human={"d": [3]}))
+    assert read_table(kept).metric("m")[0, 0] == 1e15
+
+
+def test_results_of_head_to_head_runs_are_named_where_they_are_passed_over(write, tmp_path):
+    write("data/rows.jsonl", row("a", "s", metrics={"m": 1}))
+    result = tmp_path / "data" / "judge" / "M8_M9.result"
+    result.parent.mkdir()
+    result.write_text("1 2 0\n")
+    [reason] = read_tables(tmp_path / "data").skipped
+    assert reason.startswith(f"{result}: ")
+    assert "--duels" in reason

@@ -11,7 +11,7 @@ import pytest
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScorer
-from prevalence.scorers import adapter as adapter_module
+from prevalence.scorers import reading as reading_module
 from prevalence.scorers.adapter import AdaptedScorer, Adapter, read_adapter
 from prevalence.scorers.registry import open_scorer
 
@@ -96,13 +96,13 @@ def test_the_beginning_is_read_where_nothing_is_chunked(tiny, asked):
 def test_pairs_are_read_a_unit_at_a_time(tiny, asked, monkeypatch):
     folder = str(tiny("classifier", num_labels=2))
     scorer = AdaptedScorer(Adapter(model=folder, template=TEMPLATE), batch_tokens=40)
-    whole, held, usual = asked(scorer, *PAIRS), [], adapter_module.batches
+    whole, held, usual = asked(scorer, *PAIRS), [], reading_module.batches
 
     def counting(lengths, budget):
         held.append(len(lengths))
         return usual(lengths, budget)
 
-    monkeypatch.setattr(adapter_module, "batches", counting)
+    monkeypatch.setattr(reading_module, "batches", counting)
     scorer.traits = replace(scorer.traits, work_unit=3)
     seen = []
     parts = asked(scorer, *PAIRS, progress=seen.append)

@@ -30,6 +30,7 @@ from prevalence.scorers.calibrated import CalibratedScorer, Calibration, LogitMa
 from prevalence.scorers.conv import ConvHead, ConvScorer, ConvSettings
 from prevalence.scorers.cosine import CosineScorer, Encoder
 from prevalence.scorers.qafe import QuestionScorer
+from prevalence.scorers.registry import open_scorer
 from prevalence.scorers.rouge import RougeScorer
 from prevalence.scorers.summac import ZeroShotScorer
 from prevalence.scorers.superpal import AlignmentScorer
@@ -58,6 +59,10 @@ def head():
     return ConvHead(settings, np.array([1.0, 3.0]), 0.5, final, np.array([0.0, -1.0]))
 
 
+def checker(name):
+    return open_scorer(name, device="cpu", dtype="bfloat16")
+
+
 OPENERS = {
     "fake": lambda tiny, fake: fake(),
     "nli": lambda tiny, fake: NLIScorer(
@@ -73,6 +78,11 @@ OPENERS = {
     "summac-zs": lambda tiny, fake: ZeroShotScorer(fake(doubt=0.1)),
     "summac-conv": lambda tiny, fake: ConvScorer([fake()], head()),
     "superpal": lambda tiny, fake: AlignmentScorer(fake(doubt=0.1)),
+    "alignscore": lambda tiny, fake: checker(f"alignscore:{tiny('alignscore')}"),
+    "minicheck": lambda tiny, fake: checker(f"minicheck:{tiny('roberta')}"),
+    "minicheck-t5": lambda tiny, fake: checker(f"minicheck:{tiny('t5')}"),
+    "factcg": lambda tiny, fake: checker(f"factcg:{tiny('deberta')}"),
+    "hhem": lambda tiny, fake: checker(f"hhem:{tiny('hhem')}"),
 }  # fmt: skip
 
 

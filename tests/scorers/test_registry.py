@@ -20,6 +20,7 @@ def model_scorer(monkeypatch, fake_scorer):
             self.model, self.options = model, options
 
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", Opened)
+    monkeypatch.setattr("prevalence.nli.self_test.self_test", lambda *_, **__: False)
 
 
 def test_rouge_is_a_pair_scorer():
@@ -74,6 +75,7 @@ def test_models_by_name_path_and_prefix(model_scorer, name, model):
 ])  # fmt: skip
 def test_names_that_say_nothing_are_refused(monkeypatch, fake_scorer, name, said):
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", lambda *_, **__: fake_scorer())
+    monkeypatch.setattr("prevalence.nli.self_test.self_test", lambda *_, **__: False)
     with pytest.raises(ConfigurationError, match=said):
         open_scorer(name)
 
@@ -86,6 +88,7 @@ def test_summac_reads_pairs_as_summac_does(monkeypatch, fake_scorer, tmp_path):
         return fake_scorer()
 
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", opened)
+    monkeypatch.setattr("prevalence.nli.self_test.self_test", lambda *_, **__: False)
     scorer = open_scorer("summac-zs:paragraph,model=vitc", threshold=0.3, cache=tmp_path)
     assert seen["model"] == "tals/albert-xlarge-vitaminc-mnli"
     assert seen["labels"] == ("entailment", "contradiction", "neutral")

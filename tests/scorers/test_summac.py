@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks import summac_parity as parity
 from prevalence.errors import ConfigurationError
-from prevalence.models.checkpoint import parse_labels
+from prevalence.models.labels import parse_labels
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScorer, PairScores, TextTable
 from prevalence.scorers.summac import SUMMAC_MODELS, Granularity, ZeroShotScorer
 from prevalence.scorers.superpal import AlignmentScorer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,12 @@ from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
 from prevalence import OpinionPrevalence
 from prevalence.errors import ConfigurationError
-from prevalence.scoring.presets import preset_options
+from prevalence.records import Product, Review, Summary
+from prevalence.scorers.registry import ScorerOptions, open_scorer
+from prevalence.scoring.engine import Engine
+from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.presets import PRESETS, preset_options
+from prevalence.scoring.verification import options_of
 
 TEXT = "the lamp is bright and light but the boots are too small they leak in rain"
 WORDS = TEXT.split()
@@ -109,8 +115,91 @@ def test_options_win_over_the_preset() -> None:
     found = preset_options("malon-script", {"splitter": "lines", "model": "rouge1-precision"})
     assert found == {
         "model": "rouge1-precision", "threshold": 0.04, "trivial": "script", "splitter": "lines",
+        "follows": "malon-script+model+splitter",
     }  # fmt: skip
     assert preset_options("malon-script", {})["model"] == "summac-zs:document,model=mnli"
     assert preset_options("malon-script", {"model": "cosine"})["model"] == "cosine"
-    with pytest.raises(ConfigurationError, match="there is malon-script"):
-        preset_options("malon", {})
+    assert preset_options("hiro", {"model": "hhem-2.1-open"})["model"] == "hhem-2.1-open"
+    assert preset_options("hiro", {"model": "a,b"})["model"] == 'summac-zs:document,model="a,b"'
+    with pytest.raises(ConfigurationError, match="there is malon, malon-script, hiro, hiro-hotels"):
+        preset_options("mallon", {})
+
+
+def test_a_preset_is_data_that_the_options_know() -> None:
+    known = {each.name for kind in (ScoringOptions, ScorerOptions) for each in fields(kind)}
+    for name, preset in PRESETS.items():
+        assert set(preset.options) <= known
+        assert preset.lacks
+        assert preset.about
+        assert preset_options(name, {})["follows"] == name
+
+
+def test_the_papers_definition() -> None:
+    assert preset_options("malon", {}) == {
+        "model": "roberta-large-mnli", "threshold": 0.04, "trivial": "name",
+        "splitter": "punkt-en", "follows": "malon",
+    }  # fmt: skip
+    lexical = OpinionPrevalence("rouge1-precision", preset="malon")
+    for part in ("|thr:0.04|", "|trivial:name|", "|split:punkt-en|", "|preset:malon+model|"):
+        assert part in lexical.signature
+
+
+PRODUCTS = [
+    Product(
+        id=name,
+        name=name,
+        reviews=tuple(Review(text) for text in reviews),
+        summaries=(Summary("s", summary),),
+    )
+    for name, reviews, summary in (
+        (
+            "Alma",
+            ["the room was clean"] * 200 + ["so noisy"] * 100,
+            "The room was clean. So noisy.",
+        ),
+        ("Berg", ["so noisy", "the room was clean"], "So noisy."),
+        ("Chur", ["so far away"], "I stayed at Chur. So far away."),
+    )
+]
+
+
+@pytest.mark.parametrize(("preset", "trivial"), [("hiro", 0.0), ("hiro-hotels", 1.0)])
+def test_hiros_figures_by_hand(preset: str, trivial: float) -> None:
+    # Above .6, a text implies a sentence whose words it nearly all has (ROUGE-1 precision).
+    metric = OpinionPrevalence("rouge1-precision", preset=preset, threshold=0.6)
+    first, second, third = metric.score_many(PRODUCTS)
+    # Of 300 reviews the first 200 count, all of which say that the room was clean.
+    assert (first.n_reviews, first.prevalence) == (200, 0.5)
+    assert (second.prevalence, third.prevalence) == (0.5, 0.5)
+    assert third.sentences[0].trivial == bool(trivial)
+    profiles = [row.profile for row in (first, second, third)]
+    # Alma's second sentence is all that Berg's summary says, and the other way round.
+    assert [profile.genericness for profile in profiles] == [0.25, 0.5, 0.0]
+    assert [profile.sap for profile in profiles] == [0.5 - 0.125, 0.5 - 0.25, 0.5]
+    for part in ("|first:200|", "|others:3of3@", "|alpha:0.5|", f"|preset:{preset}+"):
+        assert part in first.signature
+
+
+def test_the_first_reviews_of_those_that_satisfy() -> None:
+    product = {"id": "p", "reviews": [{"text": f"r{n}", "rating": n % 2} for n in range(6)]}
+    rows = Product(
+        id="p", name=None, summaries=(),
+        reviews=tuple(Review(r["text"], extra={"rating": r["rating"]}) for r in product["reviews"]),
+    )  # fmt: skip
+    for options, places in (
+        ({"first_reviews": 2}, (0, 1)),
+        ({"first_reviews": 2, "reviews_where": "rating = 1"}, (1, 3)),
+        ({"first_reviews": 9}, (0, 1, 2, 3, 4, 5)),
+    ):
+        assert ScoringOptions(**options).restriction.reviews_left(rows).places == places
+    with pytest.raises(ConfigurationError, match="first_reviews must be at least 1"):
+        ScoringOptions(first_reviews=0)
+
+
+def test_rows_of_a_preset_are_verified() -> None:
+    metric = OpinionPrevalence("rouge1-precision", preset="malon", first_reviews=2)
+    options = options_of(metric.signature)
+    assert (options.follows, options.first_reviews) == ("malon+model", 2)
+    assert OpinionPrevalence("rouge1-precision", preset="malon", first_reviews=2).signature == (
+        Engine(open_scorer("rouge1-precision"), options).signature()
+    )

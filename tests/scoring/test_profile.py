@@ -134,7 +134,7 @@ def test_genericness_as_hiro_defines_it(fake_scorer):
     # The fourth product has the same reviews as the first of the others, under the same id.
     assert found.review_genericness == pytest.approx(1 / 9)
     assert found.review_sap == pytest.approx(1 / 6 - 0.5 / 9)
-    assert "|others:9of4@" in row.signature
+    assert "|others:4of4@" in row.signature
     assert "|alpha:0.5|" in row.signature
 
 

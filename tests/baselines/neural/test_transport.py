@@ -78,6 +78,31 @@ def test_sms_of_static_vectors(tiny):
     assert metric.signature["layer"] == "static"
 
 
+@pytest.mark.parametrize("options", [{}, {"static": ""}])
+def test_sms_without_stop_words(tiny, options):
+    folder = tiny("encoder")
+    # In context a word keeps its vector: what is left of a sentence was read with all of it.
+    metric = get("sms:nostop", model=str(folder), **options)
+    found = metric.score([Example("They grip on ice!", references=("Laces are thin.",))])[0]
+    network = hf.AutoModel.from_pretrained(folder, dtype=torch.float32)
+    table = network.get_input_embeddings().weight.detach().double().numpy()
+    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
+    means = []
+    for text, kept in (
+        ("They grip on ice!", ["grip", "ice"]),
+        ("Laces are thin.", ["laces", "thin"]),
+    ):
+        tokens = tokenizer(text)["input_ids"]
+        rows = table[tokens] if options else hidden(folder, text)[-1]
+        # "ice" is not in the vocabulary, so that its letters are tokens.
+        words = [n for word in kept for n in tokenizer(word, add_special_tokens=False)["input_ids"]]
+        chosen = [row for token, row in zip(tokens, rows, strict=True) if token in words]
+        assert len(chosen) == len(words)
+        means.append(np.mean(chosen, axis=0))
+    assert found == pytest.approx(np.exp(-np.linalg.norm(means[0] - means[1])), rel=1e-4)
+    assert metric.name.startswith("sms:nostop")
+
+
 def test_baryscore_of_one_token_is_the_distance_of_mean_layers(tiny):
     folder = tiny("encoder")
     # The barycentre of single points is their mean.

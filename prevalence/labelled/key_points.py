@@ -1,0 +1,119 @@
+"""Key points of any layout, as a table for evaluation and as labelled documents."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prevalence.errors import InputError
+from prevalence.labelled.documents import Document, parse_target
+from prevalence.readers.key_points import KeyPointTable, is_matching, matching_table, named_rows
+from prevalence.readers.streams import STDIN
+from prevalence.readers.thinkp import is_thinkp, thinkp_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from prevalence.readers.key_points import KeyPointPair
+
+__all__ = ["holds_key_points", "join_key_points", "key_point_documents", "read_key_points"]
+
+_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+
+
+def holds_key_points(path: Path) -> bool:
+    """Whether a file of labelled pairs is a table of key points: by its name, or its first row."""
+    if path.name.casefold().endswith(_TABLES):
+        return True
+    if str(path) == STDIN:
+        return False
+    try:
+        rows = list(islice(named_rows(path), 1))
+    except InputError:
+        # Whoever reads it as something else says better what is wrong with it.
+        return False
+    return any(is_matching(row) or is_thinkp(row) for row in rows)
+
+
+def read_key_points(path: str | Path) -> KeyPointTable:
+    """Read comments or key points with key points, and their labels.
+
+    Args:
+        path: CSV, TSV, JSON Lines or JSON; "-" for stdin. See :mod:`prevalence.readers.key_points`
+            and :mod:`prevalence.readers.thinkp` for the layouts.
+
+    Returns:
+        The pairs.
+
+    Raises:
+        InputError: the file cannot be read, has none of the layouts, or a row is not sound.
+    """
+    rows = list(named_rows(path))
+    if not rows:
+        raise InputError(f"{path}: holds no pairs")
+    if is_thinkp(rows[0]):
+        return thinkp_table(rows)
+    if is_matching(rows[0]):
+        return matching_table(rows, path)
+    raise InputError(
+        f"{rows[0].where}: needs columns comment, key_point and label, or kp1, kp2 and relation; "
+        f"there are: {', '.join(rows[0].cells)}"
+    )
+
+
+def join_key_points(paths: Iterable[str | Path]) -> KeyPointTable:
+    """Read several files as one table.
+
+    Args:
+        paths: see :func:`read_key_points`. Of several, a file that names no topic is one.
+
+    Returns:
+        The pairs of all files.
+
+    Raises:
+        InputError: a file is not sound, or one has comments and another has pairs of key points.
+    """
+    tables = {str(path): read_key_points(path) for path in paths}
+    if len(tables) == 1:
+        return next(iter(tables.values()))
+    relations = {table.relation for table in tables.values()}
+    if len(relations) != 1:
+        names = ", ".join(tables)
+        raise InputError(f"{names}: comments and pairs of key points are evaluated one by one")
+    pairs = (
+        pair._replace(group=pair.group or Path(path).stem, comment=f"{path}:{pair.comment}")
+        for path, table in tables.items()
+        for pair in table.pairs
+    )
+    return KeyPointTable(tuple(pairs), relations.pop())
+
+
+def key_point_documents(path: Path) -> list[Document]:
+    """Read key points as documents: a comment with those that people judged it against.
+
+    Args:
+        path: see :func:`read_key_points`. What people did not agree on is unlabelled.
+
+    Raises:
+        InputError: see :func:`read_key_points`.
+    """
+    table = read_key_points(path)
+    comments: dict[tuple[str, str, str], list[KeyPointPair]] = {}
+    for pair in table.pairs:
+        comments.setdefault((pair.group, pair.stance, pair.comment), []).append(pair)
+    return [_document(pairs, table.relation) for pairs in comments.values()]
+
+
+def _document(pairs: list[KeyPointPair], relation: str) -> Document:
+    first = pairs[0]
+    labelled = [(pair.hypothesis, pair.label) for pair in pairs if pair.label is not None]
+    return Document(
+        first.premise,
+        tuple(text for text, _ in labelled),
+        tuple(parse_target(label, "") for _, label in labelled),
+        first.group or first.premise,
+        domain=first.group,
+        relation=relation,
+        unlabelled=tuple(pair.hypothesis for pair in pairs if pair.label is None),
+    )

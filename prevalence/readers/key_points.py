@@ -1,0 +1,359 @@
+"""Key point matching: comments, key points, and whether a comment makes the key point.
+
+A table (CSV, TSV, JSON Lines or JSON) holds a pair a row; the ArgKP and KPM-2021 data of IBM and
+tables on reviews differ in the names of their columns alone. KPM-2021 also comes as three files,
+of which the one with the labels is named: `labels_dev.csv` beside `arguments_dev.csv` and
+`key_points_dev.csv`. There, a pair of one topic and stance without a label is undecided.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from prevalence.errors import InputError
+from prevalence.readers.fields import FieldError, Position, describe, escaped
+from prevalence.readers.jsonfiles import decode_document, document_text, line_values
+from prevalence.readers.products import detect_json, first_text
+from prevalence.readers.streams import open_source
+from prevalence.readers.tables import header_of, quoted_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from prevalence.readers.streams import Source
+
+__all__ = [
+    "GROUPS",
+    "STANCES",
+    "KeyPointPair",
+    "KeyPointTable",
+    "NamedRow",
+    "is_matching",
+    "label_of",
+    "matching_table",
+    "named_rows",
+    "own_scores",
+    "text_in",
+]
+
+GROUPS = ("group", "topic", "product_id", "product", "business", "category", "domain")
+"""Columns that say what a comment is about; the first that is there counts."""
+STANCES = ("stance", "polarity", "sentiment")
+_COMMENTS = ("comment", "argument", "sentence", "review", "text")
+_KEY_POINTS = ("key_point", "keypoint", "kp")
+_COMMENT_IDS = ("comment_id", "arg_id", "argument_id", "sentence_id", "review_id")
+_KEY_POINT_IDS = ("key_point_id", "keypoint_id", "kp_id")
+_LABELS = ("label", "match", "matching")
+_UNDECIDED = ("", "none", "null", "nan", "undecided")
+_DELIMITERS = ("\t", ",", ";", "|")
+_LABELS_FILE, _ARGUMENTS_FILE, _KEY_POINTS_FILE = "labels", "arguments", "key_points"
+
+
+class KeyPointPair(NamedTuple):
+    """A text, a key point, and what people say of the two.
+
+    Attributes:
+        premise: the comment; of two key points, the one that may imply the other.
+        hypothesis: the key point.
+        label: whether the premise makes the key point; None where people did not agree.
+        group: topic, product or category; empty where the table has none.
+        stance: empty where the table has none.
+        comment: tells the comments of a group and stance apart.
+        scores: of the table's own columns, NaN where a cell is empty.
+    """
+
+    premise: str
+    hypothesis: str
+    label: bool | None
+    group: str
+    stance: str
+    comment: str
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPointTable:
+    """Pairs in file order, and what their premises are: reviews (comments), or key points too."""
+
+    pairs: tuple[KeyPointPair, ...]
+    relation: Literal["review", "sentence"]
+
+
+class NamedRow(NamedTuple):
+    """One row: its place for messages, and its cells by the normalised names of their columns."""
+
+    where: str
+    cells: Mapping[str, Any]
+
+    def first(self, names: Sequence[str]) -> str | None:
+        """The first of some columns that is there."""
+        return next((name for name in names if name in self.cells), None)
+
+    def text(self, names: Sequence[str]) -> str:
+        """A cell as text without surrounding spaces; empty where it or its column is missing."""
+        name = self.first(names)
+        value = None if name is None else self.cells[name]
+        return "" if value is None else str(value).strip()
+
+
+def named_rows(path: str | Path) -> Iterator[NamedRow]:
+    """Read the rows of a table, the lines of JSON Lines, or the objects of a JSON file.
+
+    Args:
+        path: the file, gzipped or not. An object of lists in JSON holds the rows of a category
+            each, which become their cells `category`.
+
+    Yields:
+        Rows in file order; names of columns in lower case with underscores.
+
+    Raises:
+        InputError: the file cannot be read, or a row is none; the message names it.
+    """
+    with open_source(path) as source:
+        if first_text(source)[:1] in ("{", "["):
+            yield from _json_rows(source)
+        else:
+            yield from _table_rows(source)
+
+
+def _json_rows(source: Source) -> Iterator[NamedRow]:
+    for position, value in _json_values(source):
+        if isinstance(value, FieldError):
+            raise InputError(value.at(position).error)
+        for place, record in _flat(value):
+            if not isinstance(record, dict):
+                fault = FieldError("", f"is {describe(record)}", "give an object a pair")
+                raise InputError(fault.at(position).error)
+            cells = {_normal(name): cell for name, cell in record.items()}
+            yield NamedRow(position.source + place, cells)
+
+
+def _json_values(source: Source) -> Iterator[tuple[Position, Any]]:
+    if detect_json(source) == "lines":
+        yield from line_values(source)
+        return
+    for mark, value in decode_document(document_text(source), source.path):
+        yield Position(source.path, mark), value
+
+
+def _flat(value: Any) -> Iterator[tuple[str, Any]]:
+    """A record itself, or the records of an object of lists by category."""
+    if not (isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values())):
+        yield "", value
+        return
+    for category, records in value.items():
+        for place, record in enumerate(records):
+            named = {"category": category} | record if isinstance(record, dict) else record
+            yield f"[{escaped(category)!r}][{place}]", named
+
+
+def _table_rows(source: Source) -> Iterator[NamedRow]:
+    first = first_text(source)
+    delimiter = max(_DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
+    rows = quoted_rows(source, delimiter)
+    names = [_normal(cell) for cell in header_of(rows, source.path)]
+    repeated = sorted({name for name in names if name and names.count(name) > 1})
+    if repeated:
+        raise InputError(f"{source.path}:1: columns stand twice: {', '.join(repeated)}")
+    for row in rows:
+        where = f"{source.path}:{row.line}"
+        if row.fault is not None:
+            raise InputError(f"{where}: {row.fault.problem}; {row.fault.fix}")
+        if len(row.cells) != len(names):
+            problem = f"has {len(row.cells)} cells, where the header names {len(names)}"
+            raise InputError(f"{where}: {problem}; quote cells that hold the delimiter")
+        yield NamedRow(where, dict(zip(names, row.cells, strict=True)))
+
+
+def _normal(name: str) -> str:
+    return escaped(name).strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def text_in(row: NamedRow, names: Sequence[str]) -> str:
+    """The text of a column that must hold one.
+
+    Raises:
+        InputError: there is no such column, or no text in it.
+    """
+    name = row.first(names)
+    if name is None:
+        raise InputError(
+            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
+        )
+    value = row.cells[name]
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{row.where}: {name} must be a text, not {describe(value)}")
+    return value
+
+
+def label_of(row: NamedRow, names: Sequence[str], spellings: Mapping[str, bool]) -> bool | None:
+    """The label of a row, or None where it is empty: people did not agree.
+
+    Raises:
+        InputError: there is no such column, or its value is no label.
+    """
+    name = row.first(names)
+    if name is None:
+        raise InputError(
+            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
+        )
+    value = row.cells[name]
+    spelled = "" if value is None else str(value).strip().casefold().removesuffix(".0")
+    if spelled in spellings:
+        return spellings[spelled]
+    if spelled in _UNDECIDED:
+        return None
+    known = ", ".join(spellings)
+    raise InputError(
+        f"{row.where}: {name} is {describe(value)}; use {known}, or leave it empty (undecided)"
+    )
+
+
+def own_scores(rows: Sequence[NamedRow], known: Iterable[str]) -> list[dict[str, float]]:
+    """The scores that a table brings along.
+
+    Args:
+        rows: the table.
+        known: columns that mean something else.
+
+    Returns:
+        For each row the values of every other column that holds numbers and nothing else, and of
+        the object `scores`; NaN where there is none. Columns of ids and without a name are none.
+    """
+    passed = {*known, "scores"}
+    found = [
+        {name: cell for name, cell in row.cells.items() if name not in passed} | _nested(row)
+        for row in rows
+    ]
+    numbers: dict[str, list[float]] = defaultdict(list)
+    names = dict.fromkeys(name for cells in found for name in cells)
+    for name in names:
+        values = [_number(cells.get(name)) for cells in found]
+        whole = [value for value in values if value is not None]
+        if len(whole) == len(values) and not all(map(math.isnan, whole)) and _may_score(name):
+            numbers[name] = whole
+    return [{name: numbers[name][place] for name in numbers} for place in range(len(rows))]
+
+
+def _may_score(name: str) -> bool:
+    return bool(name) and not name.startswith("unnamed") and not name.endswith(("id", "index"))
+
+
+def _nested(row: NamedRow) -> dict[str, Any]:
+    scores = row.cells.get("scores")
+    if scores is None:
+        return {}
+    if not isinstance(scores, dict):
+        raise InputError(f"{row.where}: scores is {describe(scores)}; give an object of numbers")
+    return scores
+
+
+def _number(value: object) -> float | None:
+    """A finite number, NaN for an empty cell, or None for anything else."""
+    if value is None or (isinstance(value, str) and value.strip().casefold() in _UNDECIDED):
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+_MATCH = {"0": False, "1": True, "false": False, "true": True}
+_KNOWN = (*GROUPS, *STANCES, *_COMMENTS, *_KEY_POINTS, *_COMMENT_IDS, *_KEY_POINT_IDS, *_LABELS)
+
+
+def is_matching(row: NamedRow) -> bool:
+    """Whether a first row is of a table of key point matching, or of KPM-2021's labels."""
+    return bool(row.first(_KEY_POINTS) or _is_label(row))
+
+
+def _is_label(row: NamedRow) -> bool:
+    ids = row.first(_COMMENT_IDS) and row.first(_KEY_POINT_IDS)
+    return bool(ids) and row.first(_KEY_POINTS) is None
+
+
+@dataclass(slots=True)
+class _Comments:
+    """Names the comments of a table; equal texts without an id are those of different people."""
+
+    seen: dict[tuple[str, ...], int] = field(default_factory=lambda: defaultdict(int))
+
+    def name(self, row: NamedRow, topic: tuple[str, str], pair: tuple[str, str]) -> str:
+        stated = row.text(_COMMENT_IDS)
+        self.seen[*topic, stated, *pair] += 1
+        count = self.seen[*topic, stated, *pair]
+        if stated and count > 1:
+            raise InputError(
+                f"{row.where}: comment {stated!r} and key point {pair[1]!r} stand twice; keep one"
+            )
+        return f"{stated or count}#{pair[0]}"
+
+
+def matching_table(rows: Sequence[NamedRow], path: str | Path) -> KeyPointTable:
+    """Take the rows of a table of key point matching as pairs.
+
+    Args:
+        rows: at least one.
+        path: where they come from; KPM-2021's arguments and key points lie beside its labels.
+
+    Returns:
+        The pairs, in the order of the rows; for KPM-2021's files all pairs of an argument and a
+        key point of its topic and stance, in the order of both files.
+
+    Raises:
+        InputError: a row lacks something, or a pair stands twice.
+    """
+    if _is_label(rows[0]):
+        return KeyPointTable(tuple(_joined(rows, Path(path))), "review")
+    scores, comments, pairs = own_scores(rows, _KNOWN), _Comments(), []
+    for row, own in zip(rows, scores, strict=True):
+        premise, hypothesis = text_in(row, _COMMENTS), text_in(row, _KEY_POINTS)
+        label = label_of(row, _LABELS, _MATCH)
+        topic = row.text(GROUPS), row.text(STANCES)
+        name = comments.name(row, topic, (premise, hypothesis))
+        pairs.append(KeyPointPair(premise, hypothesis, label, *topic, name, own))
+    return KeyPointTable(tuple(pairs), "review")
+
+
+def _joined(rows: Sequence[NamedRow], path: Path) -> Iterator[KeyPointPair]:
+    """KPM-2021's three files: every pair of a topic and stance, undecided where it has no label."""
+    labels = {}
+    for row in rows:
+        pair = row.text(_COMMENT_IDS), row.text(_KEY_POINT_IDS)
+        if pair in labels:
+            raise InputError(f"{row.where}: {pair[0]!r} and {pair[1]!r} stand twice; keep one")
+        labels[pair] = label_of(row, _LABELS, _MATCH)
+    key_points: dict[tuple[str, str], list[NamedRow]] = defaultdict(list)
+    for row in named_rows(_beside(path, _KEY_POINTS_FILE)):
+        key_points[row.text(GROUPS), row.text(STANCES)].append(row)
+    for row in named_rows(_beside(path, _ARGUMENTS_FILE)):
+        topic = row.text(GROUPS), row.text(STANCES)
+        name, premise = row.text(_COMMENT_IDS), text_in(row, _COMMENTS)
+        for other in key_points[topic]:
+            label = labels.pop((name, other.text(_KEY_POINT_IDS)), None)
+            yield KeyPointPair(premise, text_in(other, _KEY_POINTS), label, *topic, name, {})
+    if labels:
+        argument, key_point = next(iter(labels))
+        raise InputError(
+            f"{path}: {argument!r} and {key_point!r} are no argument and key point of one topic "
+            "and stance in the files beside it"
+        )
+
+
+def _beside(path: Path, name: str) -> Path:
+    beside = path.with_name(path.name.replace(_LABELS_FILE, name))
+    if beside == path or not beside.exists():
+        wanted = path.name.replace(_LABELS_FILE, name) if beside != path else f"{name}_*.csv"
+        raise InputError(
+            f"{path}: names texts by their ids; put {wanted} with the texts beside it "
+            "(labels_dev.csv, arguments_dev.csv, key_points_dev.csv)"
+        )
+    return beside
