@@ -35,9 +35,7 @@ GPU; tiny and small are small likenesses that a CPU can run.
 """
 
 
-@click.command(
-    cls=GroupedCommand, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.command(cls=GroupedCommand, epilog=_EPILOG)
 @option(
     "Work",
     "--models",

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from prevalence.cli.help import HelpGroup
+
 __all__ = ["main"]
 
 _COMMANDS = {
@@ -23,7 +25,7 @@ _COMMANDS = {
     "models": "List the models that are known by name.",
     "cache": "Show or clear the store of pair probabilities and metric values.",
     "calibrate": "Choose a scorer and its threshold on labelled pairs.",
-    "conv": "Learn or convert the head of SummaC-Conv.",
+    "conv": "Learn or convert the head of SummaC-Conv, or convert AlignScore.",
     "train": "Fine-tune an NLI model on labelled pairs.",
     "meta": "Which metric agrees with people, and how far do people agree with each other?",
     "distill": "Let a teacher model judge reviews against statements, as soft labels to train on.",
@@ -42,7 +44,7 @@ Examples:
 """
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(HelpGroup):
     """Knows its commands by name; imports one only to run it or to show its own help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -116,7 +118,6 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 @click.group(
     cls=_LazyGroup,
     epilog=_EPILOG,
-    context_settings={"help_option_names": ["-h", "--help"]},
     params=[_debug_option()],
 )
 @click.option(

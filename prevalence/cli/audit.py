@@ -73,6 +73,7 @@ def audit(
     """How far can a judge be trusted? Use of the scale, consistency, order, attacks."""
     from prevalence.baselines.judges import audit as found
     from prevalence.cli.meta_options import note_left_out
+    from prevalence.errors import InputError
     from prevalence.meta.sources import read_tables
     from prevalence.report.audit import Audit, audit_json, audit_tables
     from prevalence.report.console import make_console
@@ -95,8 +96,14 @@ def audit(
     if as_json:
         print_json(audit_json(whole))
         return
+    tables = [*audit_tables(whole)]
+    if not tables:
+        raise InputError(
+            "the inputs hold nothing to audit: give scores of judges, metrics called "
+            "JUDGE.DIMENSION, or head-to-head rows"
+        )
     console = make_console()
-    for each in audit_tables(whole):
+    for each in tables:
         console.print(each)
         console.print()
 

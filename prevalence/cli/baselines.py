@@ -19,6 +19,7 @@ from prevalence.cli.options import (
     option,
     output_option,
     quiet_option,
+    refuse_given,
     several_names,
 )
 from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, print_json, screen
@@ -49,7 +50,7 @@ Examples:
       --references balanced --output rows.jsonl
 
 \b
-A metric is NAME[:FLAG][:OPTION=VALUE]...; --list --json shows every option.
+A metric is NAME[:FLAG][:OPTION=VALUE]...; --list --format json shows every option.
 A killed run continues when the same command is given again with the same
 --output. Exit status: 0 all scored, 1 some records failed, 2 usage or nothing
 could run, 130 after Ctrl-C.
@@ -86,9 +87,10 @@ def _metric_files(specs: str) -> Iterator[str]:
     "--list",
     "show_list",
     is_flag=True,
-    help="Show the metrics: what each needs, its range, and whether it is installed.",
+    help="Show the metrics: what each reads and measures, its weights and their licence, and "
+    "whether it runs here or what is to be done first.",
 )
-@option("Metrics", "--json", "as_json", is_flag=True, help="With --list: print JSON.")
+@option("Metrics", "--json", "as_json", is_flag=True, help="With --list: --format json.")
 @input_options("input_format")
 @option(
     "Input",
@@ -124,8 +126,8 @@ def _metric_files(specs: str) -> Iterator[str]:
     metavar="FORMAT",
     default="table",
     show_default=True,
-    type=click.Choice(["table", "jsonl"]),
-    help="On the screen: table (means) or jsonl (rows).",
+    type=click.Choice(["table", "jsonl", "json"]),
+    help="On the screen: table (means) or jsonl (rows); with --list table or json.",
 )
 @quiet_option
 def baselines(**parameters: Any) -> None:
@@ -138,9 +140,11 @@ def baselines(**parameters: Any) -> None:
 
     options = SimpleNamespace(**parameters)
     if options.show_list:
-        _show_list(options.as_json)
+        _check_list(options)
+        _show_list(options.as_json or options.format == "json")
         return
     _check(options)
+    _check_runtime(options)
     runtime = Runtime(device=options.device, dtype=options.dtype, batch_tokens=options.batch_tokens)
     folder = open_cache_folder(options.cache, options.no_cache)
     rows = _score(options, _open(options.metrics, runtime, folder))
@@ -289,9 +293,30 @@ def _worth_keeping(metric: Metric) -> bool:
     return metric.entry.weights is not None and not hasattr(metric, "prepare")
 
 
+def _check_list(options: SimpleNamespace) -> None:
+    if options.inputs or options.metrics:
+        raise click.UsageError("--list shows all metrics; give no INPUT and no --metrics with it")
+    if options.format == "jsonl":
+        raise click.UsageError("--list is --format table or json; jsonl is for rows")
+
+
+def _check_runtime(options: SimpleNamespace) -> None:
+    """Refuse options of models where none runs, and a device that is not there."""
+    from prevalence.baselines.registry import entry_of
+
+    if all(entry_of(spec).weights is None for spec in options.metrics):
+        why = "does nothing: none of --metrics has a model"
+        refuse_given(("device", "dtype", "batch_tokens"), why)
+    elif options.device != "auto":
+        from prevalence.models.devices import open_device
+
+        open_device(options.device)
+
+
 def _check(options: SimpleNamespace) -> None:
-    if options.as_json:
-        raise click.UsageError("--json goes with --list; rows are --format jsonl")
+    if options.as_json or options.format == "json":
+        given = "--json" if options.as_json else "--format json"
+        raise click.UsageError(f"{given} goes with --list; rows are --format jsonl")
     if not options.inputs:
         raise click.UsageError("no INPUT; give a file of products, or --list")
     if not options.metrics:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.help import HelpGroup, ShortHelp
+
 if TYPE_CHECKING:
     from prevalence.nli.cache import PairCache
 
@@ -19,7 +21,7 @@ Examples:
 """
 
 
-@click.group(epilog=_EPILOG)
+@click.group(cls=HelpGroup, epilog=_EPILOG)
 @click.option(
     "--cache",
     "folder",
@@ -35,7 +37,7 @@ def cache(ctx: click.Context, folder: Path | None) -> None:
     ctx.obj = folder or default_folder()
 
 
-@cache.command()
+@cache.command(cls=ShortHelp)
 @click.pass_obj
 def info(folder: Path) -> None:
     """Say where the cache is, and how many pairs and metric values it holds."""
@@ -48,12 +50,14 @@ def info(folder: Path) -> None:
         )
 
 
-@cache.command()
+@cache.command(cls=ShortHelp)
 @click.pass_obj
 def clear(folder: Path) -> None:
-    """Drop every stored pair and metric value."""
+    """Drop every stored pair and metric value, and test models anew."""
     from prevalence.errors import BackendError
+    from prevalence.nli.self_test import forget_tests
 
+    forget_tests(folder)
     for what, store in _existing(folder):
         before = store.info().pairs
         store.clear()

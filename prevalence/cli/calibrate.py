@@ -153,7 +153,7 @@ def calibrate(**parameters: Any) -> None:
 
     PAIRS is JSON Lines: a premise, a hypothesis and a label; or a review with sentences and
     labels; or a product with reviews, sentences and a label for every pair; or ReviewNLI's
-    released answers with --products.
+    released answers with --products. Comments matched to key points may also be a CSV or TSV table.
     """
     options = _Options(**parameters)
     options.check()

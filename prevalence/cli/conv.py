@@ -1,4 +1,4 @@
-"""`prevalence conv`: learn the head of SummaC-Conv, or convert the authors' files."""
+"""`prevalence conv`: learn the head of SummaC-Conv, or convert authors' files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from prevalence.cli.help import HelpGroup
 from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
@@ -36,9 +37,15 @@ Examples:
 """
 
 
-@click.group(epilog=_EPILOG)
+_ALIGNSCORE_EPILOG = """\b
+Examples:
+  prevalence conv alignscore --help
+"""
+
+
+@click.group(cls=HelpGroup, epilog=_EPILOG)
 def conv() -> None:
-    """Learn or convert the head of SummaC-Conv."""
+    """Learn or convert the head of SummaC-Conv, or convert AlignScore."""
 
 
 _head_settings = together(
@@ -142,6 +149,36 @@ def convert(**parameters: Any) -> None:
     head = read_head(parameters.pop("file"), settings=_taken(parameters, ConvSettings))
     write_head(head, output)
     click.echo(f"{output}: {head.weight.size} weights for {head.models} model(s)")
+
+
+@conv.command(cls=GroupedCommand, epilog=_ALIGNSCORE_EPILOG)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@option(
+    "Checkpoint",
+    "--base",
+    required=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The RoBERTa that it was made of, for its config and tokenizer.",
+)
+@option(
+    "Output",
+    "--output",
+    "-o",
+    required=True,
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The checkpoint folder.",
+)
+def alignscore(*, file: Path, base: Path, output: Path) -> None:
+    """Convert AlignScore's .ckpt file, which is a pickle, to a checkpoint folder.
+
+    FILE is read as weights alone: nothing in it can run.
+    """
+    from prevalence.scorers.alignscore import convert_alignscore
+
+    count = convert_alignscore(file, base, output)
+    click.echo(f"{output}: {count:,} numbers; --model alignscore:{output}")
 
 
 def _taken(parameters: dict[str, Any], kind: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from prevalence.cli.options import (
     quiet_option,
     scorer_settings,
     seed_option,
-    split_names,
+    several_names,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
 
@@ -77,9 +77,10 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
 @option(
     "Pairs",
     "--summaries",
+    multiple=True,
+    callback=several_names,
     metavar="NAMES",
-    default="",
-    help="Systems whose summary sentences are asked about too, between commas.",
+    help="Systems whose summary sentences are asked about too (repeat it, or use commas).",
 )
 @seed_option("Pairs", "Of draws.")
 @option(
@@ -99,7 +100,7 @@ def distill(
     output: Path,
     overwrite: bool,
     keep: float,
-    summaries: str,
+    summaries: tuple[str, ...],
     seed: int,
     siblings: int,
     foreign: int,
@@ -113,15 +114,15 @@ def distill(
     reviews. Ctrl-C keeps what the cache holds; the same command goes on from there.
     """
     from prevalence.cli.progress import pair_bar
-    from prevalence.labelled import read_documents
+    from prevalence.labelled import check_summaries, read_documents
     from prevalence.scorers.registry import open_scorer
     from prevalence.training.distillation import ask_about, teach, write_documents
 
     check_output(output)
     if output.exists() and not overwrite:
         raise click.UsageError(f"{output} exists; choose another file or give --overwrite")
-    systems = [name for name in split_names(summaries) or [] if name]
-    documents = [d for path in inputs for d in read_documents(path, summaries=systems)]
+    check_summaries(inputs, summaries)
+    documents = [d for path in inputs for d in read_documents(path, summaries=summaries)]
     asked = ask_about(documents, siblings=siblings, foreign=foreign, own=own, seed=seed)
     settings = scorer_settings(parameters)
     teacher = open_scorer(**settings)

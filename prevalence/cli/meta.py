@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from prevalence.cli.help import HelpGroup
+from prevalence.cli.meta_key_points import key_points
 from prevalence.cli.meta_metrics import correlate, figures, preferences, significance, stability
 from prevalence.cli.meta_people import agreement, means
 
@@ -21,12 +23,13 @@ Each INPUT is a file or a folder; all of them are merged by item and system:
   OpinSummEval   scores one case a line: {MODEL: {METRIC: ..., "annot1": {...}}}
   SummEval-OP    its file of mean ratings and its file of all ratings
   LLM_summeval   annotations, and EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt
+  key points     comments with key points and labels, for key-points alone
 LABEL=FILE calls a file's metrics LABEL:METRIC. A metric called FAMILY.DIMENSION
 judges that dimension and is compared with it alone.
 """
 
 
-class _MetaGroup(click.Group):
+class _MetaGroup(HelpGroup):
     """Lists its commands in the order given, each with the first line of its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -42,7 +45,16 @@ class _MetaGroup(click.Group):
 
 @click.group(
     cls=_MetaGroup,
-    commands=[correlate, stability, preferences, agreement, significance, means, figures],
+    commands=[
+        correlate,
+        stability,
+        preferences,
+        key_points,
+        agreement,
+        significance,
+        means,
+        figures,
+    ],
     epilog=_EPILOG,
 )
 def meta() -> None:

@@ -29,6 +29,7 @@ from prevalence.cli.options import (
     GroupedCommand,
     option,
     quiet_option,
+    refuse_given,
     seed_option,
 )
 
@@ -314,18 +315,30 @@ def significance(**parameters: Any) -> None:
     from prevalence.report.significance import SampleOptions, count_sheet, significance_report
 
     counts = _numbers(parameters["counts"], "--counts")
-    sizes = [int(size) for size in _numbers(parameters["sizes"], "--sizes")] or None
+    sizes = _sizes(parameters["sizes"])
     if parameters["inputs"]:
+        if not parameters["methods"]:
+            refuse_given(("groups",), "goes with --methods")
         study = read_study(parameters)
         methods = [duel for given in parameters["methods"] for duel in duels(given, study.pairs)]
         options = SampleOptions(parameters["groups"], sizes, methods)
         report = significance_report(study, options, counts=counts)
     elif counts:
+        alone = {"counts", "convention", "form", "output"}
+        names = {str(each.name) for each in click.get_current_context().command.params}
+        refuse_given(names - alone, "goes with an INPUT, and --counts has none")
         sheets = (count_sheet(counts, CONVENTIONS[parameters["convention"]]),)
         report = Report("significance", {"counts": counts}, sheets, records_of(sheets))
     else:
         raise click.UsageError("give an INPUT, or --counts")
     write_report(report, form=parameters["form"], output=parameters["output"])
+
+
+def _sizes(given: str | None) -> list[int] | None:
+    sizes = _numbers(given, "--sizes")
+    if not all(size >= 1 and size.is_integer() for size in sizes):
+        raise click.UsageError(f"--sizes takes whole numbers from 1 on, not {given!r}")
+    return [int(size) for size in sizes] or None
 
 
 def _numbers(given: str | None, name: str) -> list[float]:

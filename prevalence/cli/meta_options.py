@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from prevalence.report.sheets import Report, Study
 
 __all__ = [
+    "check_report",
     "coefficient_option",
     "duels",
     "input_options",
@@ -219,7 +220,7 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
 
     own = _own_dimensions(parameters.get("own", ()))
     if parameters.get("output") is not None:
-        _check_report(parameters["form"], parameters["output"])
+        check_report(parameters["form"], parameters["output"])
     name = parameters["convention"]
     changes = {
         key: value
@@ -296,13 +297,17 @@ def write_report(report: Report, *, form: str | None, output: Path | None) -> No
     if output is None:
         click.echo(render(report, form or "table"), nl=False)
         return
-    chosen = _check_report(form, output)
+    chosen = check_report(form, output)
     with atomic_file(output) as file:
         file.write(render(report, chosen))
 
 
-def _check_report(form: str | None, output: Path) -> str:
-    """The format of a report that goes to a file, if it can be written."""
+def check_report(form: str | None, output: Path) -> str:
+    """The format of a report that goes to a file, if it can be written.
+
+    Raises:
+        click.UsageError: the format cannot be told, or the folder is missing.
+    """
     chosen = form or _SUFFIXES.get(output.suffix)
     if chosen is None:
         raise click.UsageError(

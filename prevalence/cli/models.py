@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.help import ShortHelp
 from prevalence.cli.outputs import print_json
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _rate(value: float | None) -> str:
     return "–" if value is None else f"{value:.1%}"
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=ShortHelp, epilog=_EPILOG)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def models(as_json: bool) -> None:
     """List the models that are known by name.

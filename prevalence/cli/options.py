@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from prevalence.cli.help import ShortHelp
 from prevalence.scorers.options import described_fields
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.presets import PRESETS, preset_options
 
 if TYPE_CHECKING:
     from dataclasses import Field
 
-    from prevalence.scorers.options import Description
+from prevalence.scorers.options import Description
 
 __all__ = [
     "FILE",
@@ -30,6 +32,7 @@ __all__ = [
     "SCORER",
     "GroupedCommand",
     "NamingFiles",
+    "cut_option",
     "field_options",
     "input_options",
     "model_options",
@@ -85,7 +88,7 @@ class _GroupedOption(click.Option):
         return cast
 
 
-class GroupedCommand(click.Command):
+class GroupedCommand(ShortHelp):
     """A command whose help shows its options under the headings that :func:`option` gave them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -194,7 +197,8 @@ def several_names(
     found = tuple(dict.fromkeys(name for name in names if name))
     if parts and not found:
         option_name = parameter.opts[0]
-        kind = option_name.removeprefix("--").removesuffix("s")
+        plural = option_name.removeprefix("--")
+        kind = f"{plural[:-3]}y" if plural.endswith("ies") else plural.removesuffix("s")
         raise click.UsageError(f"{option_name} names no {kind}")
     return found
 
@@ -347,10 +351,16 @@ ONE_DEVICE = "auto (a CUDA device if there is one), cpu, cuda, cuda:1, mps."
 _CHOOSING = ("model", "threshold", "calibration", "recheck")
 """Fields that choose a scorer; the others run it."""
 
-model_options = field_options(ScorerOptions)
+_COUNTING = "check_cuts"
+"""A field that changes no answer: for the command that shows what it counts."""
+
+model_options = field_options(ScorerOptions, but=(_COUNTING,))
 """The options that choose and run a scorer."""
 
-run_options = field_options(ScorerOptions, but=_CHOOSING)
+cut_option = field_options(ScorerOptions, _COUNTING)
+"""--check-cuts."""
+
+run_options = field_options(ScorerOptions, but=(*_CHOOSING, _COUNTING))
 """The options that run a scorer, for a command that chooses it by other means."""
 
 
@@ -410,7 +420,7 @@ def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         click.UsageError: --cache and --no-cache were both given.
     """
-    names = parameter_names(model_options)
+    names = {*parameter_names(model_options), _COUNTING}
     settings = {name: value for name, value in parameters.items() if name in names}
     settings["labels"] = split_names(settings["labels"])
     settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
@@ -418,9 +428,10 @@ def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 preset_option = option(
-    "Scoring", "--preset", metavar="NAME", type=click.Choice(["malon-script"]),
-    help="malon-script scores as the program of the paper's authors does, down to its limits; "
-    "single options win over it.",
+    "Scoring", "--preset", metavar="NAME", type=click.Choice([*PRESETS]),
+    help="Options of a paper: " + "; ".join(f"{name} is {preset.about}"
+                                            for name, preset in PRESETS.items())
+    + ". Options that are given win over it.",
 )  # fmt: skip
 
 
@@ -428,15 +439,15 @@ def with_preset(parameters: dict[str, Any]) -> dict[str, Any]:
     """The command's parameters with those of its --preset, where they were not given."""
     if parameters["preset"] is None:
         return parameters
-    from prevalence.scoring.presets import preset_options
-
     source = click.get_current_context().get_parameter_source
     names = {"trivial": "trivial_template"}
     given = {
         key: parameters[name]
-        for key in ("model", "threshold", "trivial", "splitter")
+        for key in PRESETS[parameters["preset"]].options
         if source(name := names.get(key, key)) is ParameterSource.COMMANDLINE
     }
+    if parameters["no_trivial"]:
+        given["trivial"] = None
     found = preset_options(parameters["preset"], given)
     if parameters["no_trivial"]:
         del found["trivial"]

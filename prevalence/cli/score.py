@@ -19,6 +19,7 @@ from prevalence.cli.distributed import (
 from prevalence.cli.errors import EXIT_NOTHING, note, tell_failures
 from prevalence.cli.options import (
     GroupedCommand,
+    cut_option,
     field_options,
     input_options,
     model_options,
@@ -36,6 +37,7 @@ from prevalence.errors import InputError
 from prevalence.records import Product
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
 from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.presets import PRESETS
 from prevalence.writers import (
     CsvWriter,
     JsonLinesWriter,
@@ -51,9 +53,10 @@ if TYPE_CHECKING:
 
     from prevalence.cli.progress import RunProgress
     from prevalence.distributed import DistributedEngine
+    from prevalence.nli.pairs import ScorerCounts
     from prevalence.records import ScoredSummary
     from prevalence.report.systems import SystemTable
-    from prevalence.scoring.engine import Engine
+    from prevalence.scoring.engine import Engine, WorkCounts
     from prevalence.scoring.others import OtherProducts
     from prevalence.stats.correction import ErrorRates
 
@@ -159,6 +162,7 @@ class _Options(SimpleNamespace):
 @preset_option
 @field_options(ScoringOptions)
 @model_options
+@cut_option
 @engine_options
 @option(
     "Output",
@@ -215,6 +219,8 @@ def score(**parameters: Any) -> None:
     """
     options = _Options(**with_preset(parameters))
     _check(options)
+    if options.preset is not None and not options.quiet:
+        note(f"--preset {options.preset} differs from its source: {PRESETS[options.preset].lacks}")
     table = _run(options)
     if table.nothing_left and not table.scored:
         sys.exit(EXIT_NOTHING)
@@ -359,7 +365,15 @@ class _Rows(Tally["ScoredSummary"]):
 
         self._contents.attach(self._products)
         counts = engine.counts
-        self._contents.work = {"pairs cut": counts.truncated, "pairs in doubt": counts.doubtful}
+        self._contents.work = {
+            "pairs cut": counts.truncated,
+            "premises cut": counts.cut_premises,
+            "pairs in doubt": counts.doubtful,
+        }
+        if self._options.check_cuts:
+            self._contents.work["decisions that windows would turn"] = (
+                engine.scorer_counts.reread_turned
+            )
         write_report(self._contents, self._options.report, quiet=self._options.quiet)
 
 
@@ -477,11 +491,7 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             'statement or no review (the "warning" in the rows says which)'
         )
     rows.note_hidden()
-    if counts.truncated:
-        note(
-            f"{counts.truncated:,} pairs had a text cut at the model's limit "
-            "(--windows STRIDE reads premises whole)"
-        )
+    _note_cuts(options, counts, done)
     if counts.doubtful:
         note(
             f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
@@ -504,6 +514,22 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
         )
     if counts.warned:
         note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
+
+
+def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> None:
+    """Say what the model's limit cut off and, where that was asked for, what hangs on it."""
+    if not counts.truncated:
+        return
+    checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this turns"
+    note(
+        f"{counts.truncated:,} pairs had a text cut at the model's limit, with "
+        f"{counts.cut_premises:,} premises (--windows STRIDE reads premises whole{checks})"
+    )
+    if options.check_cuts:
+        note(
+            f"{done.reread:,} of them, decided no, were read in windows too, which would turn "
+            f"{done.reread_turned:,} decisions"
+        )
 
 
 def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
@@ -543,6 +569,14 @@ def _check(options: _Options) -> None:
         refuse_given({"others"}, "does not go with --engine ray: it compares all records")
     else:
         refuse_given({"address", "workers", "gpus_per_worker"}, "goes with --engine ray")
+    _check_profile(options)
+
+
+def _check_profile(options: _Options) -> None:
+    if not options.profile:
+        refuse_given({"coverage_statements", "sap_alpha"}, "goes with --profile")
+    elif options.others is None:
+        refuse_given({"sap_alpha"}, "goes with --others")
 
 
 def _check_output(options: _Options, output: Path) -> None:

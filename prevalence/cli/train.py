@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.help import ShortHelp
 from prevalence.cli.options import quiet_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ Example:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=ShortHelp, epilog=_EPILOG)
 @click.argument("recipe", type=click.Path(dir_okay=False, path_type=Path))
 @click.option(
     "--output", required=True, type=click.Path(file_okay=False, path_type=Path),

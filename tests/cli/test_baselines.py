@@ -125,6 +125,15 @@ def test_another_reference_is_other_input(run, write, products, tmp_path):
         (["IN", "-m", "rouge-1", "--output", "IN"], "is an input"),
         (["IN", "-m", "rouge-1", "--output", "no/such/folder.jsonl"], "no folder"),
         (["IN", "-m", "rouge-1", "--json"], "--json goes with --list"),
+        (["IN", "-m", "rouge-1", "--format", "json"], "--format json goes with --list"),
+        (["--list", "--format", "jsonl"], "--list is --format table or json"),
+        (["IN", "--list"], "give no INPUT and no --metrics"),
+        (["--list", "-m", "rouge-1"], "give no INPUT and no --metrics"),
+        (["IN", "-m", "rouge-1", "--device", "zz"], "--device does nothing: none of --metrics"),
+        (["IN", "-m", "rouge-1", "--dtype", "float16"], "--dtype does nothing"),
+        (["IN", "-m", "rouge-1", "--batch-tokens", "9"], "--batch-tokens does nothing"),
+        (["IN", "-m", "summac-zs", "--device", "zz"], "device 'zz' is not usable here"),
+        (["IN", "-m", "summac-zs:model=./no"], "./no: no such folder"),
         (["-", "-", "-m", "rouge-1"], "can be read once"),
         (["no-such-file.jsonl", "-m", "rouge-1"], "no-such-file.jsonl"),
     ],
@@ -136,6 +145,37 @@ def test_usage_errors_are_one_line(run, write, products, arguments, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_the_list_as_table_and_json_says_the_same(run, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    result = run("baselines", "--list", "--format", "json")
+    assert result.stdout == run("baselines", "--list", "--json").stdout
+    entries = {entry["name"]: entry for entry in json.loads(result.stdout)}
+    zero_shot, conv = entries["summac-zs"], entries["summac-conv"]
+    assert (zero_shot["runs_here"], zero_shot["to_run"]) == (True, None)
+    assert (zero_shot["needs"], zero_shot["dimension"]) == (["reviews"], "faithfulness")
+    assert (zero_shot["models"], zero_shot["licence"]) == (["embedded"], "Apache-2.0")
+    assert (conv["runs_here"], conv["to_run"]) == (False, "give head=FILE")
+    assert all(entry["dimension"] and entry["licence"] for entry in entries.values())
+    lines = run("baselines", "--list").stdout.splitlines()
+    assert lines[0].split()[:4] == ["name", "reads", "dimension", "range"]
+    assert {line.split()[0] for line in lines[1:] if line[0] != " "} == set(entries)
+    row = next(line for line in lines if line.startswith("summac-zs"))
+    assert row.split()[1:3] == ["reviews", "faithfulness"]
+    assert row.rstrip().endswith("yes")
+
+
+def test_a_metric_without_declarations_is_shown_as_such():
+    from prevalence.baselines import Entry
+    from prevalence.report.baselines import metric_table
+    from prevalence.report.console import make_console
+
+    bare = Entry(name="bare", about="", needs=(), range=(0, 1), citation="", factory="x:y")
+    console = make_console()
+    with console.capture() as shown:
+        console.print(metric_table([bare]))
+    assert shown.get().count("not declared") == 2
 
 
 def test_a_system_that_is_not_there_beside_one_that_is(run, write, products, tmp_path):

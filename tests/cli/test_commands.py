@@ -104,7 +104,7 @@ def test_models_lists_the_registry(run: Run) -> None:
     assert embedded.split()[2] == "302+102"
     assert "cross-encoder" not in embedded
     assert [(entry["max_length"], entry["max_hypothesis"]) for entry in listed[:2]] == [
-        (302, 102), (512, None)
+        (302, 102), (302, 102)
     ]  # fmt: skip
     assert all(f"\n{family.usage}\n    {family.about}" in shown for family in FAMILIES.values())
 

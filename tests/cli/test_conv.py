@@ -97,6 +97,27 @@ def test_the_authors_file_is_converted(run: Run, tmp_path: Path) -> None:
     assert "no such file" in missing.stderr
 
 
+def test_alignscore_is_converted(run: Run, tmp_path: Path) -> None:
+    import torch
+
+    source, base, output = tmp_path / "a.ckpt", tmp_path / "base", tmp_path / "made"
+    state = {"base_model.x": torch.ones(2, 3), "tri_layer.bias": torch.ones(3)}
+    torch.save({"state_dict": state | {"mlm_head.bias": torch.ones(5)}}, source)
+    base.mkdir()
+    for name in ("config.json", "tokenizer.json"):
+        (base / name).write_text("{}", encoding="utf-8")
+    words = ("conv", "alignscore", source, "--base", base, "--output", output)
+    result = run(*words)
+    assert result.stdout == f"{output}: 9 numbers; --model alignscore:{output}\n"
+    assert sorted(path.name for path in output.iterdir()) == [
+        "config.json", "model.safetensors", "tokenizer.json",
+    ]  # fmt: skip
+    source.write_bytes(b"no pickle")
+    failed = run(*words)
+    assert failed.exit_code == 2
+    assert "not AlignScore weights that can be read without running code" in failed.stderr
+
+
 def test_both_commands_have_help(run: Run) -> None:
     assert "Examples:" in run("conv", "train", "--help").stdout
     assert "state dict" in run("conv", "convert", "--help").stdout

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -117,3 +121,37 @@ def test_a_terminated_run_leaves_nothing_half_written(shell: Shell, place: Path)
     result = shell("$(dirname $(which prevalence))/python hanging.py", cwd=place)
     assert (result.returncode, result.stderr) == (143, "interrupted\n")
     assert set(place.iterdir()) == before
+
+
+def test_ctrl_c_while_the_program_loads_ends_it_without_a_word(tmp_path: Path) -> None:
+    """The interrupt comes in the middle of an import, before anything could turn it into a line."""
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    # A process that was started in the background ignores interrupts, and so would its children.
+    program = (
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'prevalence', 'score', 'none.jsonl'])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGINT
+    assert (ended.stdout, ended.stderr) == ("", "")
+
+
+def test_an_ignored_interrupt_stays_ignored(place: Path) -> None:
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "from prevalence.__main__ import run\n"
+        "import sys; sys.argv = ['prevalence', 'models', '--json']\n"
+        "try: run()\n"
+        "finally: sys.exit(signal.getsignal(signal.SIGINT) is not signal.SIG_IGN)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=place, capture_output=True, timeout=120, check=False
+    )
+    assert ended.returncode == 0, ended.stderr

@@ -287,3 +287,11 @@ def test_an_empty_file_of_a_recording_is_named_and_its_rows_say_so(judge, tmp_pa
     first, second = rows(tmp_path / "rows.jsonl")
     assert (first["metrics"]["rts.fluency"], first["error"]) == (4.0, None)
     assert "the recording has 0 replies for" in second["error"]
+
+
+def test_an_audit_of_nothing_says_what_it_needs(judge, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "p", "system": "s", "metrics": {"rouge-1": 0.5}}\n')
+    found = judge("audit", path)
+    assert found.exit_code == 2
+    assert found.stderr.startswith("error: the inputs hold nothing to audit")

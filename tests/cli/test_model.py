@@ -94,6 +94,33 @@ def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> Non
     assert note not in scored("--windows", 8)[1]
 
 
+def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: Any) -> None:
+    """Cuts at 16 tokens: the only long review, against what windows of the same length say."""
+    settings = ("--max-length", 16, "--threshold", 0.4, "--full-matrix")
+    plain, said = scored(*settings)
+    checked, counted = scored(*settings, "--check-cuts")
+    assert plain == checked
+    assert "pairs had a text cut" in said
+    assert "with 1 premises (--windows STRIDE reads premises whole; --check-cuts counts" in said
+    whole = scored(*settings, "--windows", 128)[0]
+    no, turned = set(), set()
+    for cut, read in zip(plain, whole, strict=True):
+        for one, other in zip(cut["sentences"], read["sentences"], strict=True):
+            # A pair is asked once, whichever summary asks it.
+            if one["entailment"][3] <= 0.4:
+                no.add(one["text"])
+            if (one["entailment"][3] > 0.4) != (other["entailment"][3] > 0.4):
+                turned.add(one["text"])
+    line = f"{len(no)} of them, decided no, were read in windows too, which would turn"
+    assert f"{line} {len(turned)} decisions" in counted
+
+
+def test_cuts_are_checked_where_something_is_cut(run: Run, write: Write, boots: Any) -> None:
+    result = run("score", write(boots), "--model", "rouge1-precision", "--check-cuts")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: --check-cuts is for NLI models")
+
+
 def test_batch_size_changes_no_answer(scored: Any) -> None:
     small, large = scored("--batch-tokens", 1)[0], scored("--batch-tokens", 10_000)[0]
     for one, other in zip(small, large, strict=True):

@@ -40,6 +40,14 @@ def leaves(group: Any, path: str = "") -> Iterator[tuple[str, click.Command]]:
 COMMANDS = dict(leaves(main))
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_h_whoever_asks_it_first(name: str) -> None:
+    command = COMMANDS[name]
+    option = command.get_help_option(click.Context(command))
+    assert option is not None
+    assert option.opts == ["-h", "--help"]
+
+
 def options_of(command: click.Command) -> dict[str, click.Option]:
     return {str(p.name): p for p in command.params if isinstance(p, click.Option)}
 
@@ -104,10 +112,14 @@ def test_help_texts_and_defaults_are_those_of_the_fields(kind: type) -> None:
     [
         ("score", ScorerOptions, ()),
         ("score", ScoringOptions, ()),
-        ("support", ScorerOptions, ()),
-        ("distill", ScorerOptions, ()),
-        ("summarize", ScorerOptions, ()),
-        ("calibrate", ScorerOptions, ("model", "threshold", "calibration", "recheck")),
+        ("support", ScorerOptions, ("check_cuts",)),
+        ("distill", ScorerOptions, ("check_cuts",)),
+        ("summarize", ScorerOptions, ("check_cuts",)),
+        (
+            "calibrate",
+            ScorerOptions,
+            ("model", "threshold", "calibration", "recheck", "check_cuts"),
+        ),
         ("judge", BackendOptions, ()),
     ],
 )
@@ -141,7 +153,7 @@ def test_a_word_means_one_thing_in_every_command() -> None:
     stored = {"judge", "simplify", "summarize", "train-simplifier"}
     seeds = {name: found.default for name, found in every if "--seed" in found.opts}
     assert seeds == {name: 0 if name in stored else 12345 for name in seeds}
-    silent = {"models", "cache info", "cache clear", "conv convert"}
+    silent = {"models", "cache info", "cache clear", "conv convert", "conv alignscore"}
     quiet = {name for name, found in every if {"--quiet", "-q"} <= set(found.opts)}
     assert set(COMMANDS) - quiet == silent
 
