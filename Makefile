@@ -1,8 +1,10 @@
 # make demo   install into .venv and score the bundled example
 # make test   install into .venv and run the tests in JOBS processes, but for the slow ones
 # make slow   likewise, the slow ones: clusters, kills, thousands of random orders
-# make fuzz   FUZZ damaged inputs for every command that reads records
+# make fuzz   FUZZ damaged inputs among all commands that read files, within bounds
 # make lint   ruff, formatting and types
+# make docs   the manual as build/site; a dead link or a page outside the navigation stops it
+# make figures write the tables of README.md and docs/ anew from benchmarks/results/
 # make parity compare with the original SummaC and BLANC, in a virtualenv of its own
 
 PYTHON ?= python3
@@ -13,7 +15,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test slow fuzz lint bench parity clean
+.PHONY: demo test slow fuzz lint bench docs figures parity clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prevalence score examples/summaries.jsonl
@@ -29,7 +31,7 @@ slow: $(VENV)/.installed-dev
 	$(PYTEST) -m slow
 
 fuzz: $(VENV)/.installed-dev
-	FUZZ=$(FUZZ) $(PYTEST) tests/cli/test_fuzz.py
+	FUZZ=$(FUZZ) $(PYTEST) --dist load tests/cli/test_fuzz.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -38,6 +40,12 @@ lint: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks.cpu_scoring
+
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+figures: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.figures
 
 # The original packages need older libraries than ours; everything else, torch included, they take
 # from our environment.
@@ -73,6 +81,10 @@ $(VENV)/.installed: $(VENV)/.torch pyproject.toml
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) install -q -c constraints.txt -e '.[docs]'
 	touch $@
 
 clean:

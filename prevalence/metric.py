@@ -295,11 +295,13 @@ class ReviewMatrix:
         entailment: float32 [m, n], P(x_i entails y_k).
         implied: bool [m, n], C(x_i, y_k).
         contradicted: bool [m, n], or None for a scorer without that class.
+        contradiction: float32 [m, n], P(x_i contradicts y_k), or None likewise.
     """
 
     entailment: NDArray[np.float32]
     implied: NDArray[np.bool_]
     contradicted: NDArray[np.bool_] | None
+    contradiction: NDArray[np.float32] | None = None
 
     @classmethod
     def build(
@@ -334,15 +336,17 @@ class ReviewMatrix:
         if not three_way:
             return cls(entailment, implied, None)
         contradiction = laid_out(answers.contradiction)
-        return cls(entailment, implied, contradictions(entailment, contradiction, threshold))
+        against = contradictions(entailment, contradiction, threshold)
+        return cls(entailment, implied, against, contradiction)
 
     def take(self, columns: NDArray[np.int64]) -> ReviewMatrix:
         """The same answers about some of the sentences, in the order given; one may come twice."""
-        against = self.contradicted
+        against, probable = self.contradicted, self.contradiction
         return ReviewMatrix(
             self.entailment[:, columns],
             self.implied[:, columns],
             None if against is None else against[:, columns],
+            None if probable is None else probable[:, columns],
         )
 
     def column(self, k: int) -> SentenceSupport:

@@ -22,6 +22,7 @@ __all__ = [
     "LONE_SURROGATE",
     "PROFILE_FIGURES",
     "SCHEMA",
+    "SHOWN_DECIMALS",
     "BadRecord",
     "LeftOut",
     "Passage",
@@ -169,6 +170,10 @@ class BadRecord:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+SHOWN_DECIMALS = 4
+"""Decimals of probabilities that are shown and decide nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """The sentence of a review that carries the decision about a sentence of a summary.
@@ -212,6 +217,9 @@ class ScoredSentence:
             None where it has none or none was asked about.
         evidence: the passages behind its supporting and contradicting reviews, by review; None
             where they were not asked for.
+        contradiction: P(review contradicts sentence), laid out like ``entailment`` and rounded to
+            four decimals; None without ``evidence``, where not scored, and for models without
+            that class.
     """
 
     text: str
@@ -226,6 +234,7 @@ class ScoredSentence:
     contradicts: tuple[int, ...] | None = None
     quantity: Mapping[str, Any] | None = None
     evidence: tuple[Passage, ...] | None = None
+    contradiction: tuple[float | None, ...] | None = None
 
     @property
     def contradicted_by(self) -> int | None:
@@ -267,6 +276,8 @@ class ScoredSentence:
             row["quantity"] = dict(self.quantity)
         if self.evidence is not None:
             row["evidence"] = [asdict(passage) for passage in self.evidence]
+        if self.contradiction is not None:
+            row["contradiction"] = list(self.contradiction)
         return row
 
     @classmethod
@@ -285,6 +296,7 @@ class ScoredSentence:
             contradicts=_unlisted(item.get("contradicts")),
             quantity=item.get("quantity"),
             evidence=_passages(item.get("evidence")),
+            contradiction=_unlisted(item.get("contradiction")),
         )
 
 

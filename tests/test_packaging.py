@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +117,19 @@ def test_the_package_is_typed():
 
 def test_the_installed_version_is_the_one_written_here():
     assert version("prevalence") == PROJECT["version"]
+
+
+def test_no_other_file_states_another_version():
+    citation = ROOT / "CITATION.cff"
+    text = citation.read_text(encoding="utf-8") if citation.exists() else ""
+    assert set(re.findall(r"^version: (.+)$", text, re.MULTILINE)) <= {PROJECT["version"]}
+
+
+def test_the_changelog_has_the_version_that_comes_next():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    first = re.search(r"^## \[([\d.]+)\]", text, re.MULTILINE)
+    assert first is not None
+    assert Version(first[1]) >= Version(PROJECT["version"])
 
 
 def test_the_console_script_exists():

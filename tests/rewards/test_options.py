@@ -26,6 +26,7 @@ def opened(monkeypatch, fake_scorer):
         return fake_scorer()
 
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", open_model)
+    monkeypatch.setattr("prevalence.nli.self_test.self_test", lambda *_, **__: False)
     return seen
 
 
@@ -43,6 +44,7 @@ def test_a_reward_may_leave_the_recheck_out(opened, fake_scorer, recheck, monkey
         return fake_scorer(doubt=0.1)
 
     monkeypatch.setattr("prevalence.nli.scorer.NLIScorer", doubtful)
+    monkeypatch.setattr("prevalence.nli.self_test.self_test", lambda *_, **__: False)
     found = ScorerOptions(model="m", device="cpu", dtype="float16", recheck=recheck).open()
     assert isinstance(found, RecheckedScorer) is recheck
 

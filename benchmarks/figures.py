@@ -1,0 +1,471 @@
+"""Write the tables of README.md and docs/ anew from the rows under benchmarks/results/.
+
+    python -m benchmarks.figures            # write
+    python -m benchmarks.figures --check    # only say which pages differ
+
+On a page a table stands between two comments, and this command alone writes what is between them:
+
+    <!-- figures: NAME -->
+    <!-- end -->
+
+NAME is one of `FIGURES`. Of several rows of a measurement the last one that has the figure counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import re
+import sys
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.common import RESULTS, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+__all__ = ["FIGURES", "main", "pages", "rendered"]
+
+Row = dict[str, Any]
+
+PLACE = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def pages() -> list[Path]:
+    """The pages that may hold tables."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def rendered(text: str) -> str:
+    """The text of a page with every table as the rows now say.
+
+    Raises:
+        KeyError: a name that is none of `FIGURES`.
+    """
+    return PLACE.sub(lambda match: f"{match[1]}\n{FIGURES[match[2]]()}\n\n{match[3]}", text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.figures")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a page differs")
+    check = parser.parse_args(arguments).check
+    differing = 0
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        new = rendered(text)
+        if new != text:
+            differing += 1
+            print(f"{page.relative_to(ROOT)}: {'differs' if check else 'written'}")
+            if not check:
+                page.write_text(new, encoding="utf-8")
+    return int(check and differing > 0)
+
+
+# --- rows and numbers -----------------------------------------------------------------------------
+
+
+def rows(name: str) -> list[Row]:
+    """The rows of a measurement, the last one first."""
+    lines = (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in reversed(lines)]
+
+
+def latest(name: str, wanted: Callable[[Row], bool]) -> Row:
+    """The last row of a measurement that is wanted."""
+    return next(row for row in rows(name) if wanted(row))
+
+
+def table(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [headers, ["---"] * len(headers), *body]
+    return "\n".join(re.sub(" +", " ", f"| {' | '.join(cells)} |") for cells in lines)
+
+
+def share(value: float, digits: int = 3) -> str:
+    """A number, without the zero before the point.
+
+    >>> share(0.85, 3), share(1.0, 2), share(-0.5, 1)
+    ('.850', '1.00', '-.5')
+    """
+    return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}")
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """A number to so many significant digits, with the zeros that belong to them.
+
+    >>> significant(0.0698), significant(140.86, 3), significant(5.84)
+    ('.070', '141', '5.8')
+    """
+    decimals = digits - 1 - math.floor(math.log10(abs(value))) if value else 0
+    return share(round(value, decimals), max(decimals, 0))
+
+
+def seconds(values: Sequence[float] | None) -> str:
+    """The median of repeated runs; an empty cell without any."""
+    return significant(median(values), 3 if median(values) >= 10 else 2) if values else ""
+
+
+# --- scorers on ReviewNLI -------------------------------------------------------------------------
+
+REVIEWNLI = {
+    "rouge1-precision": "`rouge1-precision`",
+    "rouge1-f1": "`rouge1-f1`",
+    "rouge2-precision": "`rouge2-precision`",
+    "rougeL-precision": "`rougeL-precision`",
+    "MiniLM cosine, document": "`cosine`, MiniLM, document",
+    "MiniLM cosine, sentence-max": "`cosine`, MiniLM, sentence-max",
+    "embedded, held out": "`embedded`, held out",
+    "before-human +": "earlier weights of it, before their last stage",
+    "SummaC-ZS sentence on before-human +": "`summac-zs:sentence` on these",
+    "SummaC-ZS sentence,mean on before-human +": "`summac-zs:sentence,mean`",
+    "SummaC-ZS 2sents on before-human +": "`summac-zs:2sents`",
+    "SummaC-ZS mixed on before-human +": "`summac-zs:mixed`",
+    "SummaC-ZS document-sentence on before-human +": "`summac-zs:document-sentence`",
+    "SummaC-Conv trained here, on before-human +": "`summac-conv`, head trained on the other folds",
+}
+
+
+def reviewnli() -> str:
+    """AUC and balanced accuracy by scorer."""
+    body = [reviewnli_cells(scorer, label) for scorer, label in REVIEWNLI.items()]
+    return table(("scorer", "AUC", "balanced accuracy", "pairs/s"), body)
+
+
+def reviewnli_short() -> str:
+    """The three rows that the README shows."""
+    chosen = {
+        "rouge1-precision": "`rouge1-precision`",
+        "MiniLM cosine, sentence-max": "MiniLM, best cosine of a review sentence",
+        "embedded, held out": "`embedded`",
+    }
+    body = [reviewnli_cells(scorer, label)[:3] for scorer, label in chosen.items()]
+    return table(("scorer", "AUC, mean over folds", "balanced accuracy"), body)
+
+
+def reviewnli_cells(scorer: str, label: str) -> Sequence[str]:
+    """One scorer's figures."""
+    found = next(s for r in rows("consistency") for s in r["scorers"] if s["scorer"] == scorer)
+    folds = found["dev"]["cross_validation"]
+    spread = [
+        f"{share(folds[key]['mean'])} ± {share(folds[key]['sd'])}"
+        for key in ("auc", "balanced_accuracy")
+    ]
+    return [label, *spread, f"{reviewnli_pace(scorer):,.0f}"]
+
+
+def reviewnli_pace(scorer: str) -> float:
+    """Pairs a second; the model held out by fold is as fast as the one that ships."""
+    timed = scorer.replace(", held out", " +")
+    found = (s for r in rows("consistency") for s in r["scorers"] if s["scorer"] == timed)
+    return float(next(s["pairs_per_second"] for s in found))
+
+
+# --- extractive summaries -------------------------------------------------------------------------
+
+
+def extractive(data: str, method: str, reviews: int, *, embedded: bool = False) -> Row:
+    """A method's figures on a pool."""
+    for row in rows("extractive"):
+        if ("nli:" in row["model"]) is embedded:
+            for one in row["rows"]:
+                if (one["data"], one["method"], one["reviews"]) == (data, method, reviews):
+                    return dict(one)
+    raise LookupError(f"no row of {method} on {data} with {reviews} reviews")
+
+
+POOLS = (50, 100, 200, 400, 800)
+
+
+def same(row: Row) -> str:
+    """In how many of the four runs the summary was that of exact search."""
+    return f"{round(4 * row['same_choice'])} of 4"
+
+
+def slopes() -> Row:
+    """Exponents of the growth of calls."""
+    return dict(latest("extractive", lambda row: bool(row["slopes"]))["slopes"]["Yelp pools"])
+
+
+def racing() -> str:
+    """Calls of exact search, racing and halving by the size of the pool."""
+    headers = (
+        "reviews", "exact: calls", "racing: calls", "of exact", "of all pairs", "same summary",
+        "halving: calls", "its prevalence, of exact", "same summary",
+    )  # fmt: skip
+    body = []
+    for size in POOLS:
+        exact, race, half = (
+            extractive("Yelp pools", way, size) for way in ("exact", "racing", "halving")
+        )
+        body.append([
+            f"{size}", f"{exact['calls']:,.0f}", f"{race['calls']:,.0f}",
+            significant(race["calls_of_exact"]), significant(race["of_full_matrix"]), same(race),
+            f"{half['calls']:,.0f}", share(half["of_exact"]), same(half),
+        ])  # fmt: skip
+    growth = slopes()
+    body.append([
+        "growth: calls ~ reviews to the power", f"{growth['exact']:.2f}",
+        f"**{growth['racing']:.2f}**", "", "", "", f"{growth['halving']:.2f}", "", "",
+    ])  # fmt: skip
+    return table(headers, body)
+
+
+def racing_short() -> str:
+    """The same across, as the README shows it."""
+    growth = slopes()
+    lines = {"exact": "exact search, calls", "racing": "racing (95%), calls"}
+    body = []
+    for way, label in lines.items():
+        calls = [f"{extractive('Yelp pools', way, size)['calls']:,.0f}" for size in POOLS]
+        body.append([label, *calls, f"reviews^{growth[way]:.2f}"])
+    kept = [same(extractive("Yelp pools", "racing", size)) for size in POOLS]
+    headers = ["Yelp reviews in a pool", *map(str, POOLS), "growth of calls"]
+    return table(headers, [*body, ["same summary", *kept, ""]])
+
+
+def extractive_rivals() -> str:
+    """Prevalence that each way of choosing sentences reaches, by the lexical scorer."""
+    lines = {
+        "28 Amazon products, length of the first human summary": ("Amazon dev, 28 products", 8),
+        "100 Yelp businesses, length of the reference": ("Yelp, 100 products", 8),
+        "Yelp pools of 50": ("Yelp pools", 50),
+        "Yelp pools of 800": ("Yelp pools", 800),
+    }
+    body = [
+        [label]
+        + [
+            share(extractive(data, way, reviews)["prevalence"])
+            for way in ("random", "lead", "lexrank", "exact")
+        ]
+        for label, (data, reviews) in lines.items()
+    ]
+    return table(("", "random", "lead", "LexRank", "greedy"), body)
+
+
+def extractive_embedded() -> str:
+    """The same with the embedded model, and its calls."""
+    lines = {
+        "28 Amazon products, 8 reviews": ("Amazon dev, 28 products", 8),
+        "16 Yelp businesses, 8 reviews": ("Yelp, 16 products", 8),
+        "one Yelp pool of 50 reviews": ("Yelp pools", 50),
+    }
+    ways = ("random", "lead", "lexrank", "halving", "racing", "exact")
+    headers = (
+        "", "random", "lead", "LexRank", "halving", "racing", "exact greedy",
+        "calls of exact, of the full matrix", "of racing",
+    )  # fmt: skip
+    body = []
+    for label, (data, reviews) in lines.items():
+        found = {way: extractive(data, way, reviews, embedded=True) for way in ways}
+        calls = [share(found[way]["of_full_matrix"], 2) for way in ("exact", "racing")]
+        body.append([label, *(share(found[way]["prevalence"]) for way in ways), *calls])
+    return table(headers, body)
+
+
+# --- speed ----------------------------------------------------------------------------------------
+
+
+def cpu_scoring() -> str:
+    """Naive scoring and the engine on the 28 Amazon products."""
+    row = latest("cpu_scoring", lambda row: row["products"] == 28 and "padded_seconds" in row)
+    pairs, naive = row["pairs"], row["naive_seconds"]
+    ways = (
+        ("naive, one pair a call", f"{pairs:,}", naive),
+        ("naive, padded batches of 64", f"{pairs:,}", row["padded_seconds"]),
+        (
+            "engine",
+            f"{row['computed']:,} ({row['avoided_by_waves']:,} avoided by waves)",
+            row["engine_seconds"]["p50"],
+        ),
+        ("engine, all pairs cached", "0", row["cached_seconds"]),
+    )
+    body = [
+        [label, computed, grouped(pairs / took), f"{grouped(naive / took, 2)}×"]
+        for label, computed, took in ways
+    ]
+    return table(("", "pairs computed", "answered pairs/s", "ratio"), body)
+
+
+def grouped(value: float, digits: int = 1) -> str:
+    """A number with digits after the point below 1,000, and with commas from there on."""
+    return f"{value:.{digits}f}" if value < 1000 else f"{value:,.0f}"
+
+
+def profile_cost() -> str:
+    """Pairs that the profile asks beside plain scoring."""
+    headers = (
+        "reviews", "summaries of the product", "statements", "plain pairs",
+        "pairs of the profile", "both / plain", "mean width of the interval", "mean error",
+    )  # fmt: skip
+    body = []
+    for row in rows("profile_cost")[0]["rows"]:
+        asked, there = row["statements"], row["of_statements"]
+        sampled = [share(row[key]) if key in row else "exact" for key in ("width", "error")]
+        body.append([
+            f"{row['reviews']:,}", f"{row['summaries']}",
+            f"{asked}" if asked == there else f"{asked} of {there:,}",
+            f"{row['plain']:,}", f"{row['profile']:,}", f"{row['ratio']:.2f}", *sampled,
+        ])  # fmt: skip
+    return table(headers, body)
+
+
+def reward_latency() -> str:
+    """Seconds of a reward for 64 completions."""
+    found: dict[tuple[int, str], Row] = {}
+    for row in reversed(rows("reward_latency")):
+        found |= {(one["reviews"], one["mode"]): one for one in row["rows"]}
+    body = [
+        [f"{reviews}", mode.replace("one at a time", "one completion at a time")]
+        + [seconds(row.get(key)) for key in ("cold", "new", "repeated")]
+        for (reviews, mode), row in sorted(found.items(), key=lambda item: item[0][0])
+    ]
+    return table(("reviews", "mode", "cold", "new completions", "repeated"), body)
+
+
+def packing_kernels() -> str:
+    """Ways to make batches of tokens."""
+    row = latest("packing_kernels", lambda row: row["ran_on"] == "cpu")
+    lines = {
+        "tokenizer on every pair": "the tokenizer on every pair",
+        "tokenizer on every text once": "the tokenizer on every text once",
+        "padded: plain loop": "padded: plain loop",
+        "padded: compiled loop": "padded: compiled loop",
+        "packed: plain torch": "packed: plain torch",
+        "packed: compiled loop": "packed: compiled loop",
+    }
+    took = {way: median(row["seconds"][way]) for way in lines}
+    slowest = took["tokenizer on every pair"]
+    body = []
+    for way, label in lines.items():
+        ratio = slowest / took[way]
+        pace = f"{ratio:.1f}×" if ratio < 10 else f"{ratio:.0f}×"
+        body.append([label, f"{row['pairs'] / took[way]:,.0f}", pace])
+    return table(("way", "pairs/s", "ratio"), body)
+
+
+def throughput(size: str) -> list[Row]:
+    """All runs of the throughput benchmark of a size."""
+    found: list[Row] = []
+    for path in sorted((RESULTS / "throughput").glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            found += [row for row in csv.DictReader(file) if row["size"] == size]
+    return found
+
+
+def throughput_deberta() -> str:
+    """The whole of deberta-v3-base on a CPU."""
+    lines = {
+        "padded batches": "padded batches",
+        "CrossEncoder": "CrossEncoder",
+        "ours padded": "ours padded",
+        "ours packed": "ours packed (the default for DeBERTa)",
+    }
+    found = {
+        row["contender"]: row for row in throughput("full") if row["model"] == "deberta-v3-base"
+    }
+    body = [
+        [label, f"{float(found[way]['pairs_per_second']):.1f}", f"{float(found[way]['share']):.0%}"]
+        for way, label in lines.items()
+    ]
+    return table(("row", "pairs/s", "share of the matrix-product rate"), body)
+
+
+def throughput_small() -> str:
+    """Small likenesses of large and base models on a CPU."""
+    models = {
+        "RoBERTa": ("roberta-large", "roberta-base"),
+        "DeBERTa-v3": ("deberta-v3-large", "deberta-v3-base"),
+        "ModernBERT": ("ModernBERT-large",),
+        "embedded (whole)": ("embedded",),
+    }
+    found = {(row["model"], row["contender"]): row for row in throughput("small")}
+
+    def cell(contender: str, names: Iterable[str], shown: Callable[[Row], str]) -> str:
+        there = [found[name, contender] for name in names if (name, contender) in found]
+        return ", ".join(shown(row) for row in there if row["pairs_per_second"]) or "–"
+
+    ways = ("one pair a call", "padded batches", "CrossEncoder", "ours padded", "ours packed")
+    body = [
+        [
+            way,
+            *(
+                cell(way, names, lambda row: f"{float(row['pairs_per_second']):.1f}")
+                for names in models.values()
+            ),
+        ]
+        for way in ways
+    ]
+    rate = [
+        cell("ours packed", names, lambda row: f"{float(row['share']):.0%}" if row["share"] else "")
+        or "–"
+        for names in models.values()
+    ]
+    body.append(["packed, share of the matrix-product rate", *rate])
+    return table(("row", *models), body)
+
+
+def baseline_ratios(chosen: Sequence[tuple[str, str, str]], sizes: Sequence[str]) -> str:
+    """How many times as long others take, with p20 and p80, by metric."""
+    titles = {"tiny": "tiny size, 48 pairs", "base": "base size, 12 pairs"}
+    body = []
+    for metric, key, label in chosen:
+        cells = [f"`{metric}`", label]
+        for size in sizes:
+            row = latest(
+                "baseline_throughput",
+                lambda row: (row["metric"], row["size"]) == (metric, size),  # noqa: B023
+            )
+            low, middle, high = row["ratios_p20_p50_p80"][key]
+            cells.append(f"{middle:.2f} ({low:.2f}–{high:.2f})")
+        body.append(cells)
+    return table(("metric", "other side", *(titles[size] for size in sizes)), body)
+
+
+def generative_ratios() -> str:
+    """BERTScore and BARTScore beside others."""
+    chosen = (
+        ("bertscore-f1", "bert-score", "bert-score 0.3.13, one call"),
+        ("bertscore-f1", "loop", "bert-score, a call a pair"),
+        ("bartscore-faithfulness", "authors' batches", "batches of four"),
+        ("bartscore-faithfulness", "loop", "a call a pair"),
+    )
+    return baseline_ratios(chosen, ("tiny", "base"))
+
+
+def learned_ratios() -> str:
+    """BLEURT, Prism and UniEval beside plain loops."""
+    chosen = (
+        ("bleurt", "batches of 16", "batches of 16"),
+        ("bleurt", "loop", "a call a pair"),
+        ("prism", "loop", "a call a pair and direction"),
+        ("unieval-consistency", "batches of 8", "batches of eight"),
+        ("unieval-consistency", "loop", "a call a question"),
+    )
+    return baseline_ratios(chosen, ("tiny",))
+
+
+FIGURES: dict[str, Callable[[], str]] = {
+    "cpu-scoring": cpu_scoring,
+    "extractive-embedded": extractive_embedded,
+    "extractive-rivals": extractive_rivals,
+    "generative-ratios": generative_ratios,
+    "learned-ratios": learned_ratios,
+    "packing-kernels": packing_kernels,
+    "profile-cost": profile_cost,
+    "racing": racing,
+    "racing-short": racing_short,
+    "reviewnli": reviewnli,
+    "reviewnli-short": reviewnli_short,
+    "reward-latency": reward_latency,
+    "throughput-deberta": throughput_deberta,
+    "throughput-small": throughput_small,
+}
+"""Every table, by the name that pages call it."""
+
+if __name__ == "__main__":
+    sys.exit(main())
