@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from prevalence.models.checkpoint import PREMISE_FIRST, LoadedCheckpoint
 from prevalence.sentences import get_splitter
@@ -124,7 +125,6 @@ class NaiveScoring:
         A premise's tokens see the premise; the hypothesis', which count their positions anew, see
         both.
         """
-        bert, classifier = self._checkpoint.model.bert, self._checkpoint.model.classifier
         rows = [self._row(*pair) for pair in pairs]
         longest = max(len(ids) for ids, _ in rows)
         ids, positions, types = torch.zeros(3, len(rows), longest, dtype=torch.int64)
@@ -136,11 +136,27 @@ class NaiveScoring:
             types[row, split:size] = 1
             mask[row, 0, :, :split] = 0.0
             mask[row, 0, split:, split:size] = 0.0
+        body = self._mpnet if self._checkpoint.model.config.model_type == "mpnet" else self._bert
+        heads = torch.tensor([split for _, split in rows])
+        return body(ids, positions, types, mask, heads)
+
+    def _bert(
+        self, ids: Tensor, positions: Tensor, types: Tensor, mask: Tensor, heads: Tensor
+    ) -> Any:
+        """Logits by BERT, from the state of each row's token at `heads`."""
+        bert, classifier = self._checkpoint.model.bert, self._checkpoint.model.classifier
         hidden = bert(
             input_ids=ids, position_ids=positions, token_type_ids=types, attention_mask=mask
         ).last_hidden_state
-        heads = hidden[torch.arange(len(rows)), torch.tensor([split for _, split in rows])]
-        return classifier(torch.tanh(bert.pooler.dense(heads)))
+        return classifier(torch.tanh(bert.pooler.dense(hidden[torch.arange(len(heads)), heads])))
+
+    def _mpnet(self, ids: Tensor, positions: Tensor, _: Tensor, mask: Tensor, heads: Tensor) -> Any:
+        """Likewise by MPNet, whose distances between tokens run on from premise to hypothesis."""
+        mpnet, classifier = self._checkpoint.model.mpnet, self._checkpoint.model.classifier
+        first = mpnet.embeddings.padding_idx + 1
+        hidden = mpnet.embeddings(input_ids=ids, position_ids=positions + first)
+        hidden = mpnet.encoder(hidden, attention_mask=mask, return_dict=True).last_hidden_state
+        return classifier(hidden[torch.arange(len(heads)), heads][:, None])
 
     def _row(self, premise: str, hypothesis: str) -> tuple[list[int], int]:
         """The tokens of a pair, and where the hypothesis begins."""

@@ -32,7 +32,7 @@ def given(model: Path) -> cpu_scoring.Setup:
     return replace(setup, products=[small])
 
 
-def test_both_sides_agree_on_either_architecture(
+def test_both_sides_agree_on_every_architecture(
     given: cpu_scoring.Setup, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = cpu_scoring.measure(given, repeats=2)
