@@ -120,7 +120,8 @@ REVIEWNLI = {
     "MiniLM cosine, document": "`cosine`, MiniLM, document",
     "MiniLM cosine, sentence-max": "`cosine`, MiniLM, sentence-max",
     "embedded, held out": "`embedded`, held out",
-    "before-human +": "earlier weights of it, before their last stage",
+    "base, held out": "`base`, held out",
+    "before-human +": "earlier weights of `embedded`, before their last stage",
     "SummaC-ZS sentence on before-human +": "`summac-zs:sentence` on these",
     "SummaC-ZS sentence,mean on before-human +": "`summac-zs:sentence,mean`",
     "SummaC-ZS 2sents on before-human +": "`summac-zs:2sents`",
@@ -137,11 +138,12 @@ def reviewnli() -> str:
 
 
 def reviewnli_short() -> str:
-    """The three rows that the README shows."""
+    """The rows that the page of models shows."""
     chosen = {
         "rouge1-precision": "`rouge1-precision`",
         "MiniLM cosine, sentence-max": "MiniLM, best cosine of a review sentence",
         "embedded, held out": "`embedded`",
+        "base, held out": "`base`",
     }
     body = [reviewnli_cells(scorer, label)[:3] for scorer, label in chosen.items()]
     return table(("scorer", "AUC, mean over folds", "balanced accuracy"), body)
@@ -155,14 +157,15 @@ def reviewnli_cells(scorer: str, label: str) -> Sequence[str]:
         f"{share(folds[key]['mean'])} ± {share(folds[key]['sd'])}"
         for key in ("auc", "balanced_accuracy")
     ]
-    return [label, *spread, f"{reviewnli_pace(scorer):,.0f}"]
+    return [label, *spread, reviewnli_pace(scorer)]
 
 
-def reviewnli_pace(scorer: str) -> float:
-    """Pairs a second; the model held out by fold is as fast as the one that ships."""
+def reviewnli_pace(scorer: str) -> str:
+    """Pairs a second, a dash if not timed; a model held out is as fast as the one that ships."""
     timed = scorer.replace(", held out", " +")
     found = (s for r in rows("consistency") for s in r["scorers"] if s["scorer"] == timed)
-    return float(next(s["pairs_per_second"] for s in found))
+    pace = next((s["pairs_per_second"] for s in found), None)
+    return "–" if pace is None else f"{pace:,.0f}"
 
 
 # --- extractive summaries -------------------------------------------------------------------------
