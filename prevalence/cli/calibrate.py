@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.options import (
+    FILE_PATH,
     SCORER,
     GroupedCommand,
     option,
@@ -45,20 +45,20 @@ is taken, the lowest of equals.
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("pairs", metavar="PAIRS", type=FILE_PATH)
 @option(
     "Input",
     "--held-out",
     formerly="--test",
     metavar="PAIRS2",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Report on these pairs what PAIRS chose [default: cross-validation over products].",
 )
 @option(
     "Input",
     "--products",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Reviews and summaries that ReviewNLI's released answers speak of (Copycat's TSV).",
 )
 @option(
@@ -66,7 +66,7 @@ is taken, the lowest of equals.
     "--held-out-products",
     formerly="--test-products",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Likewise for PAIRS2 [default: those of --products].",
 )
 @option(

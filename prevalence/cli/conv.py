@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.help import HelpGroup
 from prevalence.cli.options import (
+    FILE_PATH,
+    FOLDER_PATH,
     SCORER,
     GroupedCommand,
     option,
@@ -21,6 +22,9 @@ from prevalence.cli.options import (
     together,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["conv"]
 
@@ -36,10 +40,18 @@ Examples:
   prevalence score examples/summaries.jsonl --model summac-conv:head.safetensors
 """
 
+_CONVERT_EPILOG = """\b
+Examples:
+  prevalence conv convert summac_conv.bin --output head.safetensors
+  prevalence score examples/summaries.jsonl --model summac-conv:head.safetensors
+"""
 
 _ALIGNSCORE_EPILOG = """\b
 Examples:
-  prevalence conv alignscore --help
+  hf download yzha/AlignScore AlignScore-base.ckpt --local-dir .
+  hf download FacebookAI/roberta-base --local-dir roberta-base
+  prevalence conv alignscore AlignScore-base.ckpt --base roberta-base --output alignscore
+  prevalence score examples/summaries.jsonl --model alignscore:alignscore
 """
 
 
@@ -60,11 +72,12 @@ _head_settings = together(
 )  # fmt: skip
 
 
+_source = click.argument("file", metavar="FILE", type=FILE_PATH)
 _output = output_option("The head, .safetensors.", required=True)
 
 
 @conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)
-@click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("pairs", metavar="PAIRS", type=FILE_PATH)
 @option(
     "Head",
     "--model",
@@ -134,8 +147,8 @@ def train(*, quiet: bool, **parameters: Any) -> None:
                f"--model summac-conv:{output}{_named(models)}")  # fmt: skip
 
 
-@conv.command(cls=GroupedCommand)
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@conv.command(cls=GroupedCommand, epilog=_CONVERT_EPILOG)
+@_source
 @_head_settings
 @_output
 def convert(**parameters: Any) -> None:
@@ -152,24 +165,11 @@ def convert(**parameters: Any) -> None:
 
 
 @conv.command(cls=GroupedCommand, epilog=_ALIGNSCORE_EPILOG)
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@option(
-    "Checkpoint",
-    "--base",
-    required=True,
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The RoBERTa that it was made of, for its config and tokenizer.",
-)
-@option(
-    "Output",
-    "--output",
-    "-o",
-    required=True,
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The checkpoint folder.",
-)
+@_source
+@option("Checkpoint", "--base", required=True, metavar="FOLDER", type=FOLDER_PATH,
+        help="The RoBERTa checkpoint it was trained from, for config and tokenizer.")  # fmt: skip
+@option("Output", "--output", "-o", required=True, metavar="FOLDER", type=FOLDER_PATH,
+        help="The checkpoint folder.")  # fmt: skip
 def alignscore(*, file: Path, base: Path, output: Path) -> None:
     """Convert AlignScore's .ckpt file, which is a pickle, to a checkpoint folder.
 

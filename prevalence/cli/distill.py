@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from prevalence.cli.options import (
+    FILE_PATH,
     GroupedCommand,
     model_options,
     option,
@@ -43,7 +44,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     "--output",
     metavar="FILE",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_PATH,
     help="Reviews with soft labels; written in one move at the end.",
 )
 @option("Output", "--overwrite", is_flag=True, help="Replace OUTPUT if it exists.")

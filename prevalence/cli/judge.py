@@ -15,6 +15,7 @@ from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.language_models import backend_options, check_backend_options, judge_options
 from prevalence.cli.options import (
     FILE,
+    FILE_PATH,
     GroupedCommand,
     input_options,
     option,
@@ -154,7 +155,7 @@ class _Options(SimpleNamespace):
     "Output",
     "--record",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Write every reply here too, for replay:FILE; continued where --output is.",
 )
 @option("Output", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")

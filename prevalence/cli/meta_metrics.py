@@ -25,6 +25,7 @@ from prevalence.cli.meta_options import (
     write_report,
 )
 from prevalence.cli.options import (
+    FOLDER_PATH,
     LABELLED_FILE,
     GroupedCommand,
     option,
@@ -368,7 +369,7 @@ def _numbers(given: str | None, name: str) -> list[float]:
 @seed_option("Statistics", "Of the resampling.")
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder of the figures.",
+    type=FOLDER_PATH, help="Folder of the figures.",
 )  # fmt: skip
 @option(
     "Output", "--figure", "wanted", multiple=True, metavar="NAMES",

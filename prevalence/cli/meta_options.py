@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import LABELLED_FILE, Command, option, quiet_option, together
+from prevalence.cli.options import FILE_PATH, LABELLED_FILE, Command, option, quiet_option, together
 from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from prevalence.meta.correlate import Pairing
     from prevalence.report.sheets import Report, Study
@@ -86,7 +86,7 @@ output_options = together(
     ),
     option(
         "Output", "--output", "-o", metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE_PATH,
         help="Write the report here (.md, .tex, .json, .csv, .txt).",
     ),
     option(

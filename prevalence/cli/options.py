@@ -21,10 +21,12 @@ from prevalence.scoring.presets import PRESETS, preset_options
 if TYPE_CHECKING:
     from dataclasses import Field
 
-from prevalence.scorers.options import Description
+    from prevalence.scorers.options import Description
 
 __all__ = [
     "FILE",
+    "FILE_PATH",
+    "FOLDER_PATH",
     "INPUT_FORMATS",
     "LABELLED_FILE",
     "MODEL_SPEC",
@@ -60,9 +62,13 @@ INPUT_FORMATS = (
 )  # fmt: skip
 
 
+FILE_PATH = click.Path(path_type=Path, dir_okay=False)
+"""The path of a file, there or not."""
+FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
+"""The path of a folder, there or not."""
+
 _LAST_RELEASE = "0.3"
 """The release that knows old spellings no more."""
-
 
 _WORD = 1 << 63
 
@@ -217,7 +223,7 @@ _INPUT_OPTIONS = {
         "Input",
         "--product-names",
         metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE_PATH,
         help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
     ),
     "systems": option(
@@ -377,7 +383,7 @@ def output_option(about: str, *, required: bool = False) -> Callable[[Command], 
     """Add --output, a file."""
     return option(
         "Output", "--output", "-o", metavar="FILE", required=required,
-        type=click.Path(path_type=Path, dir_okay=False), help=about,
+        type=FILE_PATH, help=about,
     )  # fmt: skip
 
 

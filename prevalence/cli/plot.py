@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option, quiet_option, split_names
+from prevalence.cli.options import (
+    FILE_PATH,
+    FOLDER_PATH,
+    GroupedCommand,
+    option,
+    quiet_option,
+    split_names,
+)
 from prevalence.cli.report import read_contents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prevalence.report.contents import Contents
 
 __all__ = ["plot"]
@@ -37,11 +45,11 @@ Examples:
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
 )  # fmt: skip
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder of the plots.",
+    type=FOLDER_PATH, help="Folder of the plots.",
 )  # fmt: skip
 @option(
     "Output", "--figure", "wanted", multiple=True, metavar="NAMES",

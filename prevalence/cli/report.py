@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.errors import note
-from prevalence.cli.options import GroupedCommand, option, quiet_option
+from prevalence.cli.options import FILE_PATH, GroupedCommand, option, quiet_option
 from prevalence.cli.outputs import check_output
 from prevalence.errors import InputError
 from prevalence.report.contents import DOUBT
@@ -43,14 +43,14 @@ stored.
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
 )  # fmt: skip
 @option(
     "Input",
     "--records",
     metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Records that were scored, for names, reviews and ratings; repeat it for several files.",
 )
 @option(

@@ -18,6 +18,7 @@ from prevalence.cli.distributed import (
 )
 from prevalence.cli.errors import EXIT_NOTHING, note, tell_failures
 from prevalence.cli.options import (
+    FILE_PATH,
     GroupedCommand,
     cut_option,
     field_options,
@@ -147,7 +148,7 @@ class _Options(SimpleNamespace):
     "Input",
     "--reviews",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Reviews file; every INPUT then holds one summary a line, in the same order, and names "
     "a system by its file name.",
 )
@@ -177,7 +178,7 @@ class _Options(SimpleNamespace):
     "Output",
     "--report",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Write an HTML page of the rows with the reviews behind every sentence; see `prevalence "
     "report`.",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option
+from prevalence.cli.options import FOLDER_PATH, GroupedCommand, option, quiet_option, seed_option
 
 if TYPE_CHECKING:
     from prevalence.simplify.training import TrainingProgress
@@ -32,7 +32,7 @@ last state when the same command is given again; a finished one is left alone.
 @option("Model", "--base", metavar="FOLDER", required=True, type=click.Path(path_type=Path),
         help="Sequence-to-sequence checkpoint to start from, such as T5-base.")  # fmt: skip
 @option("Model", "--output", "-o", metavar="FOLDER", required=True,
-        type=click.Path(path_type=Path, file_okay=False), help="The new checkpoint.")  # fmt: skip
+        type=FOLDER_PATH, help="The new checkpoint.")  # fmt: skip
 @option("Model", "--prefix", metavar="TEXT", default="hypothesis: ", show_default=True,
         help="Text before each sentence; kept for rewriting.")  # fmt: skip
 @option("Model", "--max-length", metavar="N", type=click.IntRange(1), default=64,

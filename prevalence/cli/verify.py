@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.errors import EXIT_SOME_FAILED, note
 from prevalence.cli.options import (
+    FILE_PATH,
     GroupedCommand,
     input_options,
     model_options,
@@ -25,6 +25,7 @@ from prevalence.runs import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from prevalence.records import ScoredSummary
 
@@ -46,7 +47,7 @@ Exit status: 0 all equal, 1 a row differs, 2 usage or another model.
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("rows", metavar="ROWS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("rows", metavar="ROWS", type=FILE_PATH)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @input_options("input_format", "product_names")
 @option(

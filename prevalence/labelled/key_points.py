@@ -31,7 +31,7 @@ def holds_key_points(path: Path) -> bool:
     try:
         rows = list(islice(named_rows(path), 1))
     except InputError:
-        # Whoever reads it as something else says better what is wrong with it.
+        # The reader of the other layouts explains the fault better.
         return False
     return any(is_matching(row) or is_thinkp(row) for row in rows)
 

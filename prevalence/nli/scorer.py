@@ -148,6 +148,7 @@ class NLIScorer(PairScorer):
 
     @batch_tokens.setter
     def batch_tokens(self, most: int) -> None:
+        """Set the most tokens in a batch, from now on."""
         self._runner.budget = most
 
     def score(

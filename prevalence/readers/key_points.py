@@ -174,17 +174,23 @@ def _normal(name: str) -> str:
     return escaped(name).strip().casefold().replace(" ", "_").replace("-", "_")
 
 
+def _column(row: NamedRow, names: Sequence[str]) -> str:
+    """The first of some columns that is there; one must be."""
+    name = row.first(names)
+    if name is None:
+        raise InputError(
+            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
+        )
+    return name
+
+
 def text_in(row: NamedRow, names: Sequence[str]) -> str:
     """The text of a column that must hold one.
 
     Raises:
         InputError: there is no such column, or no text in it.
     """
-    name = row.first(names)
-    if name is None:
-        raise InputError(
-            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
-        )
+    name = _column(row, names)
     value = row.cells[name]
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{row.where}: {name} must be a text, not {describe(value)}")
@@ -197,11 +203,7 @@ def label_of(row: NamedRow, names: Sequence[str], spellings: Mapping[str, bool])
     Raises:
         InputError: there is no such column, or its value is no label.
     """
-    name = row.first(names)
-    if name is None:
-        raise InputError(
-            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
-        )
+    name = _column(row, names)
     value = row.cells[name]
     spelled = "" if value is None else str(value).strip().casefold().removesuffix(".0")
     if spelled in spellings:
