@@ -105,8 +105,8 @@ class Selection:
             system = author_of(path)
             if system in files:
                 raise InputError(
-                    f"{files[system]} and {path} are both by the system {system!r}, which is the "
-                    "file's name; rename one"
+                    f"{files[system]} and {path} both name the system {system!r}, after the "
+                    "file; rename one"
                 )
             files[system] = path
 
@@ -155,7 +155,7 @@ class Selection:
             shown = ", ".join(known[:_SHOWN_SYSTEMS]) or "none that can be read"
             more = ", ..." if len(known) > _SHOWN_SYSTEMS else ""
             raise InputError(
-                f"{option}: no summary by {', '.join(missing)}; there is {shown}{more}"
+                f"{option}: no summary by {', '.join(missing)}; choose from {shown}{more}"
             )
 
     def check_repeatable(self, why: str) -> None:

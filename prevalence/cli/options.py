@@ -90,7 +90,7 @@ class _GroupedOption(click.Option):
             if isinstance(number, int) and not -_WORD <= number < _WORD:
                 raise click.BadParameter(f"{number:.3g} is beyond 64 bits.", ctx, self)
             if isinstance(number, Path) and os.path.expanduser(number).startswith("~"):
-                raise click.BadParameter(f"{number} is in the home of no known user.", ctx, self)
+                raise click.BadParameter(f"{number} begins with ~ and no known user.", ctx, self)
         return cast
 
 
@@ -130,7 +130,7 @@ def _renamed(word: str, now: Mapping[str, str]) -> str:
         return word
     from prevalence.cli.errors import note
 
-    note(f"{name} is now {now[name]}; the old name goes in {_LAST_RELEASE}")
+    note(f"{name} is now {now[name]}; {_LAST_RELEASE} removes the old name")
     return now[name] + equals + value
 
 
@@ -217,7 +217,7 @@ _INPUT_OPTIONS = {
         type=click.Choice(INPUT_FORMATS),
         default="auto",
         show_default=True,
-        help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
+        help=f"{', '.join(INPUT_FORMATS)}; auto detects the format from the content.",
     ),
     "product_names": option(
         "Input",
@@ -437,7 +437,7 @@ preset_option = option(
     "Scoring", "--preset", metavar="NAME", type=click.Choice([*PRESETS]),
     help="Options of a paper: " + "; ".join(f"{name} is {preset.about}"
                                             for name, preset in PRESETS.items())
-    + ". Options that are given win over it.",
+    + ". Other options override it.",
 )  # fmt: skip
 
 

@@ -34,9 +34,8 @@ Examples:
 
 \b
 Rows of score, judge and baselines about one summary are shown together. The
-file needs no network and no server. Reviews are shown where --records gives
-the records that were scored; without them, passages that score --evidence
-stored.
+file needs no network and no server. With --records, it shows the reviews that
+were scored; without, the passages that score --evidence stored.
 """
 
 
@@ -69,7 +68,7 @@ stored.
     "--limit",
     metavar="N",
     type=click.IntRange(1),
-    help="Show only the N products with the most faults; the systems table counts all.",
+    help="Show only the N products with the most faults; the systems table still counts all.",
 )
 @option(
     "Output",
@@ -79,7 +78,7 @@ stored.
     help="Write a folder of pages with N products each.",
 )
 @option("Output", "--plots", is_flag=True,
-        help="Put the plots of `prevalence plot` into it; needs matplotlib.")  # fmt: skip
+        help="Include the plots of `prevalence plot`; needs matplotlib.")  # fmt: skip
 @option(
     "Output",
     "--doubt",
@@ -173,13 +172,14 @@ def write_report(
     note(f"{output}: {len(contents.products):,} products, {_megabytes(size)}")
     if contents.unmatched:
         note(
-            f"the records of {contents.unmatched:,} products are not those that were scored; "
-            "their reviews are left out"
+            f"the records of {contents.unmatched:,} products differ from those that were "
+            "scored; their reviews are left out"
         )
     if size > LARGE:
         note(
-            f"{_megabytes(size)} open slowly: --limit N of prevalence report shows the N products "
-            "with the most faults, --pages N writes a folder of pages with N products each"
+            f"{_megabytes(size)} open slowly: in prevalence report, --limit N shows the N "
+            "products with the most faults, and --pages N writes a folder of pages with N "
+            "products each"
         )
 
 

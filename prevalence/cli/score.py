@@ -149,8 +149,8 @@ class _Options(SimpleNamespace):
     "--reviews",
     metavar="FILE",
     type=FILE_PATH,
-    help="Reviews file; every INPUT then holds one summary a line, in the same order, and names "
-    "a system by its file name.",
+    help="Reviews file; each INPUT then holds one summary per line, in the same order, and its "
+    "file name is the name of the system.",
 )
 @input_options("product_names", "systems")
 @option(
@@ -158,7 +158,7 @@ class _Options(SimpleNamespace):
     "--limit",
     metavar="N",
     type=click.IntRange(1),
-    help="Only the first N records that are left.",
+    help="Only the first N records that have the chosen systems.",
 )
 @preset_option
 @field_options(ScoringOptions)
@@ -171,8 +171,8 @@ class _Options(SimpleNamespace):
     "-o",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also .parquet, "
-    "a folder), and the table on the screen.",
+    help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also "
+    ".parquet, a folder), and print the table.",
 )
 @option(
     "Output",
@@ -186,7 +186,8 @@ class _Options(SimpleNamespace):
     "Output",
     "--overwrite",
     is_flag=True,
-    help="Start a JSON Lines --output anew instead of continuing it; other formats always are.",
+    help="Start a JSON Lines --output over instead of continuing it; other formats always "
+    "start over.",
 )
 @option(
     "Output",
@@ -209,9 +210,9 @@ class _Options(SimpleNamespace):
     "--resamples",
     metavar="N",
     type=click.IntRange(1),
-    help="Of intervals and tests [default: 1,000; 10,000 for randomization].",
+    help="Resamples for intervals and tests [default: 1,000; 10,000 for randomization].",
 )
-@seed_option("Statistics", "Of the resampling.")
+@seed_option("Statistics", "Seed for resampling.")
 def score(**parameters: Any) -> None:
     """Score summaries: how prevalent are their opinions among the reviews?
 
@@ -312,7 +313,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     rows.write_report(engine)
     if failure is not None:
         if options.output is not None and not options.keeps_rows:
-            note(f"{options.output} was not written: it would not be whole")
+            note(f"{options.output} was not written: it would be incomplete")
         raise Incomplete from failure
     try:
         records.check()
@@ -372,7 +373,7 @@ class _Rows(Tally["ScoredSummary"]):
             "pairs in doubt": counts.doubtful,
         }
         if self._options.check_cuts:
-            self._contents.work["decisions that windows would turn"] = (
+            self._contents.work["decisions that windows would change"] = (
                 engine.scorer_counts.reread_turned
             )
         write_report(self._contents, self._options.report, quiet=self._options.quiet)
@@ -488,7 +489,7 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
         note(f"profiles asked {counts.profile_asked:,} pairs more")
     if counts.nothing_left:
         note(
-            f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
+            f"{counts.nothing_left:,} summaries have no score: the conditions leave no "
             'statement or no review (the "warning" in the rows says which)'
         )
     rows.note_hidden()
@@ -496,12 +497,12 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     if counts.doubtful:
         note(
             f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
-            "otherwise (--dtype float32 settles them)"
+            "differently (--dtype float32 settles them)"
         )
     if done.rechecked:
         note(
             f"{done.rechecked:,} pairs near the threshold were scored again in float32, which "
-            f"turned {done.turned:,} decisions"
+            f"changed {done.turned:,} decisions"
         )
     if counts.unnamed and not options.no_trivial:
         note(
@@ -521,15 +522,15 @@ def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> Non
     """Say what the model's limit cut off and, where that was asked for, what hangs on it."""
     if not counts.truncated:
         return
-    checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this turns"
+    checks = "" if options.check_cuts else ("; --check-cuts counts the decisions that this changes")
     note(
-        f"{counts.truncated:,} pairs had a text cut at the model's limit, with "
+        f"{counts.truncated:,} pairs were cut at the model's limit, with "
         f"{counts.cut_premises:,} premises (--windows STRIDE reads premises whole{checks})"
     )
     if options.check_cuts:
         note(
-            f"{done.reread:,} of them, decided no, were read in windows too, which would turn "
-            f"{done.reread_turned:,} decisions"
+            f"{done.reread:,} of them, decided no, were also read in windows, which would "
+            f"change {done.reread_turned:,} decisions"
         )
 
 
@@ -540,7 +541,7 @@ def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     if options.output is not None and options.output.is_dir():
         return kept_parts(options.output)
     if engine.cached:
-        return "pairs scored so far are in the cache; the same command goes on from there"
+        return "pairs scored so far are in the cache; the same command continues from there"
     return "nothing is kept (--output FILE.jsonl or the cache would)"
 
 
@@ -550,7 +551,9 @@ def _check(options: _Options) -> None:
     if options.screen_format != "table":
         refuse_given({"test", "resamples"}, "goes with the table")
     if options.explain and options.screen_format != "table":
-        raise click.UsageError("--explain goes with the table; the other formats hold it all")
+        raise click.UsageError(
+            "--explain goes with the table; the other formats always hold every sentence"
+        )
     if options.report is not None:
         check_output(options.report, option="--report")
         if options.engine == "ray":
@@ -587,7 +590,7 @@ def _check_output(options: _Options, output: Path) -> None:
         raise click.UsageError(f"--output: {output} is a folder; name a file")
     if options.file_format is None:
         raise click.UsageError(
-            f"--output: no format goes by the suffix {output.suffix}; add --format jsonl, csv or "
-            "json"
+            f"--output: cannot tell the format from the suffix {output.suffix}; add --format "
+            "jsonl, csv or json"
         )
     check_output(output)

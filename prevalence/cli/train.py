@@ -28,13 +28,13 @@ Example:
 )  # fmt: skip
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder that ${PREVALENCE_DATA} stands for in the recipe [default: the environment "
-    "variable of that name].",
+    help="Folder to use for ${PREVALENCE_DATA} in the recipe [default: the environment "
+         "variable of that name].",
 )  # fmt: skip
 @click.option(
     "--work", type=FOLDER_PATH,
     help="Folder of finished stages and resumable state [default: OUTPUT/.training]. Running "
-    "again with the same folder goes on where the last run stopped.",
+         "again with the same folder continues where the last run stopped.",
 )  # fmt: skip
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @quiet_option

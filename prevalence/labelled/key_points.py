@@ -80,7 +80,10 @@ def join_key_points(paths: Iterable[str | Path]) -> KeyPointTable:
     relations = {table.relation for table in tables.values()}
     if len(relations) != 1:
         names = ", ".join(tables)
-        raise InputError(f"{names}: comments and pairs of key points are evaluated one by one")
+        raise InputError(
+            f"{names}: comments and pairs of key points cannot be evaluated "
+            "together; run them separately"
+        )
     pairs = (
         pair._replace(group=pair.group or Path(path).stem, comment=f"{path}:{pair.comment}")
         for path, table in tables.items()

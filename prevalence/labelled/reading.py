@@ -147,7 +147,7 @@ def check_summaries(paths: Iterable[Path], systems: Sequence[str]) -> None:
     missing = [system for system in systems if system not in known]
     if missing:
         raise InputError(
-            f"no unlabelled product has a summary by {', '.join(missing)}; there is "
+            f"no unlabelled product has a summary by {', '.join(missing)}; choose from "
             f"{', '.join(sorted(known)) or 'none'}"
         )
 
@@ -173,6 +173,7 @@ def _read_threeway(path: Path, known: Collection[str]) -> Iterator[tuple[str, li
         name = text_of(record, "id", where)
         if name not in known:
             raise InputError(
-                f"{where}: id {name!r} is of no record; give the file that belongs to these records"
+                f"{where}: id {name!r} belongs to no record; give the file that goes with these "
+                "records"
             )
         yield name, list(items_of(record, "labels", where))

@@ -203,7 +203,7 @@ def record_entries(record: object, context: Context) -> list[SummaryRatings]:
         FieldError: a value is no number, or of the wrong shape.
     """
     if not isinstance(record, dict):
-        raise FieldError("", f"is {describe(record)}", "give one JSON object a line")
+        raise FieldError("", f"is {describe(record)}", "give one JSON object per line")
     if "verdict_ab" in record:
         raise FieldError("", "is a head-to-head row", "give it to `prevalence meta preferences`")
     found, _ = read_id(record)
@@ -284,7 +284,7 @@ def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
         return {}
     chosen = raters or ("expert" if "expert" in groups else next(iter(groups)))
     if chosen not in groups:
-        raise FieldError(chosen, "is no group of raters", f"choose one of {', '.join(groups)}")
+        raise FieldError(chosen, "is not a group of raters", f"choose one of {', '.join(groups)}")
     human: Ratings = {}
     for number, ratings in enumerate(groups[chosen], start=1):
         for dimension, value in ratings.items():
@@ -461,6 +461,6 @@ def _number(value: object, where: str) -> float | None:
         else:
             if math.isfinite(number) and abs(number) > _LARGEST:
                 fix = f"give a number of at most {_LARGEST:.0e}"
-                raise FieldError(where, f"is {number:g}, which is no score", fix)
+                raise FieldError(where, f"is {number:g}, too large for a score", fix)
             return number if math.isfinite(number) else None
     raise FieldError(where, f"is {describe(value)}", "give a number, or null where there is none")

@@ -237,7 +237,7 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(record, dict):
             fault = record
             if not isinstance(fault, FieldError):
-                fault = FieldError("", f"is {describe(record)}", "give one JSON object a line")
+                fault = FieldError("", f"is {describe(record)}", "give one JSON object per line")
             raise InputError(fault.at(position).error)
         yield record
 

@@ -127,7 +127,7 @@ def _json_rows(source: Source) -> Iterator[NamedRow]:
             raise InputError(value.at(position).error)
         for place, record in _flat(value):
             if not isinstance(record, dict):
-                fault = FieldError("", f"is {describe(record)}", "give an object a pair")
+                fault = FieldError("", f"is {describe(record)}", "give one object per pair")
                 raise InputError(fault.at(position).error)
             cells = {_normal(name): cell for name, cell in record.items()}
             yield NamedRow(position.source + place, cells)
@@ -159,7 +159,7 @@ def _table_rows(source: Source) -> Iterator[NamedRow]:
     names = [_normal(cell) for cell in header_of(rows, source.path)]
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
-        raise InputError(f"{source.path}:1: columns stand twice: {', '.join(repeated)}")
+        raise InputError(f"{source.path}:1: columns appear twice: {', '.join(repeated)}")
     for row in rows:
         where = f"{source.path}:{row.line}"
         if row.fault is not None:
@@ -294,7 +294,7 @@ class _Comments:
         count = self.seen[*topic, stated, *pair]
         if stated and count > 1:
             raise InputError(
-                f"{row.where}: comment {stated!r} and key point {pair[1]!r} stand twice; keep one"
+                f"{row.where}: comment {stated!r} and key point {pair[1]!r} appear twice; keep one"
             )
         return f"{stated or count}#{pair[0]}"
 
@@ -331,7 +331,7 @@ def _joined(rows: Sequence[NamedRow], path: Path) -> Iterator[KeyPointPair]:
     for row in rows:
         pair = row.text(_COMMENT_IDS), row.text(_KEY_POINT_IDS)
         if pair in labels:
-            raise InputError(f"{row.where}: {pair[0]!r} and {pair[1]!r} stand twice; keep one")
+            raise InputError(f"{row.where}: {pair[0]!r} and {pair[1]!r} appear twice; keep one")
         labels[pair] = label_of(row, _LABELS, _MATCH)
     key_points: dict[tuple[str, str], list[NamedRow]] = defaultdict(list)
     for row in named_rows(_beside(path, _KEY_POINTS_FILE)):
@@ -345,8 +345,8 @@ def _joined(rows: Sequence[NamedRow], path: Path) -> Iterator[KeyPointPair]:
     if labels:
         argument, key_point = next(iter(labels))
         raise InputError(
-            f"{path}: {argument!r} and {key_point!r} are no argument and key point of one topic "
-            "and stance in the files beside it"
+            f"{path}: {argument!r} and {key_point!r} are not an argument and a key point of one "
+            "topic and stance in the files beside it"
         )
 
 
@@ -355,7 +355,7 @@ def _beside(path: Path, name: str) -> Path:
     if beside == path or not beside.exists():
         wanted = path.name.replace(_LABELS_FILE, name) if beside != path else f"{name}_*.csv"
         raise InputError(
-            f"{path}: names texts by their ids; put {wanted} with the texts beside it "
+            f"{path}: names texts by their ids; put {wanted}, which has the texts, beside it "
             "(labels_dev.csv, arguments_dev.csv, key_points_dev.csv)"
         )
     return beside

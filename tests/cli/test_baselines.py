@@ -117,7 +117,7 @@ def test_another_reference_is_other_input(run, write, products, tmp_path):
     [
         (["IN"], "no --metrics"),
         (["-m", "rouge-1"], "no INPUT"),
-        (["IN", "-m", "rouge-9"], "no baseline metric is called 'rouge-9'"),
+        (["IN", "-m", "rouge-9"], "unknown baseline metric 'rouge-9'"),
         (["IN", "-m", "rouge-1", "--systems", "nobody"], "--systems: no summary by nobody; there"),
         (["IN", "-m", "rouge-1", "--references", "good,half"], "no summary is left to score"),
         (["IN", "-m", "rouge-1", "--leave-one-out"], "goes with --references"),

@@ -138,7 +138,7 @@ def test_what_a_backend_does_not_read_is_refused(judge, backend, given):
     assert found.exit_code == 2
     kind = backend.partition(":")[0]
     option = "--reuse" if given[0] == "--no-reuse" else given[0]
-    assert f"{option} does nothing with --backend {kind}" in found.stderr
+    assert f"{option} has no effect with --backend {kind}" in found.stderr
     assert len(found.stderr.splitlines()) == 1
 
 

@@ -111,7 +111,7 @@ def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: A
                 no.add(one["text"])
             if (one["entailment"][3] > 0.4) != (other["entailment"][3] > 0.4):
                 turned.add(one["text"])
-    line = f"{len(no)} of them, decided no, were read in windows too, which would turn"
+    line = f"{len(no)} of them, decided no, were also read in windows, which would change"
     assert f"{line} {len(turned)} decisions" in counted
 
 
@@ -208,7 +208,7 @@ def test_half_precision_decides_as_float32_and_says_what_it_took(
     ]  # fmt: skip
     assert supports[0] == supports[1]
     assert "|dtype:bfloat16|recheck:float32|" in safe.stdout
-    assert "were scored again in float32, which turned" in safe.stderr
+    assert "were scored again in float32, which changed" in safe.stderr
     assert "float32" not in exact.stdout + exact.stderr
     assert "recheck" not in fast.stdout
     assert "(--dtype float32 settles them)" in fast.stderr

@@ -190,7 +190,7 @@ def test_a_local_model_writes_too(source, tiny_llama, tmp_path, monkeypatch):
         (["--method", "llm", "--backend", "hf:x", "--budget", "5"], "--budget does nothing with"),
         (
             ["--method", "llm", "--backend", "openai:x", "--device", "cpu"],
-            "--device does nothing with --backend openai",
+            "--device has no effect with --backend openai",
         ),
         (["--method", "llm", "--backend", "hf:x", "--length", "9"], "--length"),
         (["--method", "lead", "--prompt", "reviews"], "--prompt goes with"),

@@ -239,7 +239,7 @@ def test_a_fault_in_a_folder_is_not_passed_over(write, tmp_path):
         ({"id": "a", "a": "s", "b": "t", "verdict_ab": 1}, "head-to-head row"),
         ({"id": "a", "reviews": ["x"], "summaries": ["y"]}, "holds no scores and no ratings"),
         ({"summaries": ["y"], "fl": [[1], [2]]}, "fl: rates 2 summaries where there are 1"),
-        ("words", "give one JSON object a line"),
+        ("words", "give one JSON object per line"),
     ],
 )
 def test_bad_records_are_named_by_file_line_and_field(write, record, said):
@@ -473,7 +473,7 @@ def test_people_are_a_metric_of_their_own(write):
 @pytest.mark.parametrize("number", ["1e300", "-2e15", 3 * 10**15])
 def test_numbers_that_no_scale_has_are_one_line(write, number):
     path = write("r.jsonl", row("a", "s", metrics={"m": 1}, human={"d": [3, float(number)]}))
-    with pytest.raises(InputError, match=r"r\.jsonl:1: human\.d\.2: is .*, which is no score"):
+    with pytest.raises(InputError, match=r"r\.jsonl:1: human\.d\.2: is .*, too large for a score"):
         read_table(path)
     kept = write("k.jsonl", row("a", "s", metrics={"m": 1e15}, human={"d": [3]}))
     assert read_table(kept).metric("m")[0, 0] == 1e15

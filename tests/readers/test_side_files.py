@@ -169,7 +169,11 @@ def test_reviews_of_a_chosen_product(tmp_path, text):
         (TWO_LINES, "z", "holds no product 'z'; its ids are: x, y$"),
         (json.dumps(TWO[0] | {"reviews": [3]}), None, r"reviews\[0\]: is the number 3"),
         (TWO_LINES + '\n{"id": "z", "reviews": [3]}', "z", r"r:3: reviews\[0\]"),
-        (f"{TWO_LINES}\n{TWO_LINES}", "x", r"r:1 and \S*r:3 are both of the product 'x'; put its"),
+        (
+            f"{TWO_LINES}\n{TWO_LINES}",
+            "x",
+            r"r:1 and \S*r:3 both belong to the product 'x'; put its",
+        ),
         ("\n".join(2 * [json.dumps(TWO[0])]), None, r"r:1 and \S*r:2 are both of the product"),
         ("plain text", "x", "without product ids"),
         ('["a"]', "x", "without product ids"),

@@ -250,7 +250,7 @@ def test_simplify_reports_faulty_records_and_usage(tiny_t5: Path, tmp_path: Path
     source.write_text('{"id": "p0", "reviews": 3}\n')
     assert call(*words, "--output", tmp_path / "none.jsonl").exit_code == 2
     for wrong, message in (
-        (("--output", source), "is an input, which is not written over"),
+        (("--output", source), "is an input, which would be overwritten"),
         (("--output", tmp_path / "no" / "x.jsonl"), "no folder"),
         (("--output", output, "--top-p", 0), "0"),
     ):
