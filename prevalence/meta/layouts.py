@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
 from prevalence.meta.table import SummaryRatings
-from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
+from prevalence.readers.fields import ID_KEYS, FieldError, describe, escaped, read_id
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.readers.streams import EmptyInputError
 from prevalence.readers.summeval_op import DIMENSIONS, snake
@@ -34,11 +34,13 @@ __all__ = [
     "read_generations",
     "read_replies",
     "record_entries",
+    "unread_results",
 ]
 
 
 _FOLDER = re.compile(r"eval_(?P<system>.+)_generations$")
 _OLD = "_old"
+_SHOWN_RESULTS = 5
 """Ends the name of a file whose replies its authors replaced by another one's."""
 
 Repeated = Literal["first", "last"]
@@ -76,6 +78,23 @@ def find_generations(folder: Path) -> list[Generations]:
             evaluator = path.parent.parent.name
             found.append(Generations(path, evaluator, match["system"], dimension, method))
     return found
+
+
+def unread_results(folder: Path) -> str:
+    """Which files of head-to-head results (``*.result``), in no layout known here, are in a folder.
+
+    Returns:
+        How many there are, with the names of the first, or "" where there are none.
+    """
+    found = [str(path.relative_to(folder)) for path in sorted(folder.rglob("*.result"))]
+    if not found:
+        return ""
+    more = ", ..." if len(found) > _SHOWN_RESULTS else ""
+    named = escaped(", ".join(found[:_SHOWN_RESULTS]))
+    return (
+        f"{len(found)} *.result files are not read ({named}{more}): the layout of head-to-head "
+        "results is not known; write their verdicts as rows for prevalence meta preferences --duels"
+    )
 
 
 def read_generations(

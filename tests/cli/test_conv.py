@@ -65,7 +65,8 @@ def test_a_head_is_learnt_and_written(
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["--bins", "odd"], "unknown bins 'odd'"), (["--output", "head.bin"], "is no .safetensors"),
+    (["--bins", "odd"], "unknown bins 'odd'"),
+    (["--output", "head.bin"], "must end in .safetensors"),
     (["--granularity", "word"], "unknown granularity"), (["--steps", "0"], "0 is not in the range"),
 ])  # fmt: skip
 def test_wrong_options_are_one_line(

@@ -89,7 +89,7 @@ def test_a_threshold_that_is_not_calibrated_is_announced(scored: Any) -> None:
 
 
 def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> None:
-    note = "had a text cut at the model's limit"
+    note = "were cut at the model's limit"
     assert note in scored()[1]
     assert note not in scored("--windows", 8)[1]
 
@@ -100,7 +100,7 @@ def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: A
     plain, said = scored(*settings)
     checked, counted = scored(*settings, "--check-cuts")
     assert plain == checked
-    assert "pairs had a text cut" in said
+    assert "pairs were cut" in said
     assert "with 1 premises (--windows STRIDE reads premises whole; --check-cuts counts" in said
     whole = scored(*settings, "--windows", 128)[0]
     no, turned = set(), set()

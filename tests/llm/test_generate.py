@@ -187,7 +187,7 @@ def test_a_local_model_writes_too(source, tiny_llama, tmp_path, monkeypatch):
         (["--method", "llm"], "--backend hf:PATH"),
         (["--method", "lead", "--budget", "5"], "--budget goes with --method llm"),
         (["--method", "lead", "--base-url", "http://x/v1"], "--base-url goes with --method llm"),
-        (["--method", "llm", "--backend", "hf:x", "--budget", "5"], "--budget does nothing with"),
+        (["--method", "llm", "--backend", "hf:x", "--budget", "5"], "--budget has no effect with"),
         (
             ["--method", "llm", "--backend", "openai:x", "--device", "cpu"],
             "--device has no effect with --backend openai",

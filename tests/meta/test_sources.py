@@ -388,7 +388,7 @@ def test_two_forms_with_the_same_names_and_ratings_count_once(tmp_path):
         ({"rating": 2}, r"human 'fluency' of 'detailed.json\[0\]' by 't5' is 3.0, but 2.0 was"),
         (
             {"second": "Another."},
-            r"by 't5' is another one than in .*detailed.json.*; name the file",
+            r"by 't5' differs from the one in .*detailed.json.*; give only the file",
         ),
     ],
 )
@@ -481,9 +481,18 @@ def test_numbers_that_no_scale_has_are_one_line(write, number):
 
 def test_results_of_head_to_head_runs_are_named_where_they_are_passed_over(write, tmp_path):
     write("data/rows.jsonl", row("a", "s", metrics={"m": 1}))
-    result = tmp_path / "data" / "judge" / "M8_M9.result"
-    result.parent.mkdir()
-    result.write_text("1 2 0\n")
+    folder = tmp_path / "data" / "judge"
+    folder.mkdir()
+    for name in ("M8_M9", "M1_M2"):
+        (folder / f"{name}.result").write_text("1 2 0\n")
     [reason] = read_tables(tmp_path / "data").skipped
-    assert reason.startswith(f"{result}: ")
+    named = "(judge/M1_M2.result, judge/M8_M9.result)"
+    assert reason.startswith(f"{tmp_path / 'data'}: 2 *.result files are not read {named}: ")
     assert "--duels" in reason
+    with pytest.raises(InputError, match=r"no judges' replies; 2 \*\.result files are not read"):
+        read_table(folder)
+    for number in range(4):
+        (folder / f"M3_M{number}.result").touch()
+    [reason] = read_tables(tmp_path / "data").skipped
+    assert "6 *.result files" in reason
+    assert "M3_M3.result, ...)" in reason

@@ -119,7 +119,7 @@ def test_three_files_give_every_pair_of_a_topic_and_stance(kpm: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (LABELS + "a0,k2,1\n", "'a0' and 'k2' are no argument and key point of one topic"),
+        (LABELS + "a0,k2,1\n", "'a0' and 'k2' are not an argument and a key point of one topic"),
         (LABELS + "a0,k1,0\n", "labels_dev.csv:4: 'a0' and 'k1' stand twice"),
         (LABELS + "a0,k0,2\n", "labels_dev.csv:4: label is the string '2'; use 0, 1"),
     ],
@@ -131,7 +131,9 @@ def test_labels_that_fit_no_pair(kpm: Path, labels: str, message: str) -> None:
 
 
 def test_labels_alone_name_the_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"put key_points_test\.csv with the texts beside it"):
+    with pytest.raises(
+        InputError, match=r"put key_points_test\.csv which has the texts, beside it"
+    ):
         read_key_points(write(tmp_path, LABELS, "labels_test.csv"))
     with pytest.raises(InputError, match=r"put key_points_\*.csv"):
         read_key_points(write(tmp_path, LABELS, "gold.csv"))
@@ -171,7 +173,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
     assert [pair.group for pair in pairs] == ["a", "b", "boots", "boots", "boots"]
     assert pairs[0].comment != pairs[1].comment
     thinkp = write(tmp_path, json.dumps(THINKP), "t.json")
-    with pytest.raises(InputError, match="are evaluated one by one"):
+    with pytest.raises(InputError, match="cannot be evaluated together"):
         join_key_points([paths[0], thinkp])
 
 

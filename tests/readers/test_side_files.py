@@ -174,7 +174,7 @@ def test_reviews_of_a_chosen_product(tmp_path, text):
             "x",
             r"r:1 and \S*r:3 both belong to the product 'x'; put its",
         ),
-        ("\n".join(2 * [json.dumps(TWO[0])]), None, r"r:1 and \S*r:2 are both of the product"),
+        ("\n".join(2 * [json.dumps(TWO[0])]), None, r"r:1 and \S*r:2 both belong to the product"),
         ("plain text", "x", "without product ids"),
         ('["a"]', "x", "without product ids"),
         (b"good\nb\xff", None, r"r:2: not UTF-8 at byte 2"),
