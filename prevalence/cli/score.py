@@ -521,8 +521,10 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
 def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> None:
     """Say what the model's limit cut off and, where that was asked for, what hangs on it."""
     if not counts.truncated:
+        if options.check_cuts:
+            note("no pair was cut at the model's limit, so --check-cuts had nothing to check")
         return
-    checks = "" if options.check_cuts else ("; --check-cuts counts the decisions that this changes")
+    checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this changes"
     note(
         f"{counts.truncated:,} pairs were cut at the model's limit, with "
         f"{counts.cut_premises:,} premises (--windows STRIDE reads premises whole{checks})"

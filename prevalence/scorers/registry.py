@@ -150,8 +150,8 @@ class ScorerOptions:
         kind = _given(self.model, EMBEDDED).partition(":")[0]
         if self.calibration is not None or self.windows is not None or kind in FAMILIES:
             raise ConfigurationError(
-                "--check-cuts is for NLI models that read the beginning of long reviews: it goes "
-                "with no calibration, no windows and no other kind of scorer"
+                "--check-cuts is for NLI models that read only the beginning of long reviews: "
+                "leave it out, or leave out --calibration and --windows and choose an NLI model"
             )
         from prevalence.nli.cuts import CutChecker
 

@@ -121,6 +121,15 @@ def test_cuts_are_checked_where_something_is_cut(run: Run, write: Write, boots: 
     assert result.stderr.startswith("error: --check-cuts is for NLI models")
 
 
+def test_checking_cuts_says_so_where_nothing_was_cut(
+    run: Run, write: Write, boots: Any, checkpoint: Path
+) -> None:
+    words = ("score", write(boots), "--model", checkpoint, "--threshold", 0.4)
+    said = "no pair was cut at the model's limit, so --check-cuts had nothing to check\n"
+    assert said in run(*words, "--check-cuts").stderr
+    assert said not in run(*words).stderr
+
+
 def test_batch_size_changes_no_answer(scored: Any) -> None:
     small, large = scored("--batch-tokens", 1)[0], scored("--batch-tokens", 10_000)[0]
     for one, other in zip(small, large, strict=True):
