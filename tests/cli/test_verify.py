@@ -91,7 +91,7 @@ def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
     write(rows, [held[0] | {"signature": signature}])
     for words, said in (
         ((rows, INPUT), "made with mine: give it with --model"),
-        ((rows, INPUT, "--threshold", "0.5"), "--threshold does nothing here"),
+        ((rows, INPUT, "--threshold", "0.5"), "--threshold has no effect here"),
         ((INPUT, INPUT), "summaries.jsonl:1: not a scored summary"),
         ((rows, "none.jsonl", "--model", "rouge1-precision"), "no such file"),
     ):

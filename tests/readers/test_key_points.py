@@ -75,7 +75,7 @@ def test_equal_comments_are_of_different_people_unless_ids_say_otherwise(tmp_pat
     first, second, third, fourth = read_key_points(write(tmp_path, text)).pairs
     assert first.comment == second.comment != third.comment == fourth.comment
     ids = "comment_id,comment,key_point,label\n" + "".join(f"7,{row},1\n" for row in rows)
-    with pytest.raises(InputError, match=r"pairs.csv:4: comment '7' and key point 'A' stand twice"):
+    with pytest.raises(InputError, match=r"pairs.csv:4: comment '7' and key point 'A' appear twice"):
         read_key_points(write(tmp_path, ids))
 
 
@@ -120,7 +120,7 @@ def test_three_files_give_every_pair_of_a_topic_and_stance(kpm: Path) -> None:
     ("labels", "message"),
     [
         (LABELS + "a0,k2,1\n", "'a0' and 'k2' are not an argument and a key point of one topic"),
-        (LABELS + "a0,k1,0\n", "labels_dev.csv:4: 'a0' and 'k1' stand twice"),
+        (LABELS + "a0,k1,0\n", "labels_dev.csv:4: 'a0' and 'k1' appear twice"),
         (LABELS + "a0,k0,2\n", "labels_dev.csv:4: label is the string '2'; use 0, 1"),
     ],
 )
@@ -132,7 +132,7 @@ def test_labels_that_fit_no_pair(kpm: Path, labels: str, message: str) -> None:
 
 def test_labels_alone_name_the_missing_files(tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"put key_points_test\.csv which has the texts, beside it"
+        InputError, match=r"put key_points_test\.csv, which has the texts, beside it"
     ):
         read_key_points(write(tmp_path, LABELS, "labels_test.csv"))
     with pytest.raises(InputError, match=r"put key_points_\*.csv"):
@@ -195,7 +195,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         ('{"comment": "a", "key_point": "k", "label": 1\n', "f.csv:1: not valid JSON"),
         ("[1]", "give one object per pair"),
         ("kp1,kp2,relation\na,b,sibling\n", "relation is the string 'sibling'; use 1, true, ent"),
-        ("kp1,kp2,relation\na,b,1\na,b,0\n", "f.csv:3: 'a' and 'b' stand twice"),
+        ("kp1,kp2,relation\na,b,1\na,b,0\n", "f.csv:3: 'a' and 'b' appear twice"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:
