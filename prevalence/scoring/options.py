@@ -609,8 +609,8 @@ class ScoringOptions:
         for asked, what in ((self.ceiling, "a ceiling"), (self.profile, "the profile")):
             if asked:
                 raise ConfigurationError(
-                    f"{what} restricts the reviews' own sentences too, which have no labels: "
-                    "restrict statements by words of their text, or leave it out"
+                    f"{what} also applies the condition to the reviews' own sentences, which have "
+                    "no labels: restrict statements by words of their text, or leave it out"
                 )
 
     def _check_unit(self) -> None:

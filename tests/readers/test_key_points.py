@@ -75,7 +75,9 @@ def test_equal_comments_are_of_different_people_unless_ids_say_otherwise(tmp_pat
     first, second, third, fourth = read_key_points(write(tmp_path, text)).pairs
     assert first.comment == second.comment != third.comment == fourth.comment
     ids = "comment_id,comment,key_point,label\n" + "".join(f"7,{row},1\n" for row in rows)
-    with pytest.raises(InputError, match=r"pairs.csv:4: comment '7' and key point 'A' appear twice"):
+    with pytest.raises(
+        InputError, match=r"pairs.csv:4: comment '7' and key point 'A' appear twice"
+    ):
         read_key_points(write(tmp_path, ids))
 
 
