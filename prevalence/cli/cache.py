@@ -37,7 +37,7 @@ def cache(ctx: click.Context, folder: Path | None) -> None:
     ctx.obj = folder or default_folder()
 
 
-@cache.command(cls=ShortHelp)
+@cache.command(cls=ShortHelp, epilog="\b\nExample:\n  prevalence cache info")
 @click.pass_obj
 def info(folder: Path) -> None:
     """Show where the cache is, and how many values it holds."""
@@ -50,7 +50,7 @@ def info(folder: Path) -> None:
         )
 
 
-@cache.command(cls=ShortHelp)
+@cache.command(cls=ShortHelp, epilog="\b\nExample:\n  prevalence cache clear")
 @click.pass_obj
 def clear(folder: Path) -> None:
     """Delete all stored pairs and metric values, and retest models."""
