@@ -127,7 +127,7 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
         assert lines.kept("rows") == f"no rows were written to {path} yet"
     assert path.read_text() == "old\n"
     with LineFile(path, overwrite=False) as lines:
-        assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command goes on")
+        assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command continues")
         lines.write(json.dumps("new") + "\n")
     assert path.read_text() == 'old\n"new"\n'
 

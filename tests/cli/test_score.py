@@ -138,7 +138,7 @@ def test_an_unknown_system_is_one_line_and_status_2(
     result = score(write(boots), "--systems", "goood")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr == ("error: --systems: no summary by goood; there is double, good\n")
+    assert result.stderr == ("error: --systems: no summary by goood; choose from double, good\n")
 
 
 def test_an_unknown_system_beside_a_known_one_fails_after_the_known_is_scored(
