@@ -67,7 +67,7 @@ def test_the_summary_stands_beside_the_old_ones(summarize, chat_server, tmp_path
     result = summarize("--seed", 3)
     assert result.exit_code == 0, result.output
     assert "5 summaries made, 0 records failed" in result.output
-    assert "50 prompt tokens, 15 tokens written" in result.output
+    assert "50 prompt tokens, 15 reply tokens" in result.output
     made = records(tmp_path / "out.jsonl")
     assert [row["reviews"] for row in made] == [row["reviews"] for row in PRODUCTS]
     assert [list(row["summaries"]) for row in made] == [["old", "llm"]] * 5
