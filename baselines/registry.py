@@ -84,7 +84,7 @@ def lookup(name: Name) -> Entry:
     found = variants[0] if variants else name.head
     if found not in REGISTRY:
         hint = nearest(found, REGISTRY).strip() or "`prevalence baselines --list`"
-        raise ConfigurationError(f"no baseline metric is called {found!r}; {hint}")
+        raise ConfigurationError(f"unknown baseline metric {found!r}; {hint}")
     return REGISTRY[found]
 
 

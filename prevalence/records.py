@@ -130,7 +130,7 @@ class Product:
         if missing:
             raise InputError(
                 f"{self.source or self.id}: reviews[{missing[0]}] has no rewriting under "
-                '"simplified"; make them by `prevalence simplify`'
+                '"simplified"; make them with `prevalence simplify`'
             )
         reviews = tuple(replace(r, text=r.simplified or "") for r in self.reviews)
         return replace(self, reviews=reviews)

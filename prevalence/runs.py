@@ -105,8 +105,8 @@ class Selection:
             system = author_of(path)
             if system in files:
                 raise InputError(
-                    f"{files[system]} and {path} are both by the system {system!r}, which is the "
-                    "file's name; rename one"
+                    f"{files[system]} and {path} both name the system {system!r}, after the "
+                    "file; rename one"
                 )
             files[system] = path
 
@@ -155,7 +155,7 @@ class Selection:
             shown = ", ".join(known[:_SHOWN_SYSTEMS]) or "none that can be read"
             more = ", ..." if len(known) > _SHOWN_SYSTEMS else ""
             raise InputError(
-                f"{option}: no summary by {', '.join(missing)}; there is {shown}{more}"
+                f"{option}: no summary by {', '.join(missing)}; choose from {shown}{more}"
             )
 
     def check_repeatable(self, why: str) -> None:
@@ -277,15 +277,29 @@ class FinishedRow(Protocol):
     """What every row about a summary says of where it comes from."""
 
     @property
-    def id(self) -> str | None: ...
+    def id(self) -> str | None:
+        """The product's id, or None where the record could not be read."""
+        ...
+
     @property
-    def system(self) -> str | None: ...
+    def system(self) -> str | None:
+        """The system whose summary it is."""
+        ...
+
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> str:
+        """The settings that made the row."""
+        ...
+
     @property
-    def error(self) -> str | None: ...
+    def error(self) -> str | None:
+        """Why the summary has no score, or None."""
+        ...
+
     @property
-    def input_digest(self) -> str | None: ...
+    def input_digest(self) -> str | None:
+        """Digest of the texts that were read, or None."""
+        ...
 
 
 def row_mark(row: FinishedRow) -> Mark:
@@ -489,7 +503,10 @@ class Progress(Protocol):
 
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: object) -> None: ...
-    def row(self) -> None: ...
+
+    def row(self) -> None:
+        """One more row is about to be written."""
+        ...
 
 
 def run(

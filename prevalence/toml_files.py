@@ -66,7 +66,7 @@ def decode_toml(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is no TOML ({error})") from error
+        raise InputError(f"{path}: is not TOML ({error})") from error
 
 
 def taken(row: Mapping[str, Any], key: str, kind: type, where: object, default: Any) -> Any:

@@ -63,14 +63,21 @@ class RowWriter(Protocol[Row_contra]):
 class LineRow(Protocol):
     """A row that is a line of JSON."""
 
-    def to_json_line(self) -> str: ...
+    def to_json_line(self) -> str:
+        """The row as one line, without the newline."""
+        ...
 
 
 class TextSink(Protocol):
     """What lines are written to: an open text file, or what stands for one."""
 
-    def write(self, text: str, /) -> object: ...
-    def flush(self) -> None: ...
+    def write(self, text: str, /) -> object:
+        """Write a text."""
+        ...
+
+    def flush(self) -> None:
+        """Hand on what is still buffered."""
+        ...
 
 
 class JsonLinesWriter:

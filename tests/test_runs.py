@@ -49,7 +49,7 @@ def test_a_system_that_is_not_there_is_told_from_one_that_was_not_reached(source
         if left:
             selection.check()  # The records behind the limit may have it.
         else:
-            with pytest.raises(InputError, match="--systems: no summary by c; there is a, b"):
+            with pytest.raises(InputError, match="--systems: no summary by c; choose from a, b"):
                 selection.check()
 
 

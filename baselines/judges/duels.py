@@ -349,7 +349,7 @@ def _pair(row: object, where: str) -> tuple[tuple[str, str], str | None]:
         a, b, item = row.get("a"), row.get("b"), row.get("id")
         if isinstance(a, str) and isinstance(b, str) and a != b:
             return (a, b), None if item is None else str(item)
-    raise InputError(f'{where}: is no pair of systems; write {{"a": "...", "b": "..."}}')
+    raise InputError(f'{where}: is not a pair of systems; write {{"a": "...", "b": "..."}}')
 
 
 def _collect(found: dict[str, list[float]], human: object) -> None:

@@ -192,8 +192,8 @@ def load_method(spec: str) -> Method:
     if not name.endswith(".toml"):
         if name not in method_names():
             raise ConfigurationError(
-                f"no judging method is called {name!r}; there is {', '.join(method_names())}, "
-                "or give a TOML file or a folder of prompts"
+                f"unknown judging method {name!r}; choose from {', '.join(method_names())}, or "
+                "give a TOML file or a folder of prompts"
             )
         path = PACKS / "methods" / f"{name}.toml"
     method = _method(read_toml(path), path)
@@ -215,7 +215,7 @@ def load_dimensions(spec: str) -> DimensionSet:
     if not spec.endswith(".toml"):
         if spec not in dimension_set_names():
             raise ConfigurationError(
-                f"no set of dimensions is called {spec!r}; there is "
+                f"unknown set of dimensions {spec!r}; choose from "
                 f"{', '.join(dimension_set_names())}, or give a TOML file"
             )
         return _shipped_set(spec)
@@ -267,9 +267,9 @@ def _checked_texts(texts: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     for key, value in texts.items():
         if key not in _LISTS:
             if not isinstance(value, str) or not value.strip():
-                raise InputError(f"{where} {key} is no text")
+                raise InputError(f"{where} {key} is not a text")
         elif not isinstance(value, list) or len(value) != (_LISTS[key] or len(value)) or not value:
-            raise InputError(f"{where} {key} is no list of {_LISTS[key] or 'steps'}")
+            raise InputError(f"{where} {key} is not a list of {_LISTS[key] or 'steps'}")
         elif key == "bands":
             for number in range(len(value)):
                 texts_of(dict(enumerate(value)), number, f"{where} bands", ())
@@ -344,7 +344,7 @@ def _sections(sections: object, path: Path) -> Mapping[str, str]:
     if not isinstance(sections, dict) or not {"task", "output"} <= set(sections) <= set(allowed):
         raise InputError(f"{path}: [sections] needs task and output, of {', '.join(allowed)}")
     if not all(isinstance(text, str) for text in sections.values()):
-        raise InputError(f"{path}: [sections] holds something that is no text")
+        raise InputError(f"{path}: [sections] holds something that is not a text")
     return sections
 
 

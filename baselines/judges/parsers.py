@@ -234,7 +234,7 @@ def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parse
         ConfigurationError: the rules are unknown, or were never used for such replies.
     """
     if rules not in PARSERS:
-        raise ConfigurationError(f"no parser is called {rules!r}; there is {', '.join(PARSERS)}")
+        raise ConfigurationError(f"unknown parser {rules!r}; choose from {', '.join(PARSERS)}")
     if rules == "strict":
         return _STRICT[answer]
     if answer not in ("plain", "letter", "stars"):

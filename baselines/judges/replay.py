@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.llm.protocol import Request, Response, Subject
-from prevalence.meta.layouts import find_generations, full_name, read_replies
+from prevalence.meta.layouts import find_generations, full_name, read_replies, unread_results
 from prevalence.readers.fields import escaped
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.writers import lock
@@ -39,15 +39,22 @@ class Replay:
         recorded: replies by subject; a subject without method stands for every method.
         name: what the signature calls it.
         empty: files of the recording that hold no replies.
+        unread: what else of the recording is not read, in words.
     """
 
     work_unit = 1024
 
     def __init__(
-        self, recorded: Mapping[Subject, Sequence[str]], *, name: str, empty: Sequence[Path] = ()
+        self,
+        recorded: Mapping[Subject, Sequence[str]],
+        *,
+        name: str,
+        empty: Sequence[Path] = (),
+        unread: str = "",
     ) -> None:
         self._recorded = recorded
         self._empty = empty
+        self._unread = unread
         self.signature: Mapping[str, str] = {"replay": name}
 
     def complete(
@@ -65,11 +72,12 @@ class Replay:
         return answered
 
     def describe(self) -> str:
-        """Which files of the recording hold no replies; "" where all hold some."""
+        """Which files of the recording gave no replies; "" where all did."""
         if not self._empty:
-            return ""
+            return self._unread
         named = ", ".join(f"{path.parent.name}/{path.name}" for path in self._empty)
-        return f"files of the recording without a reply: {len(self._empty)} ({escaped(named)})"
+        empty = f"files of the recording without a reply: {len(self._empty)} ({escaped(named)})"
+        return "; ".join(filter(None, (empty, self._unread)))
 
     def _response(self, request: Request, index: int) -> Response:
         subject = request.subject
@@ -127,7 +135,8 @@ def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG00
     empty = [file.path for file in files if not read_replies(file.path)]
     data = json.dumps(sorted((tuple(key), list(value)) for key, value in recorded.items()))
     digest = hashlib.blake2b(data.encode(), digest_size=8).hexdigest()
-    return Replay(recorded, name=f"{path.name}@{digest}", empty=empty)
+    unread = unread_results(path) if path.is_dir() else ""
+    return Replay(recorded, name=f"{path.name}@{digest}", empty=empty, unread=unread)
 
 
 def read_recording(path: Path) -> dict[Subject, tuple[str, ...]]:

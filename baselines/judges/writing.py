@@ -76,7 +76,7 @@ def load_summary_prompt(name: str) -> SummaryPrompt:
         ConfigurationError: there is none of this name.
     """
     if name not in PROMPTS:
-        raise ConfigurationError(f"no prompt is called {name!r}; there is {', '.join(PROMPTS)}")
+        raise ConfigurationError(f"unknown prompt {name!r}; choose from {', '.join(PROMPTS)}")
     row = read_toml(PACKS / "summaries.toml")[name]
     low, high = row["words"]
     rules = row["rules"].replace("{low}", str(low)).replace("{high}", str(high))

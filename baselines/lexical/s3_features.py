@@ -61,7 +61,7 @@ class WordVectors:
         except OSError as error:
             raise InputError(
                 f"{path}: cannot be read ({error.strerror}); vectors=FILE takes word vectors as "
-                "text, a word and its numbers a line"
+                "text, one word and its numbers per line"
             ) from error
         self._rows = _read_vectors(data.decode("utf-8", "replace").splitlines(), str(path))
         self.signature = f"{file.name}@{hashlib.blake2b(data, digest_size=6).hexdigest()}"

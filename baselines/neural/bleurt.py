@@ -77,8 +77,9 @@ class Bleurt:
         config = self.runner.network.config
         if config.num_labels != 1 or config.model_type not in _FAMILIES:
             raise ModelError(
-                f"{model}: a {config.model_type} classifier with {config.num_labels} outputs is no "
-                f"BLEURT, which is {' or '.join(_FAMILIES)} with one; use a checkpoint of BLEURT"
+                f"{model}: a {config.model_type} classifier with {config.num_labels} outputs is "
+                f"not BLEURT, which is {' or '.join(_FAMILIES)} with one; use a checkpoint of "
+                "BLEURT"
             )
         if limit is not None and not _LEAST <= limit <= self.runner.limit:
             raise ConfigurationError(f"limit={limit}: {model} reads pairs of {_LEAST} to "
@@ -224,8 +225,8 @@ def _tokenizer(folder: Path, model: str) -> Any:
     if pieces:
         return _SentencePieces(pieces[0], model)
     if not any((folder / name).is_file() for name in ("vocab.txt", "tokenizer.json")):
-        raise ModelError(f"{model}: no tokenizer files in it (spm.model or vocab.txt); copy them "
-                         "from where the model comes from")  # fmt: skip
+        raise ModelError(f"{model}: no tokenizer files in it (spm.model or vocab.txt); copy "
+                         "them from the source of the model")  # fmt: skip
     import transformers as hf
 
     try:

@@ -25,7 +25,7 @@ Examples:
 
 \b
 INPUTs are score rows of judges (with human ratings, for the offset), pair rows
-of head-to-head judges, or both. LABEL=FILE calls a file's metrics LABEL:METRIC,
+of head-to-head judges, or both. LABEL=FILE names a file's metrics LABEL:METRIC,
 so that two runs of one method, such as two wordings, can be told apart.
 """
 
@@ -48,7 +48,7 @@ so that two runs of one method, such as two wordings, can be told apart.
     type=click.Choice(["spearman", "pearson", "kendall"]),
     default="spearman",
     show_default=True,
-    help="Of R, the agreement of two methods on a system's summaries.",
+    help="Coefficient for R, the agreement of two methods on a system's summaries.",
 )
 @option(
     "Figures",
@@ -57,7 +57,7 @@ so that two runs of one method, such as two wordings, can be told apart.
     type=click.FloatRange(-1, 1),
     default=0.5,
     show_default=True,
-    help="A system with a lower R, or with none, is listed as unreliable.",
+    help="List systems with a lower R, or with none, as unreliable.",
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
 @quiet_option
@@ -70,7 +70,7 @@ def audit(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """How far can a judge be trusted? Use of the scale, consistency, order, attacks."""
+    """How far can you trust a judge? Use of the scale, consistency, order effects, attacks."""
     from prevalence.baselines.judges import audit as found
     from prevalence.cli.meta_options import note_left_out
     from prevalence.errors import InputError

@@ -87,10 +87,12 @@ def _metric_files(specs: str) -> Iterator[str]:
     "--list",
     "show_list",
     is_flag=True,
-    help="Show the metrics: what each reads and measures, its weights and their licence, and "
-    "whether it runs here or what is to be done first.",
+    help="List the metrics: what each reads and measures, its weights and their licence, and "
+    "whether it runs here or what is missing.",
 )
-@option("Metrics", "--json", "as_json", is_flag=True, help="With --list: --format json.")
+@option(
+    "Metrics", "--json", "as_json", is_flag=True, help="With --list: the same as --format json."
+)
 @input_options("input_format")
 @option(
     "Input",
@@ -112,14 +114,14 @@ def _metric_files(specs: str) -> Iterator[str]:
     ScorerOptions, "device", "dtype", "batch_tokens", "cache",
     helps={
         "device": ONE_DEVICE,
-        "batch_tokens": "Most tokens in a batch.",
+        "batch_tokens": "Maximum tokens per batch.",
         "cache": "Folder of stored values of metrics with a model [default: $PREVALENCE_CACHE, or "
         "the user's cache folder].",
         "no_cache": "Neither read nor write stored values.",
     },
 )  # fmt: skip
 @output_option("Write a score row for each summary here, as JSON Lines.")
-@option("Output", "--overwrite", is_flag=True, help="Start --output anew, not continuing it.")
+@option("Output", "--overwrite", is_flag=True, help="Start --output over instead of continuing it.")
 @option(
     "Output",
     "--format",
@@ -297,7 +299,7 @@ def _check_list(options: SimpleNamespace) -> None:
     if options.inputs or options.metrics:
         raise click.UsageError("--list shows all metrics; give no INPUT and no --metrics with it")
     if options.format == "jsonl":
-        raise click.UsageError("--list is --format table or json; jsonl is for rows")
+        raise click.UsageError("--list goes with --format table or json; jsonl is for rows")
 
 
 def _check_runtime(options: SimpleNamespace) -> None:
@@ -305,7 +307,7 @@ def _check_runtime(options: SimpleNamespace) -> None:
     from prevalence.baselines.registry import entry_of
 
     if all(entry_of(spec).weights is None for spec in options.metrics):
-        why = "does nothing: none of --metrics has a model"
+        why = "has no effect: none of --metrics has a model"
         refuse_given(("device", "dtype", "batch_tokens"), why)
     elif options.device != "auto":
         from prevalence.models.devices import open_device
@@ -316,7 +318,7 @@ def _check_runtime(options: SimpleNamespace) -> None:
 def _check(options: SimpleNamespace) -> None:
     if options.as_json or options.format == "json":
         given = "--json" if options.as_json else "--format json"
-        raise click.UsageError(f"{given} goes with --list; rows are --format jsonl")
+        raise click.UsageError(f"{given} goes with --list; for rows, use --format jsonl")
     if not options.inputs:
         raise click.UsageError("no INPUT; give a file of products, or --list")
     if not options.metrics:

@@ -37,10 +37,10 @@ def cache(ctx: click.Context, folder: Path | None) -> None:
     ctx.obj = folder or default_folder()
 
 
-@cache.command(cls=ShortHelp)
+@cache.command(cls=ShortHelp, epilog="\b\nExample:\n  prevalence cache info")
 @click.pass_obj
 def info(folder: Path) -> None:
-    """Say where the cache is, and how many pairs and metric values it holds."""
+    """Show where the cache is, and how many values it holds."""
     for what, store in _existing(folder):
         found = store.info()
         click.echo(f"path    {found.path}")
@@ -50,10 +50,10 @@ def info(folder: Path) -> None:
         )
 
 
-@cache.command(cls=ShortHelp)
+@cache.command(cls=ShortHelp, epilog="\b\nExample:\n  prevalence cache clear")
 @click.pass_obj
 def clear(folder: Path) -> None:
-    """Drop every stored pair and metric value, and test models anew."""
+    """Delete all stored pairs and metric values, and retest models."""
     from prevalence.errors import BackendError
     from prevalence.nli.self_test import forget_tests
 
@@ -63,7 +63,10 @@ def clear(folder: Path) -> None:
         store.clear()
         left = store.info().pairs
         if left:
-            raise BackendError(f"cache {store.path}: {left:,} {what} are still there; in use?")
+            raise BackendError(
+                f"cache {store.path}: {left:,} {what} are still there; end the "
+                "runs that use the cache"
+            )
         click.echo(f"cleared {before:,} {what}")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.options import (
+    FILE_PATH,
     SCORER,
     GroupedCommand,
     option,
@@ -45,29 +45,30 @@ is taken, the lowest of equals.
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("pairs", metavar="PAIRS", type=FILE_PATH)
 @option(
     "Input",
     "--held-out",
     formerly="--test",
     metavar="PAIRS2",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Report on these pairs what PAIRS chose [default: cross-validation over products].",
+    type=FILE_PATH,
+    help="Report how the choice made on PAIRS does on these pairs [default: cross-validation "
+    "over products].",
 )
 @option(
     "Input",
     "--products",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Reviews and summaries that ReviewNLI's released answers speak of (Copycat's TSV).",
+    type=FILE_PATH,
+    help="Reviews and summaries behind ReviewNLI's released answers (Copycat's TSV).",
 )
 @option(
     "Input",
     "--held-out-products",
     formerly="--test-products",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Likewise for PAIRS2 [default: those of --products].",
+    type=FILE_PATH,
+    help="The same for PAIRS2 [default: those of --products].",
 )
 @option(
     "Input",
@@ -75,8 +76,8 @@ is taken, the lowest of equals.
     type=click.Choice(["review", "product", "sentence", "all"]),
     default="review",
     show_default=True,
-    help="Use of the model to calibrate: a review, the product statement or an earlier sentence "
-    "implies a sentence. The others are reported where labels are given.",
+    help="Premise to calibrate for: a review, the product statement or an earlier sentence. "
+    "The others are reported where they have labels.",
 )
 @option(
     "Choice",
@@ -85,8 +86,8 @@ is taken, the lowest of equals.
     multiple=True,
     type=SCORER,
     metavar="NAMES",
-    help="A scorer, or alternatives between | of which PAIRS picks the best; repeat it to compare "
-    "scorers [default: embedded].",
+    help="A scorer, or several separated by |, of which PAIRS picks the best; repeat it to "
+    "compare scorers [default: embedded].",
 )
 @option(
     "Choice",
@@ -103,7 +104,7 @@ is taken, the lowest of equals.
     type=click.Choice(["scores", "midpoints"]),
     default="scores",
     show_default=True,
-    help="Put the threshold on a score, or midway to the next (for few pairs).",
+    help="Put the threshold on a score, or midway between two (for few pairs).",
 )
 @option(
     "Choice",
@@ -112,7 +113,7 @@ is taken, the lowest of equals.
     type=click.IntRange(2),
     default=5,
     show_default=True,
-    help="Of cross-validation, when there is no --held-out.",
+    help="Folds of cross-validation, without --held-out.",
 )
 @run_options
 @option(
@@ -133,19 +134,19 @@ is taken, the lowest of equals.
     show_default=True,
     help="Randomization trials, for tests of balanced accuracy.",
 )
-@seed_option("Statistics", "Of folds and resampling.")
+@seed_option("Statistics", "Seed for folds and resampling.")
 @output_option(
-    "Write a calibration file, of the best scorer, for `prevalence score --calibration`."
+    "Write the calibration of the best scorer here, for `prevalence score --calibration`."
 )
 @option("Output", "--json", "as_json", is_flag=True, help="Print JSON.")
 @option("Output", "--curves", is_flag=True,
         help="With --json or --output: also the points of ROC and reliability curves.")  # fmt: skip
-@option("Output", "--table", is_flag=True, help="Print the layout of the paper's Table 2.")
+@option("Output", "--table", is_flag=True, help="Print a table like the paper's Table 2.")
 @option(
     "Output",
     "--agreement",
     is_flag=True,
-    help="Only say how well the annotators of PAIRS agree; no scorer is run.",
+    help="Only show how well the annotators of PAIRS agree; run no scorer.",
 )
 @quiet_option
 def calibrate(**parameters: Any) -> None:

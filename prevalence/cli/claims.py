@@ -72,18 +72,20 @@ Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
     "--max-tokens",
     metavar="N",
     type=click.IntRange(1),
-    help="Longest reply of a language model [default: 2048].",
+    help="Maximum tokens of a reply [default: 2048].",
 )
-@option("Claims", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
+@option(
+    "Claims", "--dry-run", is_flag=True, help="Call no model; only count replies, tokens and cost."
+)
 @judge_options
 @output_option("Records in JSON Lines.", required=True)
-@option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
+@option("Output", "--overwrite", is_flag=True, help="Start --output over.")
 @quiet_option
 def claims(**parameters: Any) -> None:
-    """Cut summaries into the single statements that they make, by rule or by a model.
+    """Cut summaries into single statements, by rule or with a language model.
 
     "The fabric is soft and washes well, but the zipper sticks" makes three. Without --backend,
-    rules cut them; with one, a language model writes them.
+    rules cut them; with it, a language model writes them.
     """
     from prevalence.cli.progress import RunProgress
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.help import HelpGroup
 from prevalence.cli.options import (
+    FILE_PATH,
+    FOLDER_PATH,
     SCORER,
     GroupedCommand,
     option,
@@ -21,6 +22,9 @@ from prevalence.cli.options import (
     together,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["conv"]
 
@@ -36,35 +40,44 @@ Examples:
   prevalence score examples/summaries.jsonl --model summac-conv:head.safetensors
 """
 
+_CONVERT_EPILOG = """\b
+Examples:
+  prevalence conv convert summac_conv.bin --output head.safetensors
+  prevalence score examples/summaries.jsonl --model summac-conv:head.safetensors
+"""
 
 _ALIGNSCORE_EPILOG = """\b
 Examples:
-  prevalence conv alignscore --help
+  hf download yzha/AlignScore AlignScore-base.ckpt --local-dir .
+  hf download FacebookAI/roberta-base --local-dir roberta-base
+  prevalence conv alignscore AlignScore-base.ckpt --base roberta-base --output alignscore
+  prevalence score examples/summaries.jsonl --model alignscore:alignscore
 """
 
 
 @click.group(cls=HelpGroup, epilog=_EPILOG)
 def conv() -> None:
-    """Learn or convert the head of SummaC-Conv, or convert AlignScore."""
+    """Train or convert a SummaC-Conv head, or convert AlignScore."""
 
 
 _head_settings = together(
     option("Head", "--bins", default="percentile", show_default=True, metavar="NAME",
-           help="percentile, or even50 and the like."),
+           help="percentile, or evenN, such as even50."),
     option("Head", "--classes", default="e", show_default=True, metavar="LETTERS",
-           help="Classes that are read: e(ntailment), c(ontradiction), n(eutral)."),
+           help="Classes to read: e(ntailment), c(ontradiction), n(eutral)."),
     option("Head", "--granularity", default="sentence", show_default=True, metavar="NAME",
            help="document, paragraph, sentence, 2sents, mixed, or two of them with a hyphen."),
     option("Head", "--aggregate", default="mean", show_default=True, metavar="NAME",
-           help="Over the hypothesis's units: mean, min, max or all."),
+           help="How to combine the units of the hypothesis: mean, min, max or all."),
 )  # fmt: skip
 
 
-_output = output_option("The head, .safetensors.", required=True)
+_source = click.argument("file", metavar="FILE", type=FILE_PATH)
+_output = output_option("Write the head here (.safetensors).", required=True)
 
 
 @conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)
-@click.argument("pairs", metavar="PAIRS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("pairs", metavar="PAIRS", type=FILE_PATH)
 @option(
     "Head",
     "--model",
@@ -82,7 +95,7 @@ _output = output_option("The head, .safetensors.", required=True)
     default=500,
     show_default=True,
     metavar="N",
-    help="Steps of the optimizer.",
+    help="Optimizer steps.",
 )
 @option(
     "Training",
@@ -91,7 +104,7 @@ _output = output_option("The head, .safetensors.", required=True)
     default=0.02,
     show_default=True,
     metavar="R",
-    help="Of the optimizer.",
+    help="Learning rate of the optimizer.",
 )
 @option(
     "Training",
@@ -102,14 +115,14 @@ _output = output_option("The head, .safetensors.", required=True)
     metavar="D",
     help="Penalty on the weights of the bins.",
 )
-@seed_option("Training", "Of the starting weights.")
+@seed_option("Training", "Seed of the initial weights.")
 @run_options
 @_output
 @quiet_option
 def train(*, quiet: bool, **parameters: Any) -> None:
-    """Learn a head from labelled pairs; the NLI models stay as they are.
+    """Train a head on labelled pairs; the NLI models stay unchanged.
 
-    PAIRS is read as by `prevalence calibrate`.
+    PAIRS has any layout that `prevalence calibrate` reads.
     """
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import JudgedPairs, read_documents
@@ -130,18 +143,18 @@ def train(*, quiet: bool, **parameters: Any) -> None:
             training=training, progress=done,
         )  # fmt: skip
     write_head(head, output)
-    click.echo(f"{output}: learnt from {len(judged):,} pairs; "
-               f"--model summac-conv:{output}{_named(models)}")  # fmt: skip
+    click.echo(f"{output}: trained on {len(judged):,} pairs; --model "
+               f"summac-conv:{output}{_named(models)}")  # fmt: skip
 
 
-@conv.command(cls=GroupedCommand)
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@conv.command(cls=GroupedCommand, epilog=_CONVERT_EPILOG)
+@_source
 @_head_settings
 @_output
 def convert(**parameters: Any) -> None:
-    """Convert the authors' .bin state dict, which states none of its settings, to safetensors.
+    """Convert the authors' .bin state dict, which does not record its settings, to safetensors.
 
-    FILE is read as weights alone: nothing in it can run.
+    FILE is read as weights only: no code in it can run.
     """
     from prevalence.scorers.conv import ConvSettings, read_head, write_head
 
@@ -152,28 +165,15 @@ def convert(**parameters: Any) -> None:
 
 
 @conv.command(cls=GroupedCommand, epilog=_ALIGNSCORE_EPILOG)
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@option(
-    "Checkpoint",
-    "--base",
-    required=True,
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The RoBERTa that it was made of, for its config and tokenizer.",
-)
-@option(
-    "Output",
-    "--output",
-    "-o",
-    required=True,
-    metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The checkpoint folder.",
-)
+@_source
+@option("Checkpoint", "--base", required=True, metavar="FOLDER", type=FOLDER_PATH,
+        help="The RoBERTa checkpoint it was trained from, for config and tokenizer.")  # fmt: skip
+@option("Output", "--output", "-o", required=True, metavar="FOLDER", type=FOLDER_PATH,
+        help="Write the checkpoint folder here.")  # fmt: skip
 def alignscore(*, file: Path, base: Path, output: Path) -> None:
     """Convert AlignScore's .ckpt file, which is a pickle, to a checkpoint folder.
 
-    FILE is read as weights alone: nothing in it can run.
+    FILE is read as weights only: no code in it can run.
     """
     from prevalence.scorers.alignscore import convert_alignscore
 
@@ -189,7 +189,9 @@ def _taken(parameters: dict[str, Any], kind: Any) -> dict[str, Any]:
 
 def _checked_output(output: Path) -> Path:
     if output.suffix != ".safetensors" or not output.absolute().parent.is_dir():
-        raise click.UsageError(f"--output: {output} is no .safetensors file in an existing folder")
+        raise click.UsageError(
+            f"--output: {output} must end in .safetensors and be in an existing folder"
+        )
     check_output(output)
     return output
 

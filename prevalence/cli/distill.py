@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from prevalence.cli.options import (
+    FILE_PATH,
     GroupedCommand,
     model_options,
     option,
@@ -43,8 +44,8 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     "--output",
     metavar="FILE",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Reviews with soft labels; written in one move at the end.",
+    type=FILE_PATH,
+    help="Write the reviews with soft labels here, all at once at the end.",
 )
 @option("Output", "--overwrite", is_flag=True, help="Replace OUTPUT if it exists.")
 @option(
@@ -54,7 +55,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     type=click.IntRange(0),
     default=7,
     show_default=True,
-    help="Sentences of other reviews of the product that each review is asked about.",
+    help="Sentences per review, from other reviews of the product.",
 )
 @option(
     "Pairs",
@@ -63,7 +64,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="Statements on other products of the domain, likewise.",
+    help="Statements per review, about other products of the domain.",
 )
 @option(
     "Pairs",
@@ -72,7 +73,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     type=click.IntRange(0),
     default=1,
     show_default=True,
-    help="Sentences of the review itself, likewise.",
+    help="Sentences per review, from the review itself.",
 )
 @option(
     "Pairs",
@@ -80,9 +81,9 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     multiple=True,
     callback=several_names,
     metavar="NAMES",
-    help="Systems whose summary sentences are asked about too (repeat it, or use commas).",
+    help="Also score the summary sentences of these systems (repeat it, or use commas).",
 )
-@seed_option("Pairs", "Of draws.")
+@seed_option("Pairs", "Seed for drawing sentences.")
 @option(
     "Pairs",
     "--keep",
@@ -90,7 +91,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
-    help="Share of a given label in its target; the rest is the teacher's probability.",
+    help="Weight of a given label in its target; the teacher's probability has the rest.",
 )
 @model_options
 @quiet_option
@@ -108,10 +109,10 @@ def distill(
     quiet: bool,
     **parameters: Any,
 ) -> None:
-    """Let a teacher model judge reviews against statements, as soft labels to train on.
+    """Make soft labels for training: a teacher model scores statements against reviews.
 
-    Each review is asked about its own labelled statements, and about sentences drawn from other
-    reviews. Ctrl-C keeps what the cache holds; the same command goes on from there.
+    The teacher scores each review against its own labelled statements and against sentences drawn
+    from other reviews. After Ctrl-C, the same command continues from what the cache holds.
     """
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import check_summaries, read_documents

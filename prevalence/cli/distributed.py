@@ -39,22 +39,23 @@ engine_options = together(
         "Cluster",
         "--address",
         metavar="HOST:PORT",
-        help="Of a Ray cluster, or auto on a node of it [default: one in this machine, for the "
-        "time of the run].",
+        help="Address of a Ray cluster, or auto on one of its nodes [default: a cluster on "
+        "this machine, for this run].",
     ),
     option(
         "Cluster",
         "--workers",
         metavar="N",
         type=click.IntRange(1),
-        help="Processes that score [default: one a GPU with --gpus-per-worker, else one a core].",
+        help="Worker processes [default: one per GPU with --gpus-per-worker, otherwise one per "
+        "core].",
     ),
     option(
         "Cluster",
         "--gpus-per-worker",
         metavar="X",
         type=click.FloatRange(0, min_open=True),
-        help="GPUs of a worker; 0.5 lets two share one [default: none].",
+        help="GPUs per worker; with 0.5, two workers share one [default: none].",
     ),
 )
 
@@ -69,11 +70,11 @@ def check_cluster(options: SimpleNamespace) -> None:
         click.UsageError: one was given.
     """
     if "-" in options.inputs:
-        raise click.UsageError("--engine ray reads files, which many workers can, and no stdin")
+        raise click.UsageError("--engine ray cannot read standard input; name a file")
     if options.reviews is not None:
         raise click.UsageError("--reviews does not go with --engine ray: use JSON Lines or Parquet")
     if options.limit is not None:
-        raise click.UsageError("--limit does not go with --engine ray: cut the input (head -n)")
+        raise click.UsageError("--limit does not go with --engine ray: shorten the input (head -n)")
     on_gpu = options.device.partition(":")[0] not in ("auto", "cpu")
     if on_gpu and options.gpus_per_worker is None:
         raise click.UsageError(

@@ -15,6 +15,7 @@ from prevalence.cli.errors import note, tell_failures
 from prevalence.cli.language_models import backend_options, check_backend_options, judge_options
 from prevalence.cli.options import (
     FILE,
+    FILE_PATH,
     GroupedCommand,
     input_options,
     option,
@@ -105,14 +106,15 @@ class _Options(SimpleNamespace):
     type=click.Choice(["samples", "direct", "probabilities"]),
     default="samples",
     show_default=True,
-    help="samples (mean), direct (one greedy reply) or probabilities (of the grades' tokens).",
+    help="samples (their mean), direct (one greedy reply) or probabilities (of the grades' "
+    "tokens).",
 )
 @option(
     "Replies",
     "--samples",
     metavar="N",
     type=click.IntRange(1),
-    help="Replies to each prompt [default: as in the method's paper].",
+    help="Replies per prompt [default: as in the method's paper].",
 )
 @option(
     "Replies",
@@ -121,10 +123,25 @@ class _Options(SimpleNamespace):
     type=click.FloatRange(0, 2),
     help="0 is greedy [default: as in the method's paper].",
 )
-@option("Replies", "--top-p", metavar="P", type=float, default=1.0, help="Nucleus.")
-@option("Replies", "--top-k", metavar="K", type=click.IntRange(1), help="Most tokens to draw from.")
-@option("Replies", "--max-tokens", metavar="N", type=click.IntRange(1), help="Longest reply.")
-@seed_option("Replies", "Of the first sample.", default=0, least=None)
+@option(
+    "Replies",
+    "--top-p",
+    metavar="P",
+    type=float,
+    default=1.0,
+    help="Nucleus sampling: probability to draw from.",
+)
+@option(
+    "Replies", "--top-k", metavar="K", type=click.IntRange(1), help="Number of tokens to draw from."
+)
+@option(
+    "Replies",
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Maximum tokens of a reply.",
+)
+@seed_option("Replies", "Seed of the first sample.", default=0, least=None)
 @option(
     "Replies",
     "--parser",
@@ -139,8 +156,8 @@ class _Options(SimpleNamespace):
     "Input",
     "--attacks",
     is_flag=True,
-    help="Judge each summary with texts beside it that try to steer the judge, too, as systems "
-    "SYSTEM#ATTACK; `prevalence audit` shows what they gain.",
+    help="Also judge each summary with added text that tries to steer the judge, as system "
+    "SYSTEM#ATTACK; `prevalence audit` shows what the attacks gain.",
 )
 @judge_options
 @output_option("Write a row for each summary (for each pair, with h2h) here, as JSON Lines.")
@@ -148,16 +165,18 @@ class _Options(SimpleNamespace):
     "Output",
     "--overwrite",
     is_flag=True,
-    help="Start --output and --record anew, not continuing them.",
+    help="Start --output and --record over instead of continuing them.",
 )
 @option(
     "Output",
     "--record",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every reply here too, for replay:FILE; continued where --output is.",
+    type=FILE_PATH,
+    help="Also write every reply here, for replay:FILE; continued together with --output.",
 )
-@option("Output", "--dry-run", is_flag=True, help="Ask nothing: count replies, tokens and cost.")
+@option(
+    "Output", "--dry-run", is_flag=True, help="Call no model; only count replies, tokens and cost."
+)
 @quiet_option
 def judge(**parameters: Any) -> None:
     """Score summaries by a language model as judge: OP-I, G-Eval, Omni, RTS, MCQ and more.
@@ -349,8 +368,8 @@ class _Rows(Tally["ScoreRow | PairRow"]):
         if found:
             note(f"of {self._counts['asked']:,} replies: {', '.join(found)}")
         if self._drawn and self._repeated == self._drawn:
-            note("all samples of a prompt are one and the same reply; some servers draw "
-                 "none unless the model's own settings say so")  # fmt: skip
+            note("all samples of each prompt are identical: the server may not sample; check "
+                 "its settings for the model")  # fmt: skip
         describe = getattr(backend, "describe", None)
         if describe is not None and (said := describe()):
             note(said)
@@ -451,5 +470,5 @@ def _check_record(options: _Options) -> None:
         return
     if path.is_file() and path.stat().st_size:
         raise click.UsageError(
-            f"--record: {path} holds a recording; choose another file, or --overwrite"
+            f"--record: {path} already holds a recording; choose another file, or --overwrite"
         )

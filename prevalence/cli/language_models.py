@@ -83,14 +83,14 @@ writing_options = together(
         "--top-p",
         metavar="P",
         type=click.FloatRange(0, 1, min_open=True),
-        help="Nucleus [default: the prompt's, 0.95].",
+        help="Nucleus sampling: probability to draw from [default: the prompt's, 0.95].",
     ),
     option(
         "Language model",
         "--top-k",
         metavar="K",
         type=click.IntRange(0),
-        help="Most tokens to draw from; 0 for all, which servers that know no top-k need "
+        help="Number of tokens to draw from; 0 for all, as servers without top-k need "
         "[default: the prompt's, 25].",
     ),
     option(
@@ -98,13 +98,13 @@ writing_options = together(
         "--max-tokens",
         metavar="N",
         type=click.IntRange(1),
-        help="Longest reply [default: the prompt's, 512 or 1024].",
+        help="Maximum tokens of a reply [default: the prompt's, 512 or 1024].",
     ),
     option(
         "Language model",
         "--dry-run",
         is_flag=True,
-        help="Ask nothing: count replies, tokens and cost.",
+        help="Call no model; only count replies, tokens and cost.",
     ),
     _backend("--backend"),
     field_options(BackendOptions, but=_SHARED),
@@ -137,7 +137,7 @@ def check_backend_options(spec: str, *, dry_run: bool) -> None:
     if kind in READ:
         prices = {"price_in", "price_out"} if dry_run else set()
         unread = {field.name for field in fields(BackendOptions)} - READ[kind] - prices
-        refuse_given(unread, f"does nothing with --backend {kind}")
+        refuse_given(unread, f"has no effect with --backend {kind}")
 
 
 def chosen_sampling(options: SimpleNamespace, usual: Sampling) -> Sampling:
@@ -171,7 +171,7 @@ def check_writing(options: SimpleNamespace) -> None:
         raise click.UsageError("--method llm needs a model, for example --backend hf:PATH")
     if any(value is not None for value in options.lengths):
         raise click.UsageError(
-            "--length, --like and --sentences choose sentences; with --method llm the prompt "
-            "says how long the summary is"
+            "--length, --like and --sentences choose sentences; with --method llm, the prompt "
+            "sets the length"
         )
     check_backend_options(spec, dry_run=options.dry_run)

@@ -24,7 +24,7 @@ Each INPUT is a file or a folder; all of them are merged by item and system:
   SummEval-OP    its file of mean ratings and its file of all ratings
   LLM_summeval   annotations, and EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt
   key points     comments with key points and labels, for key-points alone
-LABEL=FILE calls a file's metrics LABEL:METRIC. A metric called FAMILY.DIMENSION
+LABEL=FILE names a file's metrics LABEL:METRIC. A metric called FAMILY.DIMENSION
 judges that dimension and is compared with it alone.
 """
 

@@ -45,7 +45,7 @@ Each INPUT is CSV, TSV, JSON Lines or JSON:
                 are any; other columns of numbers are scores
   KPM-2021      labels_*.csv with arguments_*.csv and key_points_*.csv beside it
   ThinkP        kp1, kp2, relation and scores; category
-An empty label says that people did not agree.
+An empty label means that people did not agree.
 """
 
 
@@ -57,22 +57,22 @@ An empty label says that people did not agree.
 )  # fmt: skip
 @option(
     "Comparison", "--metrics", multiple=True, metavar="NAMES",
-    help="Only these scores of the inputs (repeat it, or use commas).",
+    help="Only these scores in the inputs (repeat it, or use commas).",
 )  # fmt: skip
 @option(
     "Comparison", "--threshold", "thresholds", multiple=True, metavar="[NAME=]P",
-    help="A comment makes a key point above this score; of one scorer or of all "
-    "[default: the scorer's own; 0.5 for scores of the inputs].",
+    help="A comment matches a key point above this score; NAME=P sets it for one scorer only "
+         "[default: the scorer's own; 0.5 for scores in the inputs].",
 )  # fmt: skip
 @coefficient_option
 @run_options
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show every topic and every key point.")
 def key_points(**parameters: Any) -> None:
-    """Which scorer finds the comments that make a key point?
+    """Which scorer finds the comments that match a key point?
 
-    Average precision, also by the rule of the KPM-2021 shared task, and the error of the number of
-    supporters of each key point.
+    Gives average precision, also by the rule of the KPM-2021 shared task, and the error in the
+    number of comments that support each key point.
     """
     from prevalence.labelled import join_key_points
     from prevalence.meta.conventions import CONVENTIONS

@@ -25,6 +25,7 @@ from prevalence.cli.meta_options import (
     write_report,
 )
 from prevalence.cli.options import (
+    FOLDER_PATH,
     LABELLED_FILE,
     GroupedCommand,
     option,
@@ -89,17 +90,17 @@ Examples:
 @option(
     "Statistics", "--bootstrap", metavar="UNIT",
     type=click.Choice(["items", "systems", "both", "none"]), default="none", show_default=True,
-    help="Draw intervals by resampling items, systems, both or none.",
+    help="Compute intervals by resampling items, systems, both or none.",
 )  # fmt: skip
 @option(
     "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
-    show_default=True, help="Of the bootstrap and of permutations.",
+    show_default=True, help="Number of bootstrap resamples and of permutations.",
 )  # fmt: skip
 @option(
     "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals.",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Confidence of the intervals.",
 )  # fmt: skip
-@seed_option("Statistics", "Of resampling and permutations.")
+@seed_option("Statistics", "Seed for resampling and permutations.")
 @option(
     "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND",
     help="Test two metrics (or families) against each other; repeat it for several pairs.",
@@ -115,12 +116,15 @@ Examples:
     help="What a permutation swaps as a whole: items, systems, or both (each summary alone).",
 )  # fmt: skip
 @option(
-    "Statistics", "--holm", is_flag=True, help="Also correct the p-values of all --compare by Holm."
+    "Statistics",
+    "--holm",
+    is_flag=True,
+    help="Also give Holm's correction of the p-values of all --compare.",
 )
 @output_options
 @option(
     "Output", "--mark", "marked", metavar="N", type=click.IntRange(0, 9), default=6,
-    show_default=True, help="Mark the best N values of a column, the best one as such.",
+    show_default=True, help="Mark the best N values of each column, and the best one differently.",
 )  # fmt: skip
 @option("Output", "--average", is_flag=True, help="Add the average over dimensions.")
 @option("Output", "--parts", is_flag=True, help="Show the coefficients that are averaged.")
@@ -255,7 +259,8 @@ def stability(study: Study, *, methods: tuple[str, ...], parts: bool, **_: Any) 
 )  # fmt: skip
 @option(
     "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-    help="A rated summary without a metric value: drop, zero or fail [default: drop].",
+    help="What to do with a rated summary without a metric value: drop, zero or fail [default: "
+         "drop].",
 )  # fmt: skip
 @output_options
 @reporting
@@ -293,7 +298,7 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
 )  # fmt: skip
 @option(
     "Samples", "--groups", metavar="N", type=click.IntRange(2), default=10, show_default=True,
-    help="Groups into which samples are dealt, each one correlated on its own.",
+    help="Number of groups to split the samples into; each is correlated on its own.",
 )  # fmt: skip
 @option(
     "Samples", "--sizes", metavar="NUMBERS",
@@ -301,7 +306,7 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
 )  # fmt: skip
 @option(
     "Counts", "--counts", metavar="NUMBERS",
-    help="Observed counts, for example 5196,804: test of equal shares with Cramér's V.",
+    help="Observed counts, for example 5196,804: test for equal shares, with Cramér's V.",
 )  # fmt: skip
 @output_options
 def significance(**parameters: Any) -> None:
@@ -337,7 +342,7 @@ def significance(**parameters: Any) -> None:
 def _sizes(given: str | None) -> list[int] | None:
     sizes = _numbers(given, "--sizes")
     if not all(size >= 1 and size.is_integer() for size in sizes):
-        raise click.UsageError(f"--sizes takes whole numbers from 1 on, not {given!r}")
+        raise click.UsageError(f"--sizes takes whole numbers of at least 1, not {given!r}")
     return [int(size) for size in sizes] or None
 
 
@@ -363,12 +368,12 @@ def _numbers(given: str | None, name: str) -> list[float]:
 )  # fmt: skip
 @option(
     "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
-    show_default=True, help="Of the bootstrap.",
+    show_default=True, help="Number of bootstrap resamples.",
 )  # fmt: skip
-@seed_option("Statistics", "Of the resampling.")
+@seed_option("Statistics", "Seed for resampling.")
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder of the figures.",
+    type=FOLDER_PATH, help="Folder of the figures.",
 )  # fmt: skip
 @option(
     "Output", "--figure", "wanted", multiple=True, metavar="NAMES",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import LABELLED_FILE, Command, option, quiet_option, together
+from prevalence.cli.options import FILE_PATH, LABELLED_FILE, Command, option, quiet_option, together
 from prevalence.cli.outputs import check_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from prevalence.meta.correlate import Pairing
     from prevalence.report.sheets import Report, Study
@@ -52,23 +52,24 @@ selection_options = together(
     ),
     option(
         "Input", "--raters", metavar="GROUP",
-        help="Group of raters where a source has several, for example turker [default: expert].",
+        help="Group of raters to use where a source has several, for example turker [default: "
+             "expert].",
     ),
     option(
         "Input", "--by-position", is_flag=True,
-        help="Merge items by their place in each file instead of their ids.",
+        help="Match items by their position in each file instead of their ids.",
     ),
     option(
         "Input", "--repeated", metavar="WHICH", type=click.Choice(["first", "last"]),
         default="last", show_default=True,
-        help="The answer that counts where a judge was asked twice about a summary.",
+        help="Which answer counts where a judge was asked twice about a summary.",
     ),
     option(
         "Input", "--convention", metavar="NAME",
         type=click.Choice(["default", "opinsummeval", "summeval-op", "llm-summeval"]),
         default="default", show_default=True,
-        help="The choices of a published study: opinsummeval, summeval-op or llm-summeval; "
-        "single options win over it.",
+        help="Make the choices of a published study: opinsummeval, summeval-op or "
+             "llm-summeval; other options override them.",
     ),
 )  # fmt: skip
 """The options that choose among what was read."""
@@ -86,12 +87,12 @@ output_options = together(
     ),
     option(
         "Output", "--output", "-o", metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE_PATH,
         help="Write the report here (.md, .tex, .json, .csv, .txt).",
     ),
     option(
         "Output", "--decimals", metavar="N", type=click.IntRange(0, 15),
-        help="Of printed figures [default: the convention's, or 3].",
+        help="Decimals to print [default: the convention's, or 3].",
     ),
     option(
         "Output", "--rounding", metavar="RULE",
@@ -105,15 +106,17 @@ output_options = together(
 pairing_options = together(
     option(
         "Comparison", "--own", multiple=True, metavar="METRIC=DIMENSION",
-        help="Compare a metric with this dimension alone, whatever its name (repeat it).",
+        help="Compare a metric with this dimension only, whatever the metric's name (repeat "
+             "it).",
     ),
     option(
         "Comparison", "--all-pairs", is_flag=True,
-        help="Compare metrics of one dimension (FAMILY.DIMENSION) with the others too.",
+        help="Also compare metrics of one dimension (FAMILY.DIMENSION) with the other "
+             "dimensions.",
     ),
     option(
         "Comparison", "--people", is_flag=True,
-        help="Take people's own mean ratings as metrics people.DIMENSION too.",
+        help="Also treat people's own mean ratings as metrics, people.DIMENSION.",
     ),
 )  # fmt: skip
 """The options that say which metric is compared with which dimension."""
@@ -121,13 +124,13 @@ pairing_options = together(
 rule_options = together(
     option(
         "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-        help="A coefficient of constant values (NaN): drop it from means, count it as zero, or "
-        "fail [default: drop].",
+        help="What to do with a coefficient of constant values (NaN): drop it from means, "
+             "count it as zero, or fail [default: drop].",
     ),
     option(
         "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-        help="A rated summary without a metric value: drop it, score it zero, or fail "
-        "[default: drop].",
+        help="What to do with a rated summary without a metric value: drop it, score it zero, "
+             "or fail [default: drop].",
     ),
 )  # fmt: skip
 """The rules for undefined coefficients and missing values."""
@@ -177,7 +180,7 @@ def duels(given: str, pairs: list[Pairing]) -> list[tuple[Pairing, Pairing]]:
     """
     found = [name.strip() for name in given.split(",")]
     if len(found) != 2:
-        raise click.UsageError(f"two metrics are given as FIRST,SECOND, not {given!r}")
+        raise click.UsageError(f"give two metrics as FIRST,SECOND, not {given!r}")
     sides = [
         {pair.dimension: pair for pair in pairs if name in (pair.row, pair.metric)}
         for name in found
@@ -311,7 +314,8 @@ def check_report(form: str | None, output: Path) -> str:
     chosen = form or _SUFFIXES.get(output.suffix)
     if chosen is None:
         raise click.UsageError(
-            f"--output: no format goes by the suffix {output.suffix or '(none)'}; add --format"
+            f"--output: cannot tell the format from the suffix {output.suffix or '(none)'}; add "
+            "--format"
         )
     check_output(output)
     return chosen

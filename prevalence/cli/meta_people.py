@@ -44,8 +44,8 @@ Examples:
 @pairing_options
 @option(
     "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-    help="An item whose ratings are constant, in correlations of raters: drop, zero or fail "
-    "[default: the convention's, or drop].",
+    help="What to do with an item whose ratings are constant, in correlations of raters: drop, "
+         "zero or fail [default: the convention's, or drop].",
 )  # fmt: skip
 @option(
     "Rules", "--batch", metavar="N", type=click.IntRange(1),
@@ -54,8 +54,8 @@ Examples:
 )  # fmt: skip
 @option(
     "Rules", "--one-category", metavar="FIGURE", type=float,
-    help="Figure of a cell in which all ratings are equal [default: left out; 1 with "
-    "--convention opinsummeval].",
+    help="Value of a cell in which all ratings are equal [default: left out; 1 with "
+         "--convention opinsummeval].",
 )  # fmt: skip
 @option(
     "Rules", "--categories", metavar="N", type=click.IntRange(1),
@@ -104,16 +104,19 @@ def agreement(study: Study, **parameters: Any) -> Report:
 @output_options
 @option(
     "Output", "--mark", "marked", metavar="N", type=click.IntRange(0, 9), default=6,
-    show_default=True, help="Mark the best N values of a column.",
+    show_default=True, help="Mark the best N values of each column.",
 )  # fmt: skip
 @option(
-    "Output", "--average-rounded", is_flag=True, help="Average the rounded figures, not the exact."
+    "Output",
+    "--average-rounded",
+    is_flag=True,
+    help="Average the rounded figures, not the exact ones.",
 )
 @reporting
 def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: Any) -> Report:
     """What are the averages of each system?
 
-    A line a system, a column a dimension or a metric, the best values marked.
+    One row per system and one column per dimension or metric, with the best values marked.
     """
     from prevalence.report.correlations import means_report
 

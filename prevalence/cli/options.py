@@ -21,10 +21,12 @@ from prevalence.scoring.presets import PRESETS, preset_options
 if TYPE_CHECKING:
     from dataclasses import Field
 
-from prevalence.scorers.options import Description
+    from prevalence.scorers.options import Description
 
 __all__ = [
     "FILE",
+    "FILE_PATH",
+    "FOLDER_PATH",
     "INPUT_FORMATS",
     "LABELLED_FILE",
     "MODEL_SPEC",
@@ -60,9 +62,13 @@ INPUT_FORMATS = (
 )  # fmt: skip
 
 
+FILE_PATH = click.Path(path_type=Path, dir_okay=False)
+"""The path of a file, there or not."""
+FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
+"""The path of a folder, there or not."""
+
 _LAST_RELEASE = "0.3"
 """The release that knows old spellings no more."""
-
 
 _WORD = 1 << 63
 
@@ -84,7 +90,7 @@ class _GroupedOption(click.Option):
             if isinstance(number, int) and not -_WORD <= number < _WORD:
                 raise click.BadParameter(f"{number:.3g} is beyond 64 bits.", ctx, self)
             if isinstance(number, Path) and os.path.expanduser(number).startswith("~"):
-                raise click.BadParameter(f"{number} is in the home of no known user.", ctx, self)
+                raise click.BadParameter(f"{number} begins with ~ and no known user.", ctx, self)
         return cast
 
 
@@ -124,7 +130,7 @@ def _renamed(word: str, now: Mapping[str, str]) -> str:
         return word
     from prevalence.cli.errors import note
 
-    note(f"{name} is now {now[name]}; the old name goes in {_LAST_RELEASE}")
+    note(f"{name} is now {now[name]}; {_LAST_RELEASE} removes the old name")
     return now[name] + equals + value
 
 
@@ -211,13 +217,13 @@ _INPUT_OPTIONS = {
         type=click.Choice(INPUT_FORMATS),
         default="auto",
         show_default=True,
-        help=f"{', '.join(INPUT_FORMATS)}; auto reads the format off the content.",
+        help=f"{', '.join(INPUT_FORMATS)}; auto detects the format from the content.",
     ),
     "product_names": option(
         "Input",
         "--product-names",
         metavar="FILE",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=FILE_PATH,
         help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
     ),
     "systems": option(
@@ -377,7 +383,7 @@ def output_option(about: str, *, required: bool = False) -> Callable[[Command], 
     """Add --output, a file."""
     return option(
         "Output", "--output", "-o", metavar="FILE", required=required,
-        type=click.Path(path_type=Path, dir_okay=False), help=about,
+        type=FILE_PATH, help=about,
     )  # fmt: skip
 
 
@@ -431,7 +437,7 @@ preset_option = option(
     "Scoring", "--preset", metavar="NAME", type=click.Choice([*PRESETS]),
     help="Options of a paper: " + "; ".join(f"{name} is {preset.about}"
                                             for name, preset in PRESETS.items())
-    + ". Options that are given win over it.",
+    + ". Other options override it.",
 )  # fmt: skip
 
 

@@ -67,11 +67,11 @@ def check_output(output: Path, *, option: str = "--output") -> None:
             is_input = isinstance(parameter, click.Argument)
             if output.is_file() and any(_same_file(path, output) for path in paths):
                 read = "an input" if is_input else name
-                raise click.UsageError(f"{option}: {output} is {read}, which is not written over")
+                raise click.UsageError(f"{option}: {output} is {read}, which would be overwritten")
             if is_input and (whole := next((p for p in paths if _holds(p, output)), None)):
                 raise click.UsageError(
-                    f"{option}: {output} lies in {whole}, all of which is read; choose a file "
-                    "outside"
+                    f"{option}: {output} lies in {whole}, and every file there is read; choose "
+                    "a file outside"
                 )
         elif option not in parameter.opts and any(map(_same_target(output), paths)):
             raise click.UsageError(f"{option} and {name} are one file, {output}")
@@ -160,7 +160,9 @@ class LineFile:
             return
         lock(file, self._path)
         if file.tell() and not (self.continues or self._overwrite):
-            raise InputError(f"{self._path}: another run has written to it meanwhile; start again")
+            raise InputError(
+                f"{self._path}: another run has written to it in the meantime; start again"
+            )
 
     def begin(self) -> IO[str]:
         """The open file, emptied where it is begun anew, though there may be nothing to write."""
@@ -191,8 +193,8 @@ class LineFile:
             raise
         except OSError as error:
             raise BackendError(
-                f"{self._path}: {error.strerror or error}; lines written before are kept, and the "
-                "same command goes on from there"
+                f"{self._path}: {error.strerror or error}; the lines already written are kept, "
+                "and the same command continues from there"
             ) from error
 
     def kept(self, what: str) -> str:
@@ -208,7 +210,7 @@ class LineFile:
         command = "the same command"
         if self._overwrite:
             command += " without --overwrite"
-        return f"{_lines(self._path):,} {what} are in {self._path}; {command} goes on from there"
+        return f"{_lines(self._path):,} {what} are in {self._path}; {command} continues from there"
 
 
 def line_file(path: Path | None, *, overwrite: bool) -> LineFile | None:
@@ -252,7 +254,7 @@ def kept_parts(folder: Path) -> str:
     """What an interrupted run leaves behind in a folder of Parquet parts, in words."""
     from prevalence.distributed import finished_count
 
-    return f"{finished_count(folder):,} rows are in {folder}; the same command goes on from there"
+    return f"{finished_count(folder):,} rows are in {folder}; the same command continues from there"
 
 
 @contextmanager
@@ -268,7 +270,7 @@ def keeping_pairs(cache: Path | str | None) -> Iterator[None]:
         kept = (
             "nothing is kept (the cache would)"
             if cache is None
-            else "pairs scored so far are in the cache; the same command goes on from there"
+            else "pairs scored so far are in the cache; the same command continues from there"
         )
         raise KeyboardInterrupt(f"interrupted: {kept}") from None
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option, quiet_option, split_names
+from prevalence.cli.options import (
+    FILE_PATH,
+    FOLDER_PATH,
+    GroupedCommand,
+    option,
+    quiet_option,
+    split_names,
+)
 from prevalence.cli.report import read_contents
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from prevalence.report.contents import Contents
 
 __all__ = ["plot"]
@@ -28,24 +36,24 @@ Examples:
   supports     how many reviews support a sentence
   coverage     prevalence against coverage (rows with a profile)
   reliability  calibration of a scorer (calibrate --curves)
-  roc          likewise, over all thresholds
+  roc          hits against false alarms (calibrate --curves)
   correlations metrics with people (meta correlate --format json)
-  racing       questions that a search took (records that summarize made)
+  racing       pairs scored by a search (records that summarize made)
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
 )  # fmt: skip
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
-    type=click.Path(path_type=Path, file_okay=False), help="Folder of the plots.",
+    type=FOLDER_PATH, help="Folder of the plots.",
 )  # fmt: skip
 @option(
     "Output", "--figure", "wanted", multiple=True, metavar="NAMES",
-    help="Only these, by the names below [default: all that the rows have something for].",
+    help="Only these figures, by the names below [default: all that the rows have data for].",
 )  # fmt: skip
 @option(
     "Output", "--format", "form", metavar="FORMAT", type=click.Choice(["png", "svg", "pdf"]),
@@ -55,7 +63,7 @@ Examples:
 def plot(
     *, rows: tuple[Path, ...], folder: Path, wanted: tuple[str, ...], form: str, **_: Any
 ) -> None:
-    """Draw rows as plots, whose colours every colour vision tells apart.
+    """Draw rows as plots, in colours that are safe for colour blindness.
 
     ROWS are files as for prevalence report. Needs the extra: pip install 'prevalence[figures]'.
     """
@@ -81,5 +89,7 @@ def _names(wanted: tuple[str, ...], contents: Contents) -> list[str]:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(CHARTS)}")
     found = asked or available(contents)
     if not found:
-        raise InputError("nothing to draw in these rows; prevalence plot --help says what is drawn")
+        raise InputError(
+            "nothing to draw in these rows; prevalence plot --help says what each figure needs"
+        )
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.errors import note
-from prevalence.cli.options import GroupedCommand, option, quiet_option
+from prevalence.cli.options import FILE_PATH, GroupedCommand, option, quiet_option
 from prevalence.cli.outputs import check_output
 from prevalence.errors import InputError
 from prevalence.report.contents import DOUBT
@@ -34,23 +34,22 @@ Examples:
 
 \b
 Rows of score, judge and baselines about one summary are shown together. The
-file needs no network and no server. Reviews are shown where --records gives
-the records that were scored; without them, passages that score --evidence
-stored.
+file needs no network and no server. With --records, it shows the reviews that
+were scored; without, the passages that score --evidence stored.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
 )  # fmt: skip
 @option(
     "Input",
     "--records",
     metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Records that were scored, for names, reviews and ratings; repeat it for several files.",
 )
 @option(
@@ -69,7 +68,7 @@ stored.
     "--limit",
     metavar="N",
     type=click.IntRange(1),
-    help="Show only the N products with the most faults; the systems table counts all.",
+    help="Show only the N products with the most faults; the systems table still counts all.",
 )
 @option(
     "Output",
@@ -79,7 +78,7 @@ stored.
     help="Write a folder of pages with N products each.",
 )
 @option("Output", "--plots", is_flag=True,
-        help="Put the plots of `prevalence plot` into it; needs matplotlib.")  # fmt: skip
+        help="Include the plots of `prevalence plot`; needs matplotlib.")  # fmt: skip
 @option(
     "Output",
     "--doubt",
@@ -173,13 +172,14 @@ def write_report(
     note(f"{output}: {len(contents.products):,} products, {_megabytes(size)}")
     if contents.unmatched:
         note(
-            f"the records of {contents.unmatched:,} products are not those that were scored; "
-            "their reviews are left out"
+            f"the records of {contents.unmatched:,} products differ from those that were "
+            "scored; their reviews are left out"
         )
     if size > LARGE:
         note(
-            f"{_megabytes(size)} open slowly: --limit N of prevalence report shows the N products "
-            "with the most faults, --pages N writes a folder of pages with N products each"
+            f"{_megabytes(size)} open slowly: in prevalence report, --limit N shows the N "
+            "products with the most faults, and --pages N writes a folder of pages with N "
+            "products each"
         )
 
 

@@ -18,6 +18,7 @@ from prevalence.cli.distributed import (
 )
 from prevalence.cli.errors import EXIT_NOTHING, note, tell_failures
 from prevalence.cli.options import (
+    FILE_PATH,
     GroupedCommand,
     cut_option,
     field_options,
@@ -147,9 +148,9 @@ class _Options(SimpleNamespace):
     "Input",
     "--reviews",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Reviews file; every INPUT then holds one summary a line, in the same order, and names "
-    "a system by its file name.",
+    type=FILE_PATH,
+    help="Reviews file; each INPUT then holds one summary per line, in the same order, and its "
+    "file name is the name of the system.",
 )
 @input_options("product_names", "systems")
 @option(
@@ -157,7 +158,7 @@ class _Options(SimpleNamespace):
     "--limit",
     metavar="N",
     type=click.IntRange(1),
-    help="Only the first N records that are left.",
+    help="Only the first N records that have the chosen systems.",
 )
 @preset_option
 @field_options(ScoringOptions)
@@ -170,14 +171,14 @@ class _Options(SimpleNamespace):
     "-o",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also .parquet, "
-    "a folder), and the table on the screen.",
+    help="Write a row for each summary here (.jsonl, .csv, .json; with --engine ray also "
+    ".parquet, a folder), and print the table.",
 )
 @option(
     "Output",
     "--report",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE_PATH,
     help="Write an HTML page of the rows with the reviews behind every sentence; see `prevalence "
     "report`.",
 )
@@ -185,7 +186,8 @@ class _Options(SimpleNamespace):
     "Output",
     "--overwrite",
     is_flag=True,
-    help="Start a JSON Lines --output anew instead of continuing it; other formats always are.",
+    help="Start a JSON Lines --output over instead of continuing it; other formats always "
+    "start over.",
 )
 @option(
     "Output",
@@ -208,9 +210,9 @@ class _Options(SimpleNamespace):
     "--resamples",
     metavar="N",
     type=click.IntRange(1),
-    help="Of intervals and tests [default: 1,000; 10,000 for randomization].",
+    help="Resamples for intervals and tests [default: 1,000; 10,000 for randomization].",
 )
-@seed_option("Statistics", "Of the resampling.")
+@seed_option("Statistics", "Seed for resampling.")
 def score(**parameters: Any) -> None:
     """Score summaries: how prevalent are their opinions among the reviews?
 
@@ -311,7 +313,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     rows.write_report(engine)
     if failure is not None:
         if options.output is not None and not options.keeps_rows:
-            note(f"{options.output} was not written: it would not be whole")
+            note(f"{options.output} was not written: it would be incomplete")
         raise Incomplete from failure
     try:
         records.check()
@@ -371,7 +373,7 @@ class _Rows(Tally["ScoredSummary"]):
             "pairs in doubt": counts.doubtful,
         }
         if self._options.check_cuts:
-            self._contents.work["decisions that windows would turn"] = (
+            self._contents.work["decisions that windows would change"] = (
                 engine.scorer_counts.reread_turned
             )
         write_report(self._contents, self._options.report, quiet=self._options.quiet)
@@ -487,7 +489,7 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
         note(f"profiles asked {counts.profile_asked:,} pairs more")
     if counts.nothing_left:
         note(
-            f"{counts.nothing_left:,} summaries have no score, because the conditions leave no "
+            f"{counts.nothing_left:,} summaries have no score: the conditions leave no "
             'statement or no review (the "warning" in the rows says which)'
         )
     rows.note_hidden()
@@ -495,12 +497,12 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     if counts.doubtful:
         note(
             f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
-            "otherwise (--dtype float32 settles them)"
+            "differently (--dtype float32 settles them)"
         )
     if done.rechecked:
         note(
             f"{done.rechecked:,} pairs near the threshold were scored again in float32, which "
-            f"turned {done.turned:,} decisions"
+            f"changed {done.turned:,} decisions"
         )
     if counts.unnamed and not options.no_trivial:
         note(
@@ -519,16 +521,18 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
 def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> None:
     """Say what the model's limit cut off and, where that was asked for, what hangs on it."""
     if not counts.truncated:
+        if options.check_cuts:
+            note("no pair was cut at the model's limit, so --check-cuts had nothing to check")
         return
-    checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this turns"
+    checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this changes"
     note(
-        f"{counts.truncated:,} pairs had a text cut at the model's limit, with "
+        f"{counts.truncated:,} pairs were cut at the model's limit, with "
         f"{counts.cut_premises:,} premises (--windows STRIDE reads premises whole{checks})"
     )
     if options.check_cuts:
         note(
-            f"{done.reread:,} of them, decided no, were read in windows too, which would turn "
-            f"{done.reread_turned:,} decisions"
+            f"{done.reread:,} of them, decided no, were also read in windows, which would "
+            f"change {done.reread_turned:,} decisions"
         )
 
 
@@ -539,7 +543,7 @@ def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     if options.output is not None and options.output.is_dir():
         return kept_parts(options.output)
     if engine.cached:
-        return "pairs scored so far are in the cache; the same command goes on from there"
+        return "pairs scored so far are in the cache; the same command continues from there"
     return "nothing is kept (--output FILE.jsonl or the cache would)"
 
 
@@ -549,7 +553,9 @@ def _check(options: _Options) -> None:
     if options.screen_format != "table":
         refuse_given({"test", "resamples"}, "goes with the table")
     if options.explain and options.screen_format != "table":
-        raise click.UsageError("--explain goes with the table; the other formats hold it all")
+        raise click.UsageError(
+            "--explain goes with the table; the other formats always hold every sentence"
+        )
     if options.report is not None:
         check_output(options.report, option="--report")
         if options.engine == "ray":
@@ -586,7 +592,7 @@ def _check_output(options: _Options, output: Path) -> None:
         raise click.UsageError(f"--output: {output} is a folder; name a file")
     if options.file_format is None:
         raise click.UsageError(
-            f"--output: no format goes by the suffix {output.suffix}; add --format jsonl, csv or "
-            "json"
+            f"--output: cannot tell the format from the suffix {output.suffix}; add --format "
+            "jsonl, csv or json"
         )
     check_output(output)

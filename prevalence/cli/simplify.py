@@ -65,7 +65,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     "--max-length",
     metavar="N",
     type=click.IntRange(1),
-    help="Most tokens of a sentence and of its rewriting; longer sentences stay as they are "
+    help="Maximum tokens of a sentence and of its rewriting; longer sentences stay as they are "
     "[default: that of the model's training, or 256].",
 )
 @option("Model", "--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:1.")
@@ -76,7 +76,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     type=click.Choice(["auto", "float32", "bfloat16"]),
     default="auto",
     show_default=True,
-    help="Of the weights: auto (float32), float32 or bfloat16.",
+    help="Type of the weights: auto (float32), float32 or bfloat16.",
 )
 @option(
     "Model",
@@ -85,7 +85,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     type=click.IntRange(1),
     default=16,
     show_default=True,
-    help="Sentences at a time, all their samples together; halved by itself when memory runs out.",
+    help="Sentences per batch, with all their samples; halved automatically when memory runs out.",
 )
 @option(
     "Sampling",
@@ -94,7 +94,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     type=click.IntRange(1),
     default=10,
     show_default=True,
-    help="Nucleus samples of a sentence; the first with the most sentences replaces it.",
+    help="Nucleus samples per sentence; the first with the most sentences replaces it.",
 )
 @option(
     "Sampling",
@@ -108,7 +108,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
 )
 @seed_option(
     "Sampling",
-    "Of the samples; a sentence's samples depend on nothing else.",
+    "Seed of the samples; a sentence's samples depend on nothing else.",
     default=0,
     least=None,
 )
@@ -120,7 +120,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     },
 )  # fmt: skip
 @output_option("Records in JSON Lines.", required=True)
-@option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
+@option("Output", "--overwrite", is_flag=True, help="Start --output over.")
 @quiet_option
 def simplify(
     *,
@@ -137,8 +137,8 @@ def simplify(
 ) -> None:
     """Rewrite review sentences into simpler ones, beside the original reviews.
 
-    Of ten nucleus samples the first with the most sentences replaces a sentence. Summaries made
-    from the rewritten reviews are scored against the original ones.
+    Each sentence is replaced by the one of ten nucleus samples with the most sentences. Summaries
+    made from the rewritten reviews are scored against the original ones.
     """
     from prevalence.cli.progress import RunProgress
     from prevalence.simplify.checkpoint import load_seq_to_seq

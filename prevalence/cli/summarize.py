@@ -160,20 +160,20 @@ class _Options(SimpleNamespace):
     "--length",
     metavar="CHARS",
     type=click.FloatRange(0, min_open=True),
-    help="Add sentences while they have fewer characters than this.",
+    help="Add sentences while the summary has fewer characters than this.",
 )
 @option(
     "Choice",
     "--like",
     metavar="SYSTEM",
-    help="The length of this system's summary, less half of its last sentence.",
+    help="Use the length of this system's summary, less half of its last sentence.",
 )
 @option(
     "Choice",
     "--sentences",
     metavar="N",
     type=click.IntRange(1),
-    help=f"This many sentences [default: {_SENTENCES}].",
+    help=f"Number of sentences [default: {_SENTENCES}].",
 )
 @option(
     "Choice",
@@ -182,7 +182,8 @@ class _Options(SimpleNamespace):
     type=click.Choice(SEARCHES),
     default=SEARCHES[0],
     show_default=True,
-    help="Greedy: exact, or racing, which asks the model far less where there are many reviews.",
+    help="Greedy: exact, or racing, which runs the model on far fewer pairs where there are "
+    "many reviews.",
 )
 @option(
     "Choice",
@@ -197,14 +198,14 @@ class _Options(SimpleNamespace):
 )
 @seed_option(
     "Choice",
-    "Of random, of the order in which racing asks the reviews, and of llm.",
+    "Seed of random, of the order in which racing reads the reviews, and of llm.",
     default=0,
 )
 @option(
     "Choice",
     "--refuse-contradictions",
     is_flag=True,
-    help="Greedy: no sentence that contradicts a chosen one (needs a three-way model).",
+    help="Greedy: skip sentences that contradict a chosen one (needs a three-way model).",
 )
 @option(
     "Choice",
@@ -216,7 +217,8 @@ class _Options(SimpleNamespace):
     "Choice",
     "--verbatim",
     is_flag=True,
-    help="Give no full stop to a sentence that lacks one; joined ones may then be read as one.",
+    help="Do not add a full stop to a sentence without one; joined sentences may then be read "
+    "as one.",
 )
 @field_options(
     ScoringOptions, "trivial", "splitter", "language", "any_language", group="Choice",
@@ -234,16 +236,15 @@ class _Options(SimpleNamespace):
     "Output",
     "--system",
     metavar="NAME",
-    help="Name of the new summary beside the old ones [default: the method's].",
+    help="System name of the new summary [default: the method's].",
 )
-@option("Output", "--overwrite", is_flag=True, help="Start --output anew.")
+@option("Output", "--overwrite", is_flag=True, help="Start --output over.")
 @quiet_option
 def summarize(**parameters: Any) -> None:
     """Make a summary of each product's reviews, out of their own sentences.
 
-    Greedy takes the sentences that most reviews imply and that do not repeat one another, which
-    is the summary of highest opinion prevalence that is easily made. With llm, a language model
-    writes the summary instead.
+    Greedy takes the sentences that most reviews imply and that do not repeat one another, for high
+    opinion prevalence. With llm, a language model writes the summary instead.
     """
     options = _Options(**parameters)
     _check(options)
@@ -354,13 +355,13 @@ class _Extracting(Tally[Any]):
             )
         if self._left_out:
             note(
-                f"{self._left_out:,} sentences without content were no candidates (fragments and "
-                "exclamations; --fragments takes them)"
+                f"{self._left_out:,} fragments and exclamations without content were left out "
+                "(--fragments includes them)"
             )
         if self._merged:
             note(
-                f"{self._merged:,} summaries are cut into other sentences when they are read "
-                "again, so that their score may differ"
+                f"{self._merged:,} summaries split into different sentences when they are read "
+                "again, so their scores may differ"
             )
 
 
@@ -436,14 +437,14 @@ class _Writing(Tally[Any]):
         """Say what was read and written, and what it cost."""
         if self._read or self._wrote:
             note(
-                f"{self._read:,} prompt tokens, {self._wrote:,} tokens written, those of stored "
-                "replies included"
+                f"{self._read:,} prompt tokens, {self._wrote:,} reply tokens, including those "
+                "of stored replies"
             )
         describe = getattr(self._backend, "describe", None)
         if describe is not None:
             note(describe())
         if self._cut:
-            note(f"{self._cut:,} summaries end at the longest reply; raise --max-tokens")
+            note(f"{self._cut:,} summaries were cut at the limit of a reply; raise --max-tokens")
 
 
 def _write(options: _Options, selection: Selection) -> None:
@@ -479,7 +480,7 @@ def _check(options: _Options) -> None:
         unread = parameter_names(model_options) - _READ[options.method]
         if options.method == LANGUAGE_MODEL:
             unread |= {"verbatim", "splitter", "language"}
-        refuse_given(unread, f"does nothing with --method {options.method}")
+        refuse_given(unread, f"has no effect with --method {options.method}")
     elif options.search == SEARCHES[0]:
         refuse_given({"confidence"}, "goes with --search racing")
     if options.system is not None and not options.system.strip():

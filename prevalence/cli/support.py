@@ -28,7 +28,7 @@ Examples:
 
 \b
 REVIEWS holds one review a line, or a product, or products of which --product
-chooses one; - is standard input. Reviews without an id go by reviews[INDEX],
+chooses one; - is standard input. Reviews without an id are named reviews[INDEX],
 counted from 0.
 """
 
@@ -36,7 +36,7 @@ counted from 0.
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("reviews", metavar="REVIEWS")
 @click.argument("statements", metavar="STATEMENT...", nargs=-1, required=True)
-@option("Input", "--product", metavar="ID", help="The product to take, when REVIEWS holds several.")
+@option("Input", "--product", metavar="ID", help="Product to use, if REVIEWS holds several.")
 @model_options
 @option(
     "Output",
@@ -45,7 +45,7 @@ counted from 0.
     type=click.IntRange(0),
     default=5,
     show_default=True,
-    help="Reviews to show of each kind.",
+    help="Number of reviews of each kind to show.",
 )
 @option(
     "Output",
@@ -70,7 +70,8 @@ def support(
 ) -> None:
     """Count the reviews that imply a statement, and say which.
 
-    Equation 1 of opinion prevalence alone: no statement is split, trivial or redundant.
+    This is Equation 1 of opinion prevalence alone: statements are not split, and none is trivial
+    or redundant.
     """
     from prevalence.api import OpinionPrevalence
     from prevalence.cli.progress import pair_bar
@@ -116,6 +117,6 @@ def _note_limits(metric: OpinionPrevalence) -> None:
         )
     if metric.counts.doubtful:
         note(
-            f"{metric.counts.doubtful:,} pairs are so near the threshold that float32 may decide "
-            "them otherwise (--dtype float32)"
+            f"{metric.counts.doubtful:,} pairs are so near the threshold that float32 may "
+            "decide them differently (--dtype float32)"
         )

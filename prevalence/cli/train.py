@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prevalence.cli.help import ShortHelp
-from prevalence.cli.options import quiet_option
+from prevalence.cli.options import FILE_PATH, FOLDER_PATH, quiet_option
 
 if TYPE_CHECKING:
     from prevalence.training.loop import ProgressCallback, TrainingProgress
@@ -21,20 +21,20 @@ Example:
 
 
 @click.command(cls=ShortHelp, epilog=_EPILOG)
-@click.argument("recipe", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("recipe", type=FILE_PATH)
 @click.option(
-    "--output", required=True, type=click.Path(file_okay=False, path_type=Path),
+    "--output", required=True, type=FOLDER_PATH,
     help="Folder of the new checkpoint.",
 )  # fmt: skip
 @click.option(
     "--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder that ${PREVALENCE_DATA} stands for in the recipe [default: the environment "
-    "variable of that name].",
+    help="Folder to use for ${PREVALENCE_DATA} in the recipe [default: the environment "
+         "variable of that name].",
 )  # fmt: skip
 @click.option(
-    "--work", type=click.Path(file_okay=False, path_type=Path),
+    "--work", type=FOLDER_PATH,
     help="Folder of finished stages and resumable state [default: OUTPUT/.training]. Running "
-    "again with the same folder goes on where the last run stopped.",
+         "again with the same folder continues where the last run stopped.",
 )  # fmt: skip
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, cuda or cuda:N.")
 @quiet_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import GroupedCommand, option, quiet_option, seed_option
+from prevalence.cli.options import FOLDER_PATH, GroupedCommand, option, quiet_option, seed_option
 
 if TYPE_CHECKING:
     from prevalence.simplify.training import TrainingProgress
@@ -32,18 +32,18 @@ last state when the same command is given again; a finished one is left alone.
 @option("Model", "--base", metavar="FOLDER", required=True, type=click.Path(path_type=Path),
         help="Sequence-to-sequence checkpoint to start from, such as T5-base.")  # fmt: skip
 @option("Model", "--output", "-o", metavar="FOLDER", required=True,
-        type=click.Path(path_type=Path, file_okay=False), help="The new checkpoint.")  # fmt: skip
+        type=FOLDER_PATH, help="The new checkpoint.")  # fmt: skip
 @option("Model", "--prefix", metavar="TEXT", default="hypothesis: ", show_default=True,
-        help="Text before each sentence; kept for rewriting.")  # fmt: skip
+        help="Text before each sentence; stored with the model, for simplify.")  # fmt: skip
 @option("Model", "--max-length", metavar="N", type=click.IntRange(1), default=64,
-        show_default=True, help="Tokens of a sentence and of a rewriting.")  # fmt: skip
+        show_default=True, help="Maximum tokens of a sentence and of a rewriting.")  # fmt: skip
 @option("Training", "--epochs", metavar="N", type=click.IntRange(1), default=30,
         show_default=True, help="Passes over all pairs.")  # fmt: skip
 @option("Training", "--learning-rate", metavar="R", type=float, default=5e-5,
-        show_default=True, help="Falls linearly to 0.")  # fmt: skip
+        show_default=True, help="Initial learning rate; it falls linearly to 0.")  # fmt: skip
 @option("Training", "--batch-size", metavar="N", type=click.IntRange(1), default=8,
-        show_default=True, help="Pairs a step.")  # fmt: skip
-@seed_option("Training", "Of order and dropout.", default=0)
+        show_default=True, help="Pairs per step.")  # fmt: skip
+@seed_option("Training", "Seed for order and dropout.", default=0)
 @option("Training", "--device", default="auto", show_default=True,
         help="auto, cpu, cuda or cuda:1.")  # fmt: skip
 @option("Training", "--precision", type=click.Choice(["auto", "float32", "bfloat16"]),
@@ -72,7 +72,7 @@ def train_simplifier(
         )  # fmt: skip
     except KeyboardInterrupt:
         kept = (
-            "the same command goes on from the last state"
+            "the same command continues from the last state"
             if (output / STATE).is_file()
             else ("there is no state yet (--checkpoint-every)")
         )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from prevalence.cli.errors import EXIT_SOME_FAILED, note
 from prevalence.cli.options import (
+    FILE_PATH,
     GroupedCommand,
     input_options,
     model_options,
@@ -25,6 +25,7 @@ from prevalence.runs import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from prevalence.records import ScoredSummary
 
@@ -39,24 +40,24 @@ Examples:
 
 \b
 ROWS is what `prevalence score --output ROWS.jsonl` wrote; INPUT is what it read,
-since rows hold no reviews. The settings are read off the rows' signatures; a
-model that is no name of `prevalence models` is named by --model.
+since rows hold no reviews. The settings come from the rows' signatures; name the
+model with --model where `prevalence models` does not list it.
 Exit status: 0 all equal, 1 a row differs, 2 usage or another model.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("rows", metavar="ROWS", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("rows", metavar="ROWS", type=FILE_PATH)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @input_options("input_format", "product_names")
 @option(
     "Input", "--sample", metavar="N", type=click.IntRange(1), default=100, show_default=True,
-    help="Rows to score again, drawn among those with a score.",
+    help="Number of rows to score again, drawn from those with a score.",
 )  # fmt: skip
-@seed_option("Input", "Of the sample.")
+@seed_option("Input", "Seed of the sample.")
 @option(
     "Scoring", "--trivial-template", metavar="TEXT",
-    help="The product statement, where the rows have one of their own.",
+    help="The product statement, if the rows were scored with one of your own.",
 )  # fmt: skip
 @model_options
 @quiet_option
@@ -65,14 +66,14 @@ def verify(
 ) -> None:
     """Score a sample of rows again, and fail if anything differs.
 
-    Decisions must be the same, and probabilities within 1e-5. The pair cache is not read, so that
-    the model is asked.
+    Decisions must be the same, and probabilities within 1e-5. The model runs again: the pair cache
+    is not read.
     """
     from prevalence.scorers.registry import open_scorer
     from prevalence.scoring import verification
 
-    refuse_given({"threshold", "cache"}, "does nothing here: rows name their threshold, and the "
-                 "model itself is asked")  # fmt: skip
+    refuse_given({"threshold", "cache"}, "has no effect here: rows name their threshold, and "
+                                         "the model runs again")  # fmt: skip
     drawn = verification.sampled(_read(rows), sample, seed=seed)
     if not drawn:
         raise InputError(f"{rows}: holds no row with a score")
@@ -103,7 +104,7 @@ def _read(path: Path) -> Iterator[ScoredSummary]:
 
     for position, row in json_lines(path):
         if not isinstance(row, dict):
-            raise InputError(f"{position.source}: is no row of `prevalence score`")
+            raise InputError(f"{position.source}: is not a row of `prevalence score`")
         try:
             yield ScoredSummary.from_json(row)
         except InputError as error:
@@ -121,4 +122,4 @@ def _model_of(row: ScoredSummary) -> str:
     if named in REGISTRY or named in FAMILIES:
         return named
     raise InputError(f"the rows were made with {named or 'a model that they do not name'}: give "
-                     "it by --model")  # fmt: skip
+                     "it with --model")  # fmt: skip

@@ -56,13 +56,13 @@ class Cluster:
 
     def __post_init__(self) -> None:
         if self.workers is not None and self.workers < 1:
-            raise ConfigurationError(f"there must be a worker at least, not {self.workers}")
+            raise ConfigurationError(f"workers must be at least 1, not {self.workers}")
         if self.gpus_per_worker < 0:
             raise ConfigurationError(f"a worker cannot have {self.gpus_per_worker} GPUs")
         if self.gpus_per_worker > 1 and not float(self.gpus_per_worker).is_integer():
             raise ConfigurationError(
-                f"{self.gpus_per_worker} GPUs a worker: several GPUs are not shared, so give a "
-                "whole number, or a part of one"
+                f"{self.gpus_per_worker} GPUs per worker: give a whole number, or a fraction "
+                "below 1"
             )
         if self.address is not None and "://" in self.address:
             raise ConfigurationError(
@@ -125,8 +125,8 @@ class Cluster:
         if share > most:
             where = "this machine" if self.address is None else "the largest node of the cluster"
             raise ConfigurationError(
-                f"{where} has {most:g} GPUs, and a worker is to have {share:g}; start a node that "
-                "has them, or give less with --gpus-per-worker"
+                f"{where} has {most:g} GPUs, and a worker needs {share:g}; start a node that "
+                "has them, or lower --gpus-per-worker"
             )
         if self.workers is not None:
             return self.workers
@@ -261,7 +261,7 @@ def _translated() -> Iterator[None]:
     except RayError as error:
         raise BackendError(
             f"the cluster failed ({_told(error)}); rows written as JSON Lines or Parquet are "
-            "kept, and the same command goes on from there"
+            "kept, and the same command continues from there"
         ) from error
 
 

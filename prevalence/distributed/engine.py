@@ -180,8 +180,8 @@ class DistributedEngine:
             report = next(reports, None)
             if report is None or report["place"] != place:
                 raise BackendError(
-                    f"the cluster gave no rows of {split.name} from {split.kind} {split.start} on; "
-                    "the same command goes on from there"
+                    f"the cluster gave no rows of {split.name} from {split.kind} {split.start} "
+                    "on; the same command continues from there"
                 )
             self._count(split, report, progress)
             for row in report["rows"]:

@@ -148,8 +148,9 @@ def _splits_of(path: str, source_format: str, *, split_bytes: int) -> list[Split
     if first.startswith(b"\x1f\x8b"):
         if size > LARGE_GZIP:
             warnings.warn(
-                f"{display(path)}: gzip cannot be cut, so one worker scores all {size >> 20:,} MiB "
-                "of it and holds the rows until the end; unpack it, or cut it into smaller files",
+                f"{display(path)}: gzip cannot be split, so one worker scores all "
+                f"{size >> 20:,} MiB of it and holds the rows until the end; unpack it, or cut "
+                "it into smaller files",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -167,8 +168,8 @@ def _check_lines(path: str, source_format: str) -> None:
         found = LINES if source_format == "jsonl" else detect(source)
     if found != LINES:
         raise InputError(
-            f"{display(path)}: workers read JSON Lines and Parquet, and this is neither; "
-            "leave out --engine ray, or write it as one JSON object a line"
+            f"{display(path)}: workers read JSON Lines and Parquet, and this is neither; leave "
+            "out --engine ray, or write it as one JSON object per line"
         )
 
 

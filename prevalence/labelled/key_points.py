@@ -31,7 +31,7 @@ def holds_key_points(path: Path) -> bool:
     try:
         rows = list(islice(named_rows(path), 1))
     except InputError:
-        # Whoever reads it as something else says better what is wrong with it.
+        # The reader of the other layouts explains the fault better.
         return False
     return any(is_matching(row) or is_thinkp(row) for row in rows)
 
@@ -80,7 +80,10 @@ def join_key_points(paths: Iterable[str | Path]) -> KeyPointTable:
     relations = {table.relation for table in tables.values()}
     if len(relations) != 1:
         names = ", ".join(tables)
-        raise InputError(f"{names}: comments and pairs of key points are evaluated one by one")
+        raise InputError(
+            f"{names}: comments and pairs of key points cannot be evaluated "
+            "together; run them separately"
+        )
     pairs = (
         pair._replace(group=pair.group or Path(path).stem, comment=f"{path}:{pair.comment}")
         for path, table in tables.items()

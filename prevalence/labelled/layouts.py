@@ -258,7 +258,7 @@ def _relation_of(record: Record, where: str) -> str:
 def _row_targets(row: Any, size: int, where: str) -> Targets:
     if not isinstance(row, list | tuple) or len(row) != size:
         found = len(row) if isinstance(row, list | tuple) else type(row).__name__
-        raise InputError(f"{where}: expected {size} labels, one a statement, found {found}")
+        raise InputError(f"{where}: expected {size} labels, one per statement, found {found}")
     return tuple(parse_target(label, where) for label in row)
 
 

@@ -141,15 +141,14 @@ def check_summaries(paths: Iterable[Path], systems: Sequence[str]) -> None:
     Raises:
         InputError: there is one.
     """
-    records = (record for path in paths for _, record in read_records(path))
+    files = [path for path in paths if not holds_key_points(path)] if systems else []
+    records = (record for path in files for _, record in read_records(path))
     written = (r.get("summaries") for r in records if "reviews" in r and "labels" not in r)
     known = {system for found in written if isinstance(found, dict) for system in found}
     missing = [system for system in systems if system not in known]
     if missing:
-        raise InputError(
-            f"no unlabelled product has a summary by {', '.join(missing)}; there is "
-            f"{', '.join(sorted(known)) or 'none'}"
-        )
+        choice = f"choose from {', '.join(sorted(known))}" if known else "there are no summaries"
+        raise InputError(f"no unlabelled product has a summary by {', '.join(missing)}; {choice}")
 
 
 def _read_beside(products: Path) -> dict[str, Record]:
@@ -173,6 +172,7 @@ def _read_threeway(path: Path, known: Collection[str]) -> Iterator[tuple[str, li
         name = text_of(record, "id", where)
         if name not in known:
             raise InputError(
-                f"{where}: id {name!r} is of no record; give the file that belongs to these records"
+                f"{where}: id {name!r} belongs to no record; give the file that goes with these "
+                "records"
             )
         yield name, list(items_of(record, "labels", where))

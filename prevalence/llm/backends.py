@@ -66,7 +66,7 @@ class BackendOptions:
         metavar="TYPE",
         choices=DTYPES,
     )
-    batch_tokens: int | None = described(None, "Most tokens a batch.", metavar="N", least=1)
+    batch_tokens: int | None = described(None, "Maximum tokens per batch.", metavar="N", least=1)
     cache: Path | None = described(
         None,
         "Folder of stored replies [default: $PREVALENCE_CACHE, or the user's cache folder].",
@@ -77,7 +77,7 @@ class BackendOptions:
     )
     reuse: bool = described(
         default=True,
-        help="hf: read what prompts have in common once.",
+        help="hf: read the shared beginning of prompts only once.",
         spelling="--reuse/--no-reuse",
     )
     base_url: str | None = described(
@@ -89,52 +89,50 @@ class BackendOptions:
     api_key_env: str | None = described(
         None,
         "Environment variable that holds the key [default: OPENAI_API_KEY for OpenAI's own "
-        "server; none for one on this machine; others need the option].",
+        "server, none for a server on this machine; required for others].",
         group="Server",
         metavar="NAME",
     )
-    concurrency: int = described(
-        8, "Calls under way at once.", group="Server", metavar="N", least=1
-    )
+    concurrency: int = described(8, "Concurrent calls.", group="Server", metavar="N", least=1)
     timeout: float = described(
         120.0,
-        "A call without an answer by then is repeated.",
+        "Repeat a call that has no answer by then.",
         group="Server",
         metavar="SECONDS",
         above=0.0,
     )
     retries: int = described(
-        6, "Repetitions of a call that failed.", group="Server", metavar="N", least=0
+        6, "How often to repeat a failed call.", group="Server", metavar="N", least=0
     )
     longest_wait: float = described(
         600.0,
-        "A server that asks for a longer wait ends the run; the same command continues it.",
+        "End the run if the server asks for a longer wait; the same command continues it.",
         group="Server",
         metavar="SECONDS",
         least=0.0,
     )
     samples_per_call: int = described(
         1,
-        "Samples asked for by one call, whose prompt is paid once; they share its seed.",
+        "Samples per call: its prompt is paid once, and they share its seed.",
         group="Server",
         metavar="N",
         least=1,
     )
     max_tokens_field: str = described(
         LIMIT_FIELDS[0],
-        "How the server calls the limit of a reply.",
+        "The server's name for the limit of a reply.",
         group="Server",
         metavar="NAME",
         choices=LIMIT_FIELDS,
     )
     price_in: float = described(
-        0.0, "Price of a million tokens read.", group="Server", metavar="X", least=0.0
+        0.0, "Price per million prompt tokens.", group="Server", metavar="X", least=0.0
     )
     price_out: float = described(
-        0.0, "Price of a million tokens written.", group="Server", metavar="X", least=0.0
+        0.0, "Price per million reply tokens.", group="Server", metavar="X", least=0.0
     )
     budget: float | None = described(
-        None, "Stop before more than this is spent.", group="Server", metavar="X", above=0.0
+        None, "Stop before spending more than this.", group="Server", metavar="X", above=0.0
     )
 
     def __post_init__(self) -> None:

@@ -58,7 +58,9 @@ class Sampling:
         if not 0.0 < self.top_p <= 1.0:
             raise ConfigurationError(f"top-p {self.top_p} is not in (0, 1]")
         if self.max_tokens < 1:
-            raise ConfigurationError(f"a reply of at most {self.max_tokens} tokens says nothing")
+            raise ConfigurationError(
+                f"a reply of at most {self.max_tokens} tokens is too short; ask for at least 1"
+            )
 
 
 class Subject(NamedTuple):

@@ -188,7 +188,7 @@ def read_completion(text: str, indices: Sequence[int], answers: Sequence[str]) -
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MalformedError(f"the server's reply is no JSON ({error})") from error
+        raise MalformedError(f"the server's reply is not JSON ({error})") from error
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices:
         raise MalformedError("the server's reply has no choices")
@@ -262,7 +262,7 @@ def _entry(entry: object) -> tuple[str, float]:
     token = entry.get("token") if isinstance(entry, dict) else None
     value = entry.get("logprob") if isinstance(entry, dict) else None
     if not isinstance(token, str) or isinstance(value, bool) or not isinstance(value, int | float):
-        raise MalformedError("a log-probability in the server's reply is none")
+        raise MalformedError("a log-probability in the server's reply is missing")
     if math.isnan(value) or value > 1e-3:
         raise MalformedError(f"a log-probability in the server's reply is {value}")
     return token, min(float(value), 0.0)
@@ -459,8 +459,8 @@ class Server:
         if status in _MOVED:
             place = self._clean(error.response.headers.get("location", "nowhere"))
             return _RefusedError(
-                f"{self._url}: redirects to {place}, where no prompt is sent; if you trust that "
-                "server, give its address as --base-url",
+                f"{self._url}: redirects to {place}, and no prompt was sent there; if you trust "
+                "that server, give its address as --base-url",
                 again=False,
                 fatal=True,
                 free=True,
@@ -579,7 +579,7 @@ def _address(url: str | None) -> str:
         parts = urlsplit(usual if url is None else url)
         port = parts.port
     except ValueError as error:
-        raise ConfigurationError(f"--base-url is no address: {error}") from None
+        raise ConfigurationError(f"--base-url is not an address: {error}") from None
     if port == 0 or parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError(
             "--base-url must look like http://127.0.0.1:8000/v1 or https://host/v1"

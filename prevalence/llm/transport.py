@@ -57,7 +57,7 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
         import openai
     except ImportError as error:
         raise MissingDependencyError(
-            "a server is asked through the openai client: pip install 'prevalence[judges]'"
+            "calling a server needs the openai client: pip install 'prevalence[judges]'"
         ) from error
 
     class Guarded(openai.DefaultHttpxClient):

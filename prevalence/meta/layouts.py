@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
 from prevalence.meta.table import SummaryRatings
-from prevalence.readers.fields import ID_KEYS, FieldError, describe, read_id
+from prevalence.readers.fields import ID_KEYS, FieldError, describe, escaped, read_id
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.readers.streams import EmptyInputError
 from prevalence.readers.summeval_op import DIMENSIONS, snake
@@ -34,11 +34,13 @@ __all__ = [
     "read_generations",
     "read_replies",
     "record_entries",
+    "unread_results",
 ]
 
 
 _FOLDER = re.compile(r"eval_(?P<system>.+)_generations$")
 _OLD = "_old"
+_SHOWN_RESULTS = 5
 """Ends the name of a file whose replies its authors replaced by another one's."""
 
 Repeated = Literal["first", "last"]
@@ -76,6 +78,23 @@ def find_generations(folder: Path) -> list[Generations]:
             evaluator = path.parent.parent.name
             found.append(Generations(path, evaluator, match["system"], dimension, method))
     return found
+
+
+def unread_results(folder: Path) -> str:
+    """Which files of head-to-head results (``*.result``), in no layout known here, are in a folder.
+
+    Returns:
+        How many there are, with the names of the first, or "" where there are none.
+    """
+    found = [str(path.relative_to(folder)) for path in sorted(folder.rglob("*.result"))]
+    if not found:
+        return ""
+    more = ", ..." if len(found) > _SHOWN_RESULTS else ""
+    named = escaped(", ".join(found[:_SHOWN_RESULTS]))
+    return (
+        f"{len(found)} *.result files are not read ({named}{more}): the layout of head-to-head "
+        "results is not known; write their verdicts as rows for prevalence meta preferences --duels"
+    )
 
 
 def read_generations(
@@ -203,7 +222,7 @@ def record_entries(record: object, context: Context) -> list[SummaryRatings]:
         FieldError: a value is no number, or of the wrong shape.
     """
     if not isinstance(record, dict):
-        raise FieldError("", f"is {describe(record)}", "give one JSON object a line")
+        raise FieldError("", f"is {describe(record)}", "give one JSON object per line")
     if "verdict_ab" in record:
         raise FieldError("", "is a head-to-head row", "give it to `prevalence meta preferences`")
     found, _ = read_id(record)
@@ -284,7 +303,7 @@ def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
         return {}
     chosen = raters or ("expert" if "expert" in groups else next(iter(groups)))
     if chosen not in groups:
-        raise FieldError(chosen, "is no group of raters", f"choose one of {', '.join(groups)}")
+        raise FieldError(chosen, "is not a group of raters", f"choose one of {', '.join(groups)}")
     human: Ratings = {}
     for number, ratings in enumerate(groups[chosen], start=1):
         for dimension, value in ratings.items():
@@ -461,6 +480,6 @@ def _number(value: object, where: str) -> float | None:
         else:
             if math.isfinite(number) and abs(number) > _LARGEST:
                 fix = f"give a number of at most {_LARGEST:.0e}"
-                raise FieldError(where, f"is {number:g}, which is no score", fix)
+                raise FieldError(where, f"is {number:g}, too large for a score", fix)
             return number if math.isfinite(number) else None
     raise FieldError(where, f"is {describe(value)}", "give a number, or null where there is none")

@@ -119,7 +119,7 @@ def neighbour_pairs(quality: ArrayLike) -> Ints:
     """
     values = np.asarray(quality, dtype=np.float64)
     if values.ndim != 1:
-        raise InputError(f"quality has {values.ndim} axes: give one value a system")
+        raise InputError(f"quality has {values.ndim} axes: give one value per system")
     order = np.argsort(-values, kind="stable")
     order = order[~np.isnan(values[order])]
     return np.stack([order[:-1], order[1:]], axis=1).astype(np.int64)

@@ -16,6 +16,7 @@ from prevalence.meta.layouts import (
     find_generations,
     read_generations,
     record_entries,
+    unread_results,
 )
 from prevalence.meta.table import RatingTable, SummaryRatings, TableBuilder
 from prevalence.readers.fields import FieldError, Position, describe
@@ -31,10 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["TableReading", "read_records", "read_table", "read_tables", "split_label"]
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".json.gz")
-_RESULT = (
-    "a result of head-to-head runs has no layout known here; write its verdicts as rows for "
-    "`prevalence meta preferences --duels`"
-)
 _TOKEN = re.compile(r"[^\W_]+")
 
 
@@ -125,8 +122,8 @@ def read_tables(
     """Likewise, and say what was passed over; see :func:`read_table`."""
     chosen = [paths] if isinstance(paths, str | Path) else list(paths)
     collector = _Collector(raters, by_position, keep_unread, repeated)
-    files, replies, results = _gather(chosen)
-    collector.skipped += results
+    files, replies, unread = _gather(chosen)
+    collector.skipped += unread
     systems = {file.system for file in replies}
     for label, path, in_folder in files:
         _add_file(collector, label, path, in_folder=in_folder, systems=systems)
@@ -146,10 +143,10 @@ _Input = tuple[str | None, Path, bool]
 
 
 def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[Generations], list[str]]:
-    """Files, files of replies, and why other files of a release are not read."""
+    """Files, files of replies, and which files of folders are not read."""
     files: list[_Input] = []
     replies: list[Generations] = []
-    results: list[str] = []
+    unread: list[str] = []
     for entry in chosen:
         label, path = split_label(entry)
         if not path.is_dir():
@@ -160,10 +157,12 @@ def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[Generation
         below = [item for item in path.rglob("*") if item.name.endswith(_SUFFIXES)]
         below.sort(key=_by_number)
         files += [(label, item, True) for item in below]
-        results += [f"{display(item)}: {_RESULT}" for item in sorted(path.rglob("*.result"))]
+        results = unread_results(path)
+        unread += [f"{display(path)}: {results}"] if results else []
         if not found and not below:
-            raise InputError(f"{display(path)}: holds no JSON files and no judges' replies")
-    return files, replies, results
+            also = f"; {results}" if results else ""
+            raise InputError(f"{display(path)}: holds no JSON files and no judges' replies{also}")
+    return files, replies, unread
 
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
@@ -237,7 +236,7 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
         if not isinstance(record, dict):
             fault = record
             if not isinstance(fault, FieldError):
-                fault = FieldError("", f"is {describe(record)}", "give one JSON object a line")
+                fault = FieldError("", f"is {describe(record)}", "give one JSON object per line")
             raise InputError(fault.at(position).error)
         yield record
 

@@ -234,8 +234,8 @@ class TableBuilder:
                 if value is not None and cells.setdefault((item, system, *place), value) != value:
                     raise InputError(
                         f"{source}: {kind} {name!r} of {entry.item!r} by {entry.system!r} is "
-                        f"{value}, but {cells[item, system, *place]} was read before; give one of "
-                        "the two sources, or name a file's metrics apart by LABEL=FILE"
+                        f"{value}, but {cells[item, system, *place]} was read before; give only "
+                        "one of the two, or tell a file's metrics apart with LABEL=FILE"
                     )
 
     def _check_text(self, entry: SummaryRatings, place: tuple[int, int], source: str) -> None:
@@ -244,8 +244,8 @@ class TableBuilder:
         text, before = self._texts.setdefault(place, (entry.text, source))
         if text.split() != entry.text.split():
             raise InputError(
-                f"{source}: the summary of {entry.item!r} by {entry.system!r} is another one than "
-                f"in {before}; name the file whose summaries are meant"
+                f"{source}: the summary of {entry.item!r} by {entry.system!r} differs from the "
+                f"one in {before}; give only the file whose summaries are meant"
             )
 
     def _values(self, entry: SummaryRatings) -> Iterator[tuple[str, str, _Places]]:

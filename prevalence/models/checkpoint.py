@@ -121,8 +121,8 @@ def trained_length(config: Any, key: str, limit: int, model: str) -> int:
     trained = getattr(config, key, limit)
     if type(trained) is not int or trained < _LEAST_LENGTH:
         raise ModelError(
-            f"{model}: {key} {trained!r} in its config is no number of tokens from "
-            f"{_LEAST_LENGTH} on"
+            f"{model}: {key} {trained!r} in its config must be a number of tokens of at least "
+            f"{_LEAST_LENGTH}"
         )
     return min(limit, trained)
 
@@ -430,8 +430,8 @@ def _refuse_made_up(names: Mapping[str, str], folder: Path, model: str) -> None:
     """Without its files, transformers makes a tokenizer of special tokens: all texts are alike."""
     if names and not any((folder / name).is_file() for name in names.values()):
         raise ModelError(
-            f"{model}: no tokenizer files in it ({', '.join(sorted(set(names.values())))}); copy "
-            "them from where the model comes from"
+            f"{model}: no tokenizer files in it ({', '.join(sorted(set(names.values())))}); "
+            "copy them from the source of the model"
         )
 
 

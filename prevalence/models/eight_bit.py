@@ -51,13 +51,13 @@ def _folded(weight: Tensor) -> tuple[Tensor, Tensor]:
 
     blocks = _blocks(weight)
     widest = blocks.abs().amax(dim=2) / _STEPS
-    best, steps, scales = None, blocks, widest
+    best, steps, scales = torch.full_like(widest, torch.inf), blocks, widest
     for share in _SHARES:
         scale = (widest * share).half().float().clamp(min=torch.finfo(torch.float16).tiny)
         tried = (blocks / scale[..., None]).round().clamp(-_STEPS, _STEPS)
         moved = (tried * scale[..., None] - blocks).square().sum(dim=2)
-        better = moved < best if best is not None else torch.ones_like(moved, dtype=torch.bool)
-        best = moved if best is None else torch.where(better, moved, best)
+        better = moved < best
+        best = torch.where(better, moved, best)
         steps = torch.where(better[..., None], tried, steps)
         scales = torch.where(better, scale, scales)
     return steps.to(torch.int8).view(weight.shape).contiguous(), scales.half().contiguous()

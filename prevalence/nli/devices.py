@@ -50,7 +50,7 @@ def device_names(asked: str) -> list[str]:
     numbered = all(name.startswith("cuda:") and name[5:].isdecimal() for name in names)
     if not numbered or len(set(names)) < len(names):
         raise ConfigurationError(
-            f"device {asked!r}: several devices are CUDA devices, each named once, as in "
+            f"device {asked!r}: several devices must be CUDA devices, each named once, as in "
             "cuda:0,cuda:1; or all"
         )
     return names

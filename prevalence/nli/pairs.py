@@ -304,8 +304,8 @@ def checked_scorer(scorer: object) -> PairScorer:
         case PairScorer(traits=ScorerTraits(), counts=ScorerCounts()):
             return scorer
     raise ConfigurationError(
-        f"{type(scorer).__name__} is no scorer: derive it from prevalence.nli.pairs.PairScorer and "
-        "give PairScorer.__init__ its ScorerTraits"
+        f"{type(scorer).__name__} is not a scorer: derive it from "
+        "prevalence.nli.pairs.PairScorer and give PairScorer.__init__ its ScorerTraits"
     )
 
 
@@ -333,7 +333,7 @@ def score_pairs(
     """
     if len(premises) != len(hypotheses):
         raise InputError(
-            f"{len(premises)} premises and {len(hypotheses)} hypotheses: give one of each a pair"
+            f"{len(premises)} premises and {len(hypotheses)} hypotheses: give one of each per pair"
         )
     texts, plan = TextTable(), PairPlan()
     asked = np.asarray([bool(text.strip()) for text in premises], np.bool_)

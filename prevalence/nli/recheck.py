@@ -98,9 +98,8 @@ class RecheckedScorer(PairScorer):
         if moved > reach and not self._told:
             self._told = True
             warnings.warn(
-                f"rounding moved the log-odds of a pair by {moved:.2f}, and {reach:g} is "
-                "what is allowed for: other decisions may differ from float32's; use --dtype "
-                "float32",
+                f"rounding moved the log-odds of a pair by {moved:.2f}, and {reach:g} was "
+                "allowed for: other decisions may differ from float32's; use --dtype float32",
                 RuntimeWarning,
                 stacklevel=3,
             )

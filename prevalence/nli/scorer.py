@@ -148,6 +148,7 @@ class NLIScorer(PairScorer):
 
     @batch_tokens.setter
     def batch_tokens(self, most: int) -> None:
+        """Set the most tokens in a batch, from now on."""
         self._runner.budget = most
 
     def score(
@@ -231,7 +232,7 @@ class NLIScorer(PairScorer):
             raise
         except Exception as error:
             raise ModelError(
-                f"{self.checkpoint.name}: it does not answer pairs of texts: {first_line(error)}"
+                f"{self.checkpoint.name}: it cannot score pairs of texts: {first_line(error)}"
                 + self.reader.advice
             ) from error
         if both is None or alone is None:

@@ -182,7 +182,7 @@ def _parsed(content: bytes, file: Path) -> _Golden:
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ModelError(
             f"{file}: holds no golden pairs ({type(error).__name__}); reinstall prevalence, or "
-            "write it anew: python -m prevalence.nli.self_test FOLDER"
+            "write it again: python -m prevalence.nli.self_test FOLDER"
         ) from error
 
 

@@ -202,7 +202,7 @@ def _scrubbed(value: Any, place: str, depth: int) -> Any:
     if isinstance(value, int):
         raise FieldError(where, "has too many digits", "write it as a string")
     if isinstance(value, Repeated):
-        raise FieldError(where, "stands twice in one object", "keep one of the two")
+        raise FieldError(where, "appears twice in one object", "keep one of the two")
     if not isinstance(value, float):
         raise FieldError(where, f"is a {type(value).__name__}", "give a JSON value")
     if not math.isfinite(value):

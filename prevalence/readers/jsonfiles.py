@@ -117,7 +117,7 @@ def decode_line(text: str) -> Any:
         value = _LINE_DECODER.decode(text)
     except json.JSONDecodeError as error:
         problem = f"not valid JSON at column {error.pos + 1} ({error.msg})"
-        raise FieldError("", problem, "write one JSON object a line") from None
+        raise FieldError("", problem, "write one JSON object per line") from None
     except RecursionError:
         raise FieldError("", "is nested too deep", "flatten the record") from None
     except ValueError:
@@ -416,7 +416,7 @@ def record_items(
     extra: dict[str, Any] = {}
     try:
         if not isinstance(record, dict):
-            raise FieldError("", f"is {describe(record)}", "give one JSON object a product")
+            raise FieldError("", f"is {describe(record)}", "give one JSON object per product")
         chosen = layout or _layout_of(record)
         extra = leftover(record, chosen.known)
         found, key = read_id(record)

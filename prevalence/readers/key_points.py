@@ -127,7 +127,7 @@ def _json_rows(source: Source) -> Iterator[NamedRow]:
             raise InputError(value.at(position).error)
         for place, record in _flat(value):
             if not isinstance(record, dict):
-                fault = FieldError("", f"is {describe(record)}", "give an object a pair")
+                fault = FieldError("", f"is {describe(record)}", "give one object per pair")
                 raise InputError(fault.at(position).error)
             cells = {_normal(name): cell for name, cell in record.items()}
             yield NamedRow(position.source + place, cells)
@@ -159,7 +159,7 @@ def _table_rows(source: Source) -> Iterator[NamedRow]:
     names = [_normal(cell) for cell in header_of(rows, source.path)]
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
-        raise InputError(f"{source.path}:1: columns stand twice: {', '.join(repeated)}")
+        raise InputError(f"{source.path}:1: columns appear twice: {', '.join(repeated)}")
     for row in rows:
         where = f"{source.path}:{row.line}"
         if row.fault is not None:
@@ -174,17 +174,23 @@ def _normal(name: str) -> str:
     return escaped(name).strip().casefold().replace(" ", "_").replace("-", "_")
 
 
+def _column(row: NamedRow, names: Sequence[str]) -> str:
+    """The first of some columns that is there; one must be."""
+    name = row.first(names)
+    if name is None:
+        raise InputError(
+            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
+        )
+    return name
+
+
 def text_in(row: NamedRow, names: Sequence[str]) -> str:
     """The text of a column that must hold one.
 
     Raises:
         InputError: there is no such column, or no text in it.
     """
-    name = row.first(names)
-    if name is None:
-        raise InputError(
-            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
-        )
+    name = _column(row, names)
     value = row.cells[name]
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{row.where}: {name} must be a text, not {describe(value)}")
@@ -197,11 +203,7 @@ def label_of(row: NamedRow, names: Sequence[str], spellings: Mapping[str, bool])
     Raises:
         InputError: there is no such column, or its value is no label.
     """
-    name = row.first(names)
-    if name is None:
-        raise InputError(
-            f"{row.where}: needs a column {' or '.join(names)}; there are: {', '.join(row.cells)}"
-        )
+    name = _column(row, names)
     value = row.cells[name]
     spelled = "" if value is None else str(value).strip().casefold().removesuffix(".0")
     if spelled in spellings:
@@ -292,7 +294,7 @@ class _Comments:
         count = self.seen[*topic, stated, *pair]
         if stated and count > 1:
             raise InputError(
-                f"{row.where}: comment {stated!r} and key point {pair[1]!r} stand twice; keep one"
+                f"{row.where}: comment {stated!r} and key point {pair[1]!r} appear twice; keep one"
             )
         return f"{stated or count}#{pair[0]}"
 
@@ -329,7 +331,7 @@ def _joined(rows: Sequence[NamedRow], path: Path) -> Iterator[KeyPointPair]:
     for row in rows:
         pair = row.text(_COMMENT_IDS), row.text(_KEY_POINT_IDS)
         if pair in labels:
-            raise InputError(f"{row.where}: {pair[0]!r} and {pair[1]!r} stand twice; keep one")
+            raise InputError(f"{row.where}: {pair[0]!r} and {pair[1]!r} appear twice; keep one")
         labels[pair] = label_of(row, _LABELS, _MATCH)
     key_points: dict[tuple[str, str], list[NamedRow]] = defaultdict(list)
     for row in named_rows(_beside(path, _KEY_POINTS_FILE)):
@@ -343,8 +345,8 @@ def _joined(rows: Sequence[NamedRow], path: Path) -> Iterator[KeyPointPair]:
     if labels:
         argument, key_point = next(iter(labels))
         raise InputError(
-            f"{path}: {argument!r} and {key_point!r} are no argument and key point of one topic "
-            "and stance in the files beside it"
+            f"{path}: {argument!r} and {key_point!r} are not an argument and a key point of one "
+            "topic and stance in the files beside it"
         )
 
 
@@ -353,7 +355,7 @@ def _beside(path: Path, name: str) -> Path:
     if beside == path or not beside.exists():
         wanted = path.name.replace(_LABELS_FILE, name) if beside != path else f"{name}_*.csv"
         raise InputError(
-            f"{path}: names texts by their ids; put {wanted} with the texts beside it "
+            f"{path}: names texts by their ids; put {wanted}, which has the texts, beside it "
             "(labels_dev.csv, arguments_dev.csv, key_points_dev.csv)"
         )
     return beside

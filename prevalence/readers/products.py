@@ -214,7 +214,7 @@ def read_products(
         raise InputError(f"unknown input format {format!r}; choose from: {', '.join(FORMATS)}")
     if format == "authors":
         raise InputError(
-            f"{path}: a file with one summary a line needs a second file with the reviews; "
+            f"{path}: a file with one summary per line needs a second file with the reviews; "
             "name it with --reviews (in Python: read_authors)"
         )
     check_readable(path)

@@ -151,8 +151,8 @@ def _chosen(items: Iterator[Item], product: str | None, path: str) -> tuple[Revi
         ids[item.id] = None
         if first is not None and first.id == item.id:
             raise InputError(
-                f"{first.source} and {item.source} are both of the product {escaped(item.id)!r}; "
-                "put its reviews into one record"
+                f"{first.source} and {item.source} both belong to the product "
+                f"{escaped(item.id)!r}; put its reviews into one record"
             )
         first = first or item
     if first is None or (len(ids) > 1 and product is None):

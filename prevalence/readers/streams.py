@@ -124,8 +124,8 @@ class _Unpacked(io.RawIOBase):
         self._given += len(data)
         if self._given > max(_FREE_BYTES, _MOST_RATIO * self._raw.taken):
             raise InputError(
-                f"{self._path}: unpacks to more than {_MOST_RATIO} times its size, as files do "
-                "that are made to fill a memory; if you trust it, unpack it first"
+                f"{self._path}: unpacks to more than {_MOST_RATIO} times its size, like a "
+                "decompression bomb; if you trust it, unpack it first"
             )
         return len(data)
 

@@ -111,7 +111,7 @@ def _detailed(
 
 def _fitting(value: object, key: str, count: int) -> list[Any]:
     if not isinstance(value, list):
-        raise FieldError(key, f"is {describe(value)}", "give a list, one entry a summary")
+        raise FieldError(key, f"is {describe(value)}", "give a list, one entry per summary")
     if len(value) != count:
         problem = f"rates {len(value)} summaries where there are {count}"
         raise FieldError(key, problem, "give one list of ratings for each summary")

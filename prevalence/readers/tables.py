@@ -139,7 +139,7 @@ def _refuse_repeated(names: Sequence[str], path: str) -> None:
     repeated = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if repeated:
         listed = ", ".join(escaped(name) for name in repeated)
-        raise InputError(f"{path}:1: columns stand twice: {listed}; rename one of each")
+        raise InputError(f"{path}:1: columns appear twice: {listed}; rename one of each")
 
 
 def _summary_columns(header: Sequence[str]) -> Iterable[tuple[str, int]]:

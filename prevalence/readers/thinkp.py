@@ -71,7 +71,7 @@ def thinkp_table(rows: Sequence[NamedRow]) -> KeyPointTable:
         topic = row.text(GROUPS), row.text(STANCES)
         key = (*topic, premise, hypothesis)
         if key in pairs:
-            raise InputError(f"{row.where}: {premise!r} and {hypothesis!r} stand twice; keep one")
+            raise InputError(f"{row.where}: {premise!r} and {hypothesis!r} appear twice; keep one")
         label = label_of(row, _RELATIONS, _SPELLINGS)
         pairs[key] = KeyPointPair(premise, hypothesis, label, *topic, premise, own)
     return KeyPointTable(tuple(pairs.values()), "sentence")

@@ -236,8 +236,8 @@ class Contents:
             self.extracts += found
         else:
             raise InputError(
-                "no row of prevalence score, judge or baselines, nor a result of calibrate "
-                "or meta correlate"
+                "neither a row of prevalence score, judge or baselines nor a result of "
+                "calibrate or meta correlate"
             )
 
     def attach(self, products: Iterable[Product]) -> None:
@@ -477,7 +477,7 @@ def _parsed(text: str) -> Any:
 
 def _object(row: Any, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise InputError(f"{where}: no JSON object; give rows that a prevalence command wrote")
+        raise InputError(f"{where}: not a JSON object; give rows that a prevalence command wrote")
     return row
 
 

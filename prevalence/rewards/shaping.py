@@ -55,13 +55,14 @@ class Shaping:
     def __post_init__(self) -> None:
         if self.soft and self.ceiling:
             raise ConfigurationError(
-                "a ceiling is of decisions, so soft prevalence has none: choose one of the two"
+                "soft prevalence has no ceiling, which counts decisions: choose one of the two"
             )
         if self.sentences is not None and not (
             isinstance(self.sentences, int) and self.sentences >= 1
         ):
             raise ConfigurationError(
-                f"the sentences to reach must be a whole number from 1 on, not {self.sentences!r}"
+                "the sentences to reach must be a whole number of at least 1, not "
+                f"{self.sentences!r}"
             )
         for name in ("coverage", "heard"):
             if not 0.0 <= getattr(self, name) <= 1.0:

@@ -79,8 +79,8 @@ class AlignScore(FactChecker):
         )  # fmt: skip
         if self._head == "reg" and opened.dtype != "float32":
             raise ConfigurationError(
-                "alignscore with head=reg needs --dtype float32: its output is no probability, and "
-                "decisions that half precision turns cannot be counted"
+                "alignscore with head=reg needs --dtype float32: its output is not a "
+                "probability, and the decisions that half precision changes cannot be counted"
             )
         rule = Rule(f"alignscore-{self._head}", f"chunk{_CHUNK_WORDS}", opened.limit,
                     named["claims"] == "sentence")  # fmt: skip

@@ -426,6 +426,6 @@ class CalibratedScorer(PairScorer):
         if isinstance(self._map, LogitMap):
             return doubt * self._map.scale
         raise ConfigurationError(
-            "an isotonic map needs --dtype float32: near its steps, decisions that half precision "
-            "may turn cannot be counted"
+            "an isotonic map needs --dtype float32: near its steps, the decisions that half "
+            "precision may change cannot be counted"
         )

@@ -226,13 +226,13 @@ class ConvScorer(UnitScorer):
             )
         if any(inner.traits.doubt for inner in inners):
             raise ConfigurationError(
-                "summac-conv needs --dtype float32: half precision may move a unit into the next "
-                "bin, and decisions that this turns cannot be counted"
+                "summac-conv needs --dtype float32: half precision may move a unit into the "
+                "next bin, and the decisions that this changes cannot be counted"
             )
         self.head = head
         asked = models_of(inners)
         if head.nli not in ("", asked):
-            raise ConfigurationError(f"this head was learnt on {head.nli}, not on {asked}")
+            raise ConfigurationError(f"this head was trained on {head.nli}, not on {asked}")
         cut = Granularity.parse(settings.granularity)
         super().__init__(
             inners,

@@ -96,7 +96,7 @@ def read_histograms(
     """
     if len(premises) != len(hypotheses):
         raise InputError(
-            f"{len(premises)} premises and {len(hypotheses)} hypotheses: give one of each a pair"
+            f"{len(premises)} premises and {len(hypotheses)} hypotheses: give one of each per pair"
         )
     weights = np.zeros(settings.features * len(inners))
     blank = ConvHead(settings, weights, 0.0, np.zeros((2, 3)), np.zeros(2))
@@ -124,7 +124,9 @@ def fit_head(
         InputError: the lists are not equally long, or one label never occurs.
     """
     if len(rows) != len(labels) or len(set(labels.tolist())) != 2:
-        raise InputError("a head is learnt from pairs with labels of both kinds, one a pair")
+        raise InputError(
+            "training a head needs pairs with labels of both kinds, one label per pair"
+        )
     import torch
 
     how = training or ConvTraining()

@@ -224,8 +224,8 @@ class CosineScorer(PairScorer):
             )
         if encoder.dtype != "float32":
             raise ConfigurationError(
-                "cosine needs --dtype float32: how far half precision moves a cosine has no bound "
-                "that would tell which decisions it may turn"
+                "cosine needs --dtype float32: there is no bound on how far half precision "
+                "moves a cosine"
             )
         self._encoder = encoder
         self._cutter = UnitCutter(COSINE_MODES[mode], _whole)

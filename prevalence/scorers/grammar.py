@@ -154,7 +154,7 @@ class Name(NamedTuple):
                          for key, v in parts)  # fmt: skip
         whole = re.fullmatch(_KEY, head) and text.count('"') % 2 == 0
         if not whole or not all(value for _, value in unquoted):
-            raise ConfigurationError(f"{text!r} is no {of} name: {_HOW}")
+            raise ConfigurationError(f"{text!r} is not a {of} name: {_HOW}")
         return cls(text, head, unquoted)
 
     @property
@@ -176,7 +176,7 @@ class Name(NamedTuple):
         for setting, value in self.given(settings):
             if setting.key in found:
                 raise ConfigurationError(
-                    f"{self.text!r} is no name: {setting.key} is given twice; {_HOW}"
+                    f"{self.text!r} is not a name: {setting.key} is given twice; {_HOW}"
                 )
             if setting.choices and value not in setting.choices:
                 choices = (" or " if len(setting.choices) == 2 else ", ").join(setting.choices)

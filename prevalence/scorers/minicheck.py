@@ -127,8 +127,8 @@ class MiniCheckT5(FactChecker):
         encoded = opened.tokenizer(["0", "1"], add_special_tokens=False)["input_ids"]
         self._answers = [ids[0] for ids in encoded]
         if len(set(self._answers)) < 2:
-            raise ModelError(f"{named['model']}: its tokenizer begins 0 and 1 alike, so it is no "
-                             "MiniCheck checkpoint")  # fmt: skip
+            raise ModelError(f"{named['model']}: its tokenizer begins 0 and 1 alike, so it is "
+                             "not a MiniCheck checkpoint")  # fmt: skip
         super().__init__(
             opened, _rule("minicheck-t5", f"chunk{_CHUNK_WORDS}", opened, named), options
         )

@@ -392,8 +392,8 @@ class QuestionScorer(PairScorer):
     ) -> None:
         if any(model.dtype != "float32" for model in (writer, answerer)):
             raise ConfigurationError(
-                "qafe needs --dtype float32: half precision may choose other words, and decisions "
-                "that this turns cannot be counted"
+                "qafe needs --dtype float32: half precision may choose other words, and the "
+                "decisions that this changes cannot be counted"
             )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
         described = writer.digest + answerer.digest + f"qafe/{filtered}/1".encode()

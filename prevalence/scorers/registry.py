@@ -70,7 +70,8 @@ class ScorerOptions:
     )
     recheck: bool = described(
         default=True,
-        help="In half precision, ask again in float32 what rounding could turn [default: yes].",
+        help="In half precision, score pairs again in float32 where rounding could change the "
+        "decision [default: yes].",
         spelling="--recheck/--no-recheck",
     )
     device: str = described(
@@ -87,7 +88,7 @@ class ScorerOptions:
     )
     batch_tokens: int | None = described(
         None,
-        "Most tokens in a batch; halved by itself when memory runs out.",
+        "Maximum tokens per batch; halved automatically when memory runs out.",
         metavar="N",
         least=1,
     )
@@ -101,17 +102,17 @@ class ScorerOptions:
     windows: int | None = described(
         None,
         "Read long reviews in windows that advance by STRIDE tokens; the window of highest "
-        "entailment decides [default: the beginning is read].",
+        "entailment decides [default: read only the beginning].",
         metavar="STRIDE",
         least=1,
     )
     check_cuts: bool = described(
         default=False,
-        help="Also read in windows what was cut and decided no, and count the decisions that this "
-        "would turn; scores stay as they are (NLI models).",
+        help="Also read long reviews in windows where the part that fits was decided no, and "
+        "count the decisions that this would change; scores stay the same (NLI models).",
     )
     max_length: int | None = described(
-        None, "A limit in tokens below the model's own.", metavar="N", least=8
+        None, "Limit in tokens, if lower than the model's own.", metavar="N", least=8
     )
     labels: Sequence[str] | None = described(
         None,
@@ -149,8 +150,8 @@ class ScorerOptions:
         kind = _given(self.model, EMBEDDED).partition(":")[0]
         if self.calibration is not None or self.windows is not None or kind in FAMILIES:
             raise ConfigurationError(
-                "--check-cuts is for NLI models that read the beginning of long reviews: it goes "
-                "with no calibration, no windows and no other kind of scorer"
+                "--check-cuts is for NLI models that read only the beginning of long reviews: "
+                "leave it out, or leave out --calibration and --windows and choose an NLI model"
             )
         from prevalence.nli.cuts import CutChecker
 

@@ -175,9 +175,9 @@ class Engine:
         english = any(f"{name}@" in own.signature.get("nli", "") for name in SHIPPED)
         if english and self.options.language != "en" and not self.options.any_language:
             raise ConfigurationError(
-                f"the embedded models were made for English, and the language is "
-                f"{self.options.language}: give a model of that language (--model), or have it "
-                "scored all the same (--any-language)"
+                "the embedded models were made for English, and the language is "
+                f"{self.options.language}: give a model of that language (--model), or score it "
+                "anyway (--any-language)"
             )
         self._english = english or self.options.splitter.endswith("-en")
         if self.options.soft and not own.probability:

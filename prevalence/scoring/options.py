@@ -375,7 +375,7 @@ class Restriction:
         for place, (label, sentence) in enumerate(zip(labels, sentences, strict=True)):
             if label.get("text", sentence.text) != sentence.text:
                 raise InputError(
-                    f'"{STATEMENTS}"[{place}] is about another text than sentence {place} '
+                    f'"{STATEMENTS}"[{place}] does not match sentence {place} '
                     f"({sentence.text[:_SHOWN]!r}); bring both into one order"
                 )
         fields = [
@@ -453,25 +453,25 @@ class ScoringOptions:
     )
     language: str = described(
         "en",
-        f"Of reviews and summaries, for Punkt's cutting: {', '.join(LANGUAGES)}. The embedded "
-        "model knows English alone.",
+        "Language of reviews and summaries, for Punkt to cut sentences: "
+        f"{', '.join(LANGUAGES)}. The embedded models know only English.",
         group="Scoring",
         metavar="CODE",
         choices=tuple(LANGUAGES),
     )
     any_language: bool = described(
         default=False,
-        help="Let the embedded model score another language; nothing is known of such scores.",
+        help="Let an embedded model score another language; such scores are untested.",
         group="Scoring",
     )
     soft: bool = described(
         default=False,
-        help="Also score with probabilities in place of decisions (asks every pair).",
+        help="Also score with probabilities instead of decisions (reads every pair).",
         group="Scoring",
     )
     full_matrix: bool = described(
         default=False,
-        help="Also ask the reviews about masked sentences; scores stay the same.",
+        help="Also read the reviews for masked sentences; scores stay the same.",
         group="Scoring",
     )
     max_sentences: int = described(
@@ -496,23 +496,23 @@ class ScoringOptions:
     )
     first_reviews: int | None = described(
         None,
-        "Score against only the first N reviews of a product, of those that satisfy it.",
+        "Score against only the first N reviews of a product that satisfy --reviews-where.",
         group="Scoring",
         metavar="N",
         least=1,
     )
     unit: str = described(
         UNITS[0],
-        'sentence, or claim: the single statements of each sentence, from "claims" in the record '
-        "or else cut by rule.",
+        'sentence, or claim: the single statements of each sentence, from "claims" in the '
+        "record, or otherwise cut by rule.",
         group="Scoring",
         metavar="UNIT",
         choices=UNITS,
     )
     quantities: bool = described(
         default=False,
-        help='Score "most users love it" without "most", and compare the share of supporting '
-        "reviews with it.",
+        help='Score "most users love it" without "most", and compare "most" with the '
+        "share of supporting reviews.",
         group="Scoring",
     )
     ceiling: bool = described(
@@ -523,25 +523,26 @@ class ScoringOptions:
     )
     corrected: bool = described(
         default=False,
-        help="Also correct each score for the scorer's error rates, measured on pairs that people "
-        "have judged (`prevalence models` shows them).",
+        help="Also correct each score for the scorer's error rates, measured on human-judged "
+        "pairs (`prevalence models` shows them).",
         group="Scoring",
     )
     evidence: bool = described(
         default=False,
-        help="Also store the sentence of each supporting or contradicting review that says it "
-        "(asks the sentences of these reviews), and P(contradiction) of every review.",
+        help="Also store the sentence behind each supporting or contradicting review (reads "
+        "the sentences of these reviews one by one), and P(contradiction) of every review.",
         group="Scoring",
     )
     profile: bool = described(
         default=False,
-        help="Also give what stands beside prevalence: coverage, attested and contested shares, "
-        "polarity where reviews have ratings.",
+        help="Also give the profile: coverage, attested and contested shares, and polarity "
+        "where reviews have ratings.",
         group="Profile",
     )
     coverage_statements: int = described(
         60,
-        "Statements of a product's reviews that coverage asks about; more are drawn from.",
+        "Statements of a product's reviews that coverage looks for; drawn at random where "
+        "there are more.",
         group="Profile",
         metavar="N",
         least=1,
@@ -554,8 +555,8 @@ class ScoringOptions:
     )
     others: int | None = described(
         None,
-        "Also genericness and SAP, against the summaries and reviews of up to N other products; "
-        "reads the input twice.",
+        "Also give genericness and SAP, against the summaries and reviews of up to N other "
+        "products; reads the input twice.",
         group="Profile",
         metavar="N",
         least=1,
@@ -608,8 +609,8 @@ class ScoringOptions:
         for asked, what in ((self.ceiling, "a ceiling"), (self.profile, "the profile")):
             if asked:
                 raise ConfigurationError(
-                    f"{what} needs statements that the reviews' own sentences can be, which have "
-                    "no labels: restrict statements by words of text, or leave it out"
+                    f"{what} also applies the condition to the reviews' own sentences, which have "
+                    "no labels: restrict statements by words of their text, or leave it out"
                 )
 
     def _check_unit(self) -> None:
@@ -617,11 +618,13 @@ class ScoringOptions:
             raise ConfigurationError(f"a unit is {' or '.join(UNITS)}, not {self.unit!r}")
         if self.ceiling and self.unit != UNITS[0]:
             raise ConfigurationError(
-                "a ceiling is made of whole sentences: leave it out where claims are counted"
+                "a ceiling is made of whole sentences: leave it out, or leave out the unit claim"
             )
 
     def _check_profile(self) -> None:
         for option, value in (("groups", self.groups), ("others", self.others)):
             if value is not None and not self.profile:
-                raise ConfigurationError(f"{option} is a part of the profile: ask for that too")
+                raise ConfigurationError(
+                    f"{option} is part of the profile: ask for the profile too"
+                )
         _ = self.review_groups

@@ -111,7 +111,7 @@ def preset_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     ('summac-zs:document,model=models/mine', 'malon-script+model+splitter')
     """
     if name not in PRESETS:
-        raise ConfigurationError(f"there is no preset {name!r}; there is {', '.join(PRESETS)}")
+        raise ConfigurationError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}")
     preset = PRESETS[name]
     changed = [key for key, value in preset.options.items() if given.get(key, value) != value]
     options = {**preset.options, **given, "follows": "+".join([name, *changed])}

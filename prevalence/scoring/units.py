@@ -90,7 +90,7 @@ class Units:
         if found is None:
             raise InputError(
                 f'the record gives claims for other summaries only; give "{CLAIMS}" for '
-                f"{summary.system!r} too, or none at all to have all cut by rule"
+                f"{summary.system!r} too, or leave them all out, to cut by rule"
             )
         return found
 

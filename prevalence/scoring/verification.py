@@ -67,15 +67,15 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
     """
     parts = signature_parts(signature)
     if "thr" not in parts or "split" not in parts:
-        raise InputError(f"{signature!r} is no signature of `prevalence score`")
+        raise InputError(f"{signature!r} is not a signature of `prevalence score`")
     template: str | None = parts.get("trivial", "none")
     if template == "none":
         template = None
     elif str(template).startswith("custom-"):
         template = trivial
         if trivial is None:
-            raise ConfigurationError("the rows have a product statement of their own: give it by "
-                                     "--trivial-template")  # fmt: skip
+            raise ConfigurationError("the rows have a product statement of their own: give it "
+                                     "with --trivial-template")  # fmt: skip
     return ScoringOptions(
         threshold=float(parts["thr"]),
         trivial=template,

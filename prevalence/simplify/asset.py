@@ -58,7 +58,7 @@ def read_asset(orig: str | Path) -> Corpus:
         if len(column) != len(sources):
             raise InputError(
                 f"{file}: has {len(column):,} lines and {path.name} {len(sources):,}; give one "
-                "rewriting a source"
+                "rewriting per source"
             )
     pairs = tuple(
         (source, column[place]) for place, source in enumerate(sources) for column in columns
@@ -90,5 +90,5 @@ def _lines(path: Path) -> list[str]:
     lines = [line.strip() for line in text.removesuffix("\n").split("\n")]
     for number, line in enumerate(lines, start=1):
         if not line:
-            raise InputError(f"{path}:{number}: is empty; give one sentence a line")
+            raise InputError(f"{path}:{number}: is empty; give one sentence per line")
     return lines

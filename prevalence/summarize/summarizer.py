@@ -60,8 +60,8 @@ class Summarizer:
             raise ConfigurationError("greedy counts support: give it an engine with a model")
         if engine is not None and engine.options.restriction:
             raise ConfigurationError(
-                "a summary is made of all reviews: take the conditions on statements and reviews "
-                "away, or leave out the other reviews beforehand"
+                "a summary is made of all reviews: remove the conditions on statements and "
+                "reviews, or filter the reviews first"
             )
         self.options = options
         self._engine = engine

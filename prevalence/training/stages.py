@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from prevalence.calibration import auc, best_threshold
-from prevalence.errors import ConfigurationError
-from prevalence.labelled import Document, JudgedPairs, read_documents
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
 from prevalence.scorers.registry import open_scorer
 from prevalence.training import state
@@ -125,6 +125,10 @@ class Workshop:
         path = self.recipe.resolve(source.path, self.data)
         if not path.is_file():
             raise ConfigurationError(f"source {source.name!r}: {path} does not exist")
+        try:
+            check_summaries([path], source.summaries)
+        except InputError as error:
+            raise ConfigurationError(f"source {source.name!r}: summaries: {error}") from None
         return path
 
     def _beside(self, path: str) -> Path | None:

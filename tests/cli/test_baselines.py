@@ -117,8 +117,8 @@ def test_another_reference_is_other_input(run, write, products, tmp_path):
     [
         (["IN"], "no --metrics"),
         (["-m", "rouge-1"], "no INPUT"),
-        (["IN", "-m", "rouge-9"], "no baseline metric is called 'rouge-9'"),
-        (["IN", "-m", "rouge-1", "--systems", "nobody"], "--systems: no summary by nobody; there"),
+        (["IN", "-m", "rouge-9"], "unknown baseline metric 'rouge-9'"),
+        (["IN", "-m", "rouge-1", "--systems", "nobody"], "--systems: no summary by nobody; choose"),
         (["IN", "-m", "rouge-1", "--references", "good,half"], "no summary is left to score"),
         (["IN", "-m", "rouge-1", "--leave-one-out"], "goes with --references"),
         (["IN", "-m", "rouge-1", "--overwrite"], "--overwrite goes with --output"),
@@ -126,12 +126,12 @@ def test_another_reference_is_other_input(run, write, products, tmp_path):
         (["IN", "-m", "rouge-1", "--output", "no/such/folder.jsonl"], "no folder"),
         (["IN", "-m", "rouge-1", "--json"], "--json goes with --list"),
         (["IN", "-m", "rouge-1", "--format", "json"], "--format json goes with --list"),
-        (["--list", "--format", "jsonl"], "--list is --format table or json"),
+        (["--list", "--format", "jsonl"], "--list goes with --format table or json"),
         (["IN", "--list"], "give no INPUT and no --metrics"),
         (["--list", "-m", "rouge-1"], "give no INPUT and no --metrics"),
-        (["IN", "-m", "rouge-1", "--device", "zz"], "--device does nothing: none of --metrics"),
-        (["IN", "-m", "rouge-1", "--dtype", "float16"], "--dtype does nothing"),
-        (["IN", "-m", "rouge-1", "--batch-tokens", "9"], "--batch-tokens does nothing"),
+        (["IN", "-m", "rouge-1", "--device", "zz"], "--device has no effect: none of --metrics"),
+        (["IN", "-m", "rouge-1", "--dtype", "float16"], "--dtype has no effect"),
+        (["IN", "-m", "rouge-1", "--batch-tokens", "9"], "--batch-tokens has no effect"),
         (["IN", "-m", "summac-zs", "--device", "zz"], "device 'zz' is not usable here"),
         (["IN", "-m", "summac-zs:model=./no"], "./no: no such folder"),
         (["-", "-", "-m", "rouge-1"], "can be read once"),
@@ -184,14 +184,14 @@ def test_a_system_that_is_not_there_beside_one_that_is(run, write, products, tmp
                  "--output", output)  # fmt: skip
     assert result.exit_code == 1
     assert "good" in result.stdout
-    assert "--systems: no summary by nobody; there is good, half" in result.stderr
+    assert "--systems: no summary by nobody; choose from good, half" in result.stderr
     assert len(output.read_text(encoding="utf-8").splitlines()) == 1
 
 
 def test_references_by_nobody_are_refused(run, write, products):
     result = run("baselines", write(products[0]), "-m", "rouge-1", "--references", "no", "-q")
     assert result.exit_code == 2
-    assert "error: --references: no summary by no; there is good, half" in result.stderr
+    assert "error: --references: no summary by no; choose from good, half" in result.stderr
     # Until the input has been read, a record may only lack that system.
     assert result.stderr.count("rouge-1 has no reference") == 2
 

@@ -54,7 +54,7 @@ def test_a_head_is_learnt_and_written(
              "--aggregate", "all", "--no-cache", "--device", "cpu")  # fmt: skip
     result = run(*words)
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.endswith(f"learnt from 8 pairs; --model summac-conv:{output}\n")
+    assert result.stdout.endswith(f"trained on 8 pairs; --model summac-conv:{output}\n")
     head = read_head(output)
     assert (head.nli, head.models, head.settings.bins) == ("fake@1", 1, "even4")
     assert [name for name, _ in opened] == ["embedded"]
@@ -65,7 +65,8 @@ def test_a_head_is_learnt_and_written(
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["--bins", "odd"], "unknown bins 'odd'"), (["--output", "head.bin"], "is no .safetensors"),
+    (["--bins", "odd"], "unknown bins 'odd'"),
+    (["--output", "head.bin"], "must end in .safetensors"),
     (["--granularity", "word"], "unknown granularity"), (["--steps", "0"], "0 is not in the range"),
 ])  # fmt: skip
 def test_wrong_options_are_one_line(

@@ -34,7 +34,7 @@ def test_a_system_of_another_input_is_known(run, write, unlabelled, tmp_path):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("zz", "no unlabelled product has a summary by zz; there is bad, good"),
+        ("zz", "no unlabelled product has a summary by zz; choose from bad, good"),
         ("good,zz", "no unlabelled product has a summary by zz"),
         (",", "--summaries names no summary"),
     ],
@@ -54,4 +54,4 @@ def test_labelled_pairs_have_no_summaries(run, write, tmp_path):
     words = ("--output", tmp_path / "taught.jsonl", "--summaries", "good")
     result = run("distill", pairs, *TEACHER, *words)
     assert result.exit_code == 2
-    assert "has a summary by good; there is none" in result.stderr
+    assert "has a summary by good; there are no summaries" in result.stderr

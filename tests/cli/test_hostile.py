@@ -34,7 +34,11 @@ def place(tmp_path: Path) -> Path:
     [
         (f"{SCORE} >&-", 2, "standard output is closed; send it to a file, or to /dev/null"),
         (f"{SCORE} > /dev/full", 2, f"standard output: {FULL}"),
-        (f"{SCORE} -q -o /dev/full --format jsonl", 1, f"/dev/full: {FULL}; lines written"),
+        (
+            f"{SCORE} -q -o /dev/full --format jsonl",
+            1,
+            f"/dev/full: {FULL}; the lines already written",
+        ),
         (f"{SCORE} -q -o loop.json", 2, "loop.json cannot be written"),
         (f"{SCORE} --limit 99999999999999999999", 2, "is beyond 64 bits"),
         (f"{SCORE.removesuffix(' --no-cache')} --cache '~nosuchuser/x'", 2, "no known user"),

@@ -70,7 +70,7 @@ def test_nothing_to_judge_is_an_error(judge, tmp_path, words):
     found = judge("judge", "SUMMARIES", "-m", "rts", "-d", "fluency", "--systems", "nosuch",
                   "--backend", "replay:REPLIES", *words)  # fmt: skip
     assert found.exit_code == 2
-    assert "--systems: no summary by nosuch; there is balanced, " in found.stderr
+    assert "--systems: no summary by nosuch; choose from balanced, " in found.stderr
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text('{"a": "balanced", "b": "nosuch"}\n')
     duel = ("judge", "SUMMARIES", "-m", "h2h", "-d", "fluency", "--backend", "replay:REPLIES")
@@ -138,7 +138,7 @@ def test_what_a_backend_does_not_read_is_refused(judge, backend, given):
     assert found.exit_code == 2
     kind = backend.partition(":")[0]
     option = "--reuse" if given[0] == "--no-reuse" else given[0]
-    assert f"{option} does nothing with --backend {kind}" in found.stderr
+    assert f"{option} has no effect with --backend {kind}" in found.stderr
     assert len(found.stderr.splitlines()) == 1
 
 
@@ -220,7 +220,7 @@ def test_released_replies_give_the_released_scores(judge, shared_data, tmp_path)
         (["judge"], "no INPUT"),
         (["judge", "SUMMARIES"], "no --method"),
         (["judge", "SUMMARIES", "-m", "rts"], "no --backend"),
-        (["judge", "SUMMARIES", "-m", "none", "--backend", "replay:REPLIES"], "no judging method"),
+        (["judge", "SUMMARIES", "-m", "none", "--backend", "replay:x"], "unknown judging method"),
         (["judge", "SUMMARIES", "-m", "rts", "--backend", "magic:x"], "is none of"),
         (["judge", "SUMMARIES", "-m", "rts", "--backend", "replay:/none"], "no such recording"),
         (["judge", "SUMMARIES", "-m", "rts", "--pairs", "all", "--backend", "replay:REPLIES"],

@@ -78,7 +78,7 @@ def test_pairs_of_key_points_have_no_best_one(run: Run, write: Write) -> None:
         ((*ROUGE, "--threshold", "y=.5"), "--threshold: 'y' is none of rouge1-precision"),
         ((*ROUGE, "--threshold", "nan"), "--threshold takes a number or NAME=NUMBER, not 'nan'"),
         ((*ROUGE, "--threshold", "much"), "--threshold takes a number or NAME=NUMBER"),
-        ((*ROUGE, "--output", "o.xyz"), "no format goes by the suffix .xyz"),
+        ((*ROUGE, "--output", "o.xyz"), "cannot tell the format from the suffix .xyz"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

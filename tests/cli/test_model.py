@@ -89,7 +89,7 @@ def test_a_threshold_that_is_not_calibrated_is_announced(scored: Any) -> None:
 
 
 def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> None:
-    note = "had a text cut at the model's limit"
+    note = "were cut at the model's limit"
     assert note in scored()[1]
     assert note not in scored("--windows", 8)[1]
 
@@ -100,7 +100,7 @@ def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: A
     plain, said = scored(*settings)
     checked, counted = scored(*settings, "--check-cuts")
     assert plain == checked
-    assert "pairs had a text cut" in said
+    assert "pairs were cut" in said
     assert "with 1 premises (--windows STRIDE reads premises whole; --check-cuts counts" in said
     whole = scored(*settings, "--windows", 128)[0]
     no, turned = set(), set()
@@ -111,7 +111,7 @@ def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: A
                 no.add(one["text"])
             if (one["entailment"][3] > 0.4) != (other["entailment"][3] > 0.4):
                 turned.add(one["text"])
-    line = f"{len(no)} of them, decided no, were read in windows too, which would turn"
+    line = f"{len(no)} of them, decided no, were also read in windows, which would change"
     assert f"{line} {len(turned)} decisions" in counted
 
 
@@ -119,6 +119,15 @@ def test_cuts_are_checked_where_something_is_cut(run: Run, write: Write, boots: 
     result = run("score", write(boots), "--model", "rouge1-precision", "--check-cuts")
     assert result.exit_code == 2
     assert result.stderr.startswith("error: --check-cuts is for NLI models")
+
+
+def test_checking_cuts_says_so_where_nothing_was_cut(
+    run: Run, write: Write, boots: Any, checkpoint: Path
+) -> None:
+    words = ("score", write(boots), "--model", checkpoint, "--threshold", 0.4)
+    said = "no pair was cut at the model's limit, so --check-cuts had nothing to check\n"
+    assert said in run(*words, "--check-cuts").stderr
+    assert said not in run(*words).stderr
 
 
 def test_batch_size_changes_no_answer(scored: Any) -> None:
@@ -208,7 +217,7 @@ def test_half_precision_decides_as_float32_and_says_what_it_took(
     ]  # fmt: skip
     assert supports[0] == supports[1]
     assert "|dtype:bfloat16|recheck:float32|" in safe.stdout
-    assert "were scored again in float32, which turned" in safe.stderr
+    assert "were scored again in float32, which changed" in safe.stderr
     assert "float32" not in exact.stdout + exact.stderr
     assert "recheck" not in fast.stdout
     assert "(--dtype float32 settles them)" in fast.stderr

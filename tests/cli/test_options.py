@@ -174,7 +174,7 @@ def test_old_spellings_work_with_a_notice(
     result = run(*words)
     notice, error = result.stderr.splitlines()
     former = next(word for word in ("--test-products", "--test", "--confidence") if word in old)
-    assert notice == f"{former} is now {new}; the old name goes in 0.3"
+    assert notice == f"{former} is now {new}; 0.3 removes the old name"
     assert error.startswith("error: ")
     assert former not in error.replace(new, "")
 

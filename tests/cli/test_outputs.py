@@ -97,7 +97,7 @@ def test_the_count_is_that_of_the_file(
     done = output.read_text().count("\n")
     assert done == (2 if inside else 3)
     assert stopped.stderr.splitlines()[-1] == (
-        f"interrupted: {done} {what} are in {output}; the same command goes on from there"
+        f"interrupted: {done} {what} are in {output}; the same command continues from there"
     )
     again = run(*words, "--output", output)
     assert again.exit_code == 0
@@ -115,7 +115,7 @@ def test_begun_anew_the_same_command_would_not_go_on(
         patch.setattr(LineFile, "flush", stopping(LineFile.flush, 2, before=False))
         stopped = run(*words, "--overwrite")
     assert stopped.stderr.splitlines()[-1] == (
-        f"interrupted: 2 rows are in {output}; the same command without --overwrite goes on from "
+        f"interrupted: 2 rows are in {output}; the same command without --overwrite continues from "
         "there"
     )
 
@@ -127,7 +127,7 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
         assert lines.kept("rows") == f"no rows were written to {path} yet"
     assert path.read_text() == "old\n"
     with LineFile(path, overwrite=False) as lines:
-        assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command goes on")
+        assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command continues")
         lines.write(json.dumps("new") + "\n")
     assert path.read_text() == 'old\n"new"\n'
 
@@ -170,7 +170,7 @@ def test_nothing_that_is_read_is_written_over(
         words = words.replace(name, str(path))
     result = run(*words.split())
     assert result.exit_code == 2
-    assert f" is {what}, which is not written over" in result.stderr
+    assert f" is {what}, which would be overwritten" in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert {name: path.read_bytes() for name, path in files.items()} == before
 
@@ -242,7 +242,7 @@ def test_an_output_in_a_folder_that_is_read_is_refused(run: Run, tmp_path: Path)
     for name in ("ratings.json", "new.json"):
         result = run("meta", "means", folder, "-o", folder / name)
         assert result.exit_code == 2
-        assert "all of which is read; choose a file outside" in result.stderr
+        assert "and every file there is read; choose a file outside" in result.stderr
     assert ratings.read_text(encoding="utf-8") == "[]"
 
 
@@ -253,7 +253,7 @@ def test_redirected_input_is_not_written_over(shell: Any, write: Any, boots: Any
         line = f"prevalence score - --model rouge1-precision -o {data} {extra} < {data}"
         result = shell(line)
         assert (result.returncode, data.read_bytes()) == (2, before)
-        assert "is an input, which is not written over" in result.stderr
+        assert "is an input, which would be overwritten" in result.stderr
 
 
 def test_standard_output_that_is_appended_to_a_file_keeps_it(

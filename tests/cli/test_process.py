@@ -190,7 +190,7 @@ def test_interrupt_keeps_finished_rows_and_the_same_command_goes_on(
     assert process.returncode == 130
     assert stdout == ""
     assert stderr == (
-        f"interrupted: {done} rows are in {out}; the same command goes on from there\n"
+        f"interrupted: {done} rows are in {out}; the same command continues from there\n"
     )
     assert 0 < done < 200
     line = f"prevalence score {path} --model rouge1-precision --no-cache --output"
@@ -209,7 +209,7 @@ def test_interrupt_leaves_no_half_of_a_csv_and_the_cache_keeps_the_work(
     _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     assert stderr == (
-        "interrupted: pairs scored so far are in the cache; the same command goes on from there\n"
+        "interrupted: pairs scored so far are in the cache; the same command continues from there\n"
     )
     assert not out.exists()
     assert not list(tmp_path.glob("*.part"))

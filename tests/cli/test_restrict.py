@@ -44,7 +44,7 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     path = write(rated(boots))
     result = score(path, "--statements-where", "text has leak")
     assert result.exit_code == 0
-    assert "1 summaries have no score, because the conditions leave no statement" in result.stderr
+    assert "1 summaries have no score: the conditions leave no statement" in result.stderr
     assert result.stdout.splitlines()[1].split()[:2] == ["double", "0.333"]
     nothing = score(path, "--reviews-where", "stars = 5", "--format", "jsonl")
     assert nothing.exit_code == 2

@@ -138,7 +138,7 @@ def test_an_unknown_system_is_one_line_and_status_2(
     result = score(write(boots), "--systems", "goood")
     assert result.exit_code == 2
     assert result.stdout == ""
-    assert result.stderr == ("error: --systems: no summary by goood; there is double, good\n")
+    assert result.stderr == ("error: --systems: no summary by goood; choose from double, good\n")
 
 
 def test_an_unknown_system_beside_a_known_one_fails_after_the_known_is_scored(
@@ -238,7 +238,7 @@ def test_files_of_lines_have_a_system_each(
     files = [tmp_path / folder / "test.txt" for folder in ("a", "b")]
     result = score(*files, "--reviews", reviews)
     assert (result.exit_code, result.stdout) == (2, "")
-    said = f"{files[0]} and {files[1]} are both by the system 'test', which is the file's name"
+    said = f"{files[0]} and {files[1]} both name the system 'test', after the file"
     assert result.stderr == f"error: {said}; rename one\n"
 
 
@@ -349,8 +349,8 @@ def test_a_missing_input_is_found_before_others_are_scored(
         (["--overwrite"], "--overwrite goes with --output"),
         (["--output", "no/such/o.jsonl"], "no folder"),
         (["--output", "-"], "--format jsonl alone writes to the screen"),
-        (["--output", "o.parquet"], "no format goes by the suffix .parquet"),
-        (["--output", "o.jsonl.gz"], "no format goes by the suffix .gz"),
+        (["--output", "o.parquet"], "cannot tell the format from the suffix .parquet"),
+        (["--output", "o.jsonl.gz"], "cannot tell the format from the suffix .gz"),
         (["--threshold", "1"], "not in the range"),
         (["--threshold", "nan"], "nan is not a finite number"),
         (["--limit", "0"], "not in the range"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         (["--workers", "2"], "--workers goes with --engine ray"),
         (["--address", "auto"], "--address goes with --engine ray"),
         (["--gpus-per-worker", "1"], "--gpus-per-worker goes with --engine ray"),
-        (["-o", "rows.parquet"], "no format goes by the suffix .parquet"),
+        (["-o", "rows.parquet"], "cannot tell the format from the suffix .parquet"),
         (["--engine", "ray", "--limit", "3"], "--limit does not go with --engine ray"),
         (["--engine", "ray", "--reviews", "r.csv"], "--reviews does not go with --engine ray"),
         (["--engine", "ray", "--device", "cuda"], "--device cuda needs --gpus-per-worker"),

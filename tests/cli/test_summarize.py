@@ -205,8 +205,8 @@ def test_nothing_made_is_status_2(summarize: Run, write: Write, boots: dict[str,
         (["--system", " "], "--system is empty"),
         (["--racing-confidence", "0"], "--racing-confidence"),
         (["--racing-confidence", "0.9"], "--racing-confidence goes with --search racing"),
-        (["--method", "lead"], "--model does nothing with --method lead"),
-        (["--method", "centroid"], "--threshold does nothing with --method centroid"),
+        (["--method", "lead"], "--model has no effect with --method lead"),
+        (["--method", "centroid"], "--threshold has no effect with --method centroid"),
     ],
 )
 def test_options_that_do_not_fit_are_one_line_and_status_2(
@@ -228,7 +228,7 @@ def test_what_a_method_does_not_read_is_refused(
     words = ("--method", method, "--output", "out.jsonl", *given)
     result = run("summarize", write(boots), *words)
     assert result.exit_code == 2
-    assert f"{given[0]} does nothing with --method {method}" in result.stderr
+    assert f"{given[0]} has no effect with --method {method}" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -245,7 +245,7 @@ def test_the_input_is_not_written_over(run: Run, write: Write, boots: dict[str, 
     path = write(boots)
     result = run("summarize", path, "--output", path)
     assert result.exit_code == 2
-    assert "not written over" in result.stderr
+    assert "would be overwritten" in result.stderr
     assert records(path) == [boots]
 
 

@@ -90,8 +90,8 @@ def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
     signature = held[0]["signature"].replace("consistency:rouge1-precision", "nli:mine@12")
     write(rows, [held[0] | {"signature": signature}])
     for words, said in (
-        ((rows, INPUT), "made with mine: give it by --model"),
-        ((rows, INPUT, "--threshold", "0.5"), "--threshold does nothing here"),
+        ((rows, INPUT), "made with mine: give it with --model"),
+        ((rows, INPUT, "--threshold", "0.5"), "--threshold has no effect here"),
         ((INPUT, INPUT), "summaries.jsonl:1: not a scored summary"),
         ((rows, "none.jsonl", "--model", "rouge1-precision"), "no such file"),
     ):

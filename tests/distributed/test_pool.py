@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"workers": 0}, "a worker at least, not 0"),
+        ({"workers": 0}, "workers must be at least 1, not 0"),
         ({"gpus_per_worker": -1}, "cannot have -1 GPUs"),
-        ({"gpus_per_worker": 1.5}, "a whole number, or a part of one"),
+        ({"gpus_per_worker": 1.5}, "a whole number, or a fraction below 1"),
         ({"address": "ray://head:10001"}, "ray job submit"),
     ],
 )

@@ -67,7 +67,7 @@ def test_the_summary_stands_beside_the_old_ones(summarize, chat_server, tmp_path
     result = summarize("--seed", 3)
     assert result.exit_code == 0, result.output
     assert "5 summaries made, 0 records failed" in result.output
-    assert "50 prompt tokens, 15 tokens written" in result.output
+    assert "50 prompt tokens, 15 reply tokens" in result.output
     made = records(tmp_path / "out.jsonl")
     assert [row["reviews"] for row in made] == [row["reviews"] for row in PRODUCTS]
     assert [list(row["summaries"]) for row in made] == [["old", "llm"]] * 5
@@ -187,10 +187,10 @@ def test_a_local_model_writes_too(source, tiny_llama, tmp_path, monkeypatch):
         (["--method", "llm"], "--backend hf:PATH"),
         (["--method", "lead", "--budget", "5"], "--budget goes with --method llm"),
         (["--method", "lead", "--base-url", "http://x/v1"], "--base-url goes with --method llm"),
-        (["--method", "llm", "--backend", "hf:x", "--budget", "5"], "--budget does nothing with"),
+        (["--method", "llm", "--backend", "hf:x", "--budget", "5"], "--budget has no effect with"),
         (
             ["--method", "llm", "--backend", "openai:x", "--device", "cpu"],
-            "--device does nothing with --backend openai",
+            "--device has no effect with --backend openai",
         ),
         (["--method", "llm", "--backend", "hf:x", "--length", "9"], "--length"),
         (["--method", "lead", "--prompt", "reviews"], "--prompt goes with"),

@@ -172,7 +172,7 @@ def test_compatibility_rules_exist_only_where_they_were_used():
     assert parser_for("letter", "llm-summeval", method="mcq")("Z").fault == "unparsable"
     with pytest.raises(ConfigurationError, match="need strict"):
         parser_for("tag", "llm-summeval", method="op-i")
-    with pytest.raises(ConfigurationError, match="no parser"):
+    with pytest.raises(ConfigurationError, match="unknown parser"):
         parser_for("tag", "lenient")
 
 

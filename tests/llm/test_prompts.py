@@ -205,7 +205,7 @@ def test_a_set_of_dimensions_is_like_a_known_one(tmp_path, like):
 
 def test_names_that_are_none():
     method = load_method("op-i")
-    with pytest.raises(ConfigurationError, match="no judging method"):
+    with pytest.raises(ConfigurationError, match="unknown judging method"):
         load_method("op-x")
     with pytest.raises(ConfigurationError, match="reviews-first"):
         load_method("op-i:backwards")

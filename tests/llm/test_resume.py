@@ -151,10 +151,10 @@ def test_a_budget_ends_a_run_and_a_larger_one_continues_it(judge_many, chat_serv
 
 def test_samples_that_are_all_alike_are_said_to_be(judge_many, chat_server):
     result, _ = judge_many("--limit", "2")
-    assert "one and the same reply" not in result.stderr
+    assert "are identical" not in result.stderr
     chat_server.text = lambda prompt, seed: "<score>4</score>"
     result, rows = judge_many("--limit", "2", "--no-cache", "--overwrite")
-    assert "all samples of a prompt are one and the same reply" in result.stderr
+    assert "all samples of each prompt are identical" in result.stderr
     assert [row["judge"]["op-i.fluency"]["distinct"] for row in rows] == [1, 1]
 
 

@@ -239,7 +239,7 @@ def test_a_fault_in_a_folder_is_not_passed_over(write, tmp_path):
         ({"id": "a", "a": "s", "b": "t", "verdict_ab": 1}, "head-to-head row"),
         ({"id": "a", "reviews": ["x"], "summaries": ["y"]}, "holds no scores and no ratings"),
         ({"summaries": ["y"], "fl": [[1], [2]]}, "fl: rates 2 summaries where there are 1"),
-        ("words", "give one JSON object a line"),
+        ("words", "give one JSON object per line"),
     ],
 )
 def test_bad_records_are_named_by_file_line_and_field(write, record, said):
@@ -388,7 +388,7 @@ def test_two_forms_with_the_same_names_and_ratings_count_once(tmp_path):
         ({"rating": 2}, r"human 'fluency' of 'detailed.json\[0\]' by 't5' is 3.0, but 2.0 was"),
         (
             {"second": "Another."},
-            r"by 't5' is another one than in .*detailed.json.*; name the file",
+            r"by 't5' differs from the one in .*detailed.json.*; give only the file",
         ),
     ],
 )
@@ -473,7 +473,7 @@ def test_people_are_a_metric_of_their_own(write):
 @pytest.mark.parametrize("number", ["1e300", "-2e15", 3 * 10**15])
 def test_numbers_that_no_scale_has_are_one_line(write, number):
     path = write("r.jsonl", row("a", "s", metrics={"m": 1}, human={"d": [3, float(number)]}))
-    with pytest.raises(InputError, match=r"r\.jsonl:1: human\.d\.2: is .*, which is no score"):
+    with pytest.raises(InputError, match=r"r\.jsonl:1: human\.d\.2: is .*, too large for a score"):
         read_table(path)
     kept = write("k.jsonl", row("a", "s", metrics={"m": 1e15}, human={"d": [3]}))
     assert read_table(kept).metric("m")[0, 0] == 1e15
@@ -481,9 +481,18 @@ def test_numbers_that_no_scale_has_are_one_line(write, number):
 
 def test_results_of_head_to_head_runs_are_named_where_they_are_passed_over(write, tmp_path):
     write("data/rows.jsonl", row("a", "s", metrics={"m": 1}))
-    result = tmp_path / "data" / "judge" / "M8_M9.result"
-    result.parent.mkdir()
-    result.write_text("1 2 0\n")
+    folder = tmp_path / "data" / "judge"
+    folder.mkdir()
+    for name in ("M8_M9", "M1_M2"):
+        (folder / f"{name}.result").write_text("1 2 0\n")
     [reason] = read_tables(tmp_path / "data").skipped
-    assert reason.startswith(f"{result}: ")
+    named = "(judge/M1_M2.result, judge/M8_M9.result)"
+    assert reason.startswith(f"{tmp_path / 'data'}: 2 *.result files are not read {named}: ")
     assert "--duels" in reason
+    with pytest.raises(InputError, match=r"no judges' replies; 2 \*\.result files are not read"):
+        read_table(folder)
+    for number in range(4):
+        (folder / f"M3_M{number}.result").touch()
+    [reason] = read_tables(tmp_path / "data").skipped
+    assert "6 *.result files" in reason
+    assert "M3_M3.result, ...)" in reason

@@ -75,7 +75,9 @@ def test_equal_comments_are_of_different_people_unless_ids_say_otherwise(tmp_pat
     first, second, third, fourth = read_key_points(write(tmp_path, text)).pairs
     assert first.comment == second.comment != third.comment == fourth.comment
     ids = "comment_id,comment,key_point,label\n" + "".join(f"7,{row},1\n" for row in rows)
-    with pytest.raises(InputError, match=r"pairs.csv:4: comment '7' and key point 'A' stand twice"):
+    with pytest.raises(
+        InputError, match=r"pairs.csv:4: comment '7' and key point 'A' appear twice"
+    ):
         read_key_points(write(tmp_path, ids))
 
 
@@ -119,8 +121,8 @@ def test_three_files_give_every_pair_of_a_topic_and_stance(kpm: Path) -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (LABELS + "a0,k2,1\n", "'a0' and 'k2' are no argument and key point of one topic"),
-        (LABELS + "a0,k1,0\n", "labels_dev.csv:4: 'a0' and 'k1' stand twice"),
+        (LABELS + "a0,k2,1\n", "'a0' and 'k2' are not an argument and a key point of one topic"),
+        (LABELS + "a0,k1,0\n", "labels_dev.csv:4: 'a0' and 'k1' appear twice"),
         (LABELS + "a0,k0,2\n", "labels_dev.csv:4: label is the string '2'; use 0, 1"),
     ],
 )
@@ -131,7 +133,9 @@ def test_labels_that_fit_no_pair(kpm: Path, labels: str, message: str) -> None:
 
 
 def test_labels_alone_name_the_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"put key_points_test\.csv with the texts beside it"):
+    with pytest.raises(
+        InputError, match=r"put key_points_test\.csv, which has the texts, beside it"
+    ):
         read_key_points(write(tmp_path, LABELS, "labels_test.csv"))
     with pytest.raises(InputError, match=r"put key_points_\*.csv"):
         read_key_points(write(tmp_path, LABELS, "gold.csv"))
@@ -171,7 +175,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
     assert [pair.group for pair in pairs] == ["a", "b", "boots", "boots", "boots"]
     assert pairs[0].comment != pairs[1].comment
     thinkp = write(tmp_path, json.dumps(THINKP), "t.json")
-    with pytest.raises(InputError, match="are evaluated one by one"):
+    with pytest.raises(InputError, match="cannot be evaluated together"):
         join_key_points([paths[0], thinkp])
 
 
@@ -186,14 +190,14 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         ("comment,key_point,label\na,,1\n", "f.csv:2: key_point must be a text, not an empty"),
         ("comment,key_point,label\na,b,.7\n", "label is the string '.7'; use 0, 1, false, true"),
         ("comment,key_point,label\na,b\n", "f.csv:2: has 2 cells, where the header names 3"),
-        ("comment,key_point,label,Label\na,b,1,1\n", "f.csv:1: columns stand twice: label"),
+        ("comment,key_point,label,Label\na,b,1,1\n", "f.csv:1: columns appear twice: label"),
         ('comment,key_point,label\n"a,b,1\n', "f.csv:2: a quote opened in this row"),
         ('{"comment": "a", "key_point": 3, "label": 1}\n', "key_point must be a text, not the num"),
         ('{"comment": "a", "key_point": "k", "label": 1, "scores": 2}\n', "f.csv:1: scores is the"),
         ('{"comment": "a", "key_point": "k", "label": 1\n', "f.csv:1: not valid JSON"),
-        ("[1]", "give an object a pair"),
+        ("[1]", "give one object per pair"),
         ("kp1,kp2,relation\na,b,sibling\n", "relation is the string 'sibling'; use 1, true, ent"),
-        ("kp1,kp2,relation\na,b,1\na,b,0\n", "f.csv:3: 'a' and 'b' stand twice"),
+        ("kp1,kp2,relation\na,b,1\na,b,0\n", "f.csv:3: 'a' and 'b' appear twice"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:

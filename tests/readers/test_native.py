@@ -241,7 +241,7 @@ def test_a_key_stands_once_in_an_object(tmp_path, name):
     path.write_text(f"{record}\n{good}\n" if lines else f"[{record},\n{good}]")
     spoilt, kept = read_products(path)
     assert spoilt.id == "a"
-    assert "s: stands twice in one object; keep one of the two" in spoilt.error
+    assert "s: appears twice in one object; keep one of the two" in spoilt.error
     assert kept.id == "b"
 
 

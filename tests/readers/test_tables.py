@@ -156,7 +156,7 @@ def test_bom_before_the_header(tmp_path):
         ("id,summary,price", "needs reviews in columns .*; the columns are: id, summary, price"),
         ("id,rev1,price", 'needs a column "summary".*; the columns are: id, rev1, price'),
         ("review,summary", "needs a column with the product's id .*: review, summary"),
-        ("id,rev1,ID,summary", "columns stand twice: id"),
+        ("id,rev1,ID,summary", "columns appear twice: id"),
         ("id,rev1,review,summary", "has reviews in two ways"),
     ],
 )

@@ -288,7 +288,7 @@ class Unfinished(PairScorer):
 
 @pytest.mark.parametrize("scorer", [Duck(), Unfinished(), "embedded", Duck])
 def test_a_scorer_without_the_contract_is_refused_in_one_line(scorer):
-    with pytest.raises(ConfigurationError, match="is no scorer: derive it from") as caught:
+    with pytest.raises(ConfigurationError, match="is not a scorer: derive it from") as caught:
         OpinionPrevalence(scorer=scorer)
     assert "\n" not in str(caught.value)
 

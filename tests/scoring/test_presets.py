@@ -121,7 +121,9 @@ def test_options_win_over_the_preset() -> None:
     assert preset_options("malon-script", {"model": "cosine"})["model"] == "cosine"
     assert preset_options("hiro", {"model": "hhem-2.1-open"})["model"] == "hhem-2.1-open"
     assert preset_options("hiro", {"model": "a,b"})["model"] == 'summac-zs:document,model="a,b"'
-    with pytest.raises(ConfigurationError, match="there is malon, malon-script, hiro, hiro-hotels"):
+    with pytest.raises(
+        ConfigurationError, match="choose from malon, malon-script, hiro, hiro-hotels"
+    ):
         preset_options("mallon", {})
 
 

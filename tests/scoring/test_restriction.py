@@ -151,7 +151,10 @@ def test_a_summary_without_a_sentence_still_scores_0_when_only_reviews_are_restr
         (None, "no labels to read aspect from"),
         ("battery", "no labels to read aspect from"),
         (["battery", "fit"], "no labels to read aspect from"),
-        ([{"text": "Else.", "aspect": "fit"}, LABELS[1]], '"statements"[0] is about another text'),
+        (
+            [{"text": "Else.", "aspect": "fit"}, LABELS[1]],
+            '"statements"[0] does not match sentence',
+        ),
         (LABELS[:1], '"statements" has 1 entries and the summary 2 sentences'),
     ],
 )

@@ -64,12 +64,22 @@ def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def corpus_file(tmp_path: Path) -> Path:
-    """Four sources with two rewritings each."""
-    folder = tmp_path / "asset"
+def write_corpus(folder: Path) -> Path:
+    """Write four sources with two rewritings each; returns the file of the sources."""
     folder.mkdir()
     for name, column in (("orig", 0), ("simp.0", 1), ("simp.1", 2)):
         lines = "".join(row[column] + "\n" for row in PAIRS)
         (folder / f"tiny.valid.{name}").write_text(lines, encoding="utf-8")
     return folder / "tiny.valid.orig"
+
+
+@pytest.fixture
+def corpus_file(tmp_path: Path) -> Path:
+    """Four sources with two rewritings each."""
+    return write_corpus(tmp_path / "asset")
+
+
+@pytest.fixture(scope="session")
+def asset_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, for what is made once for several tests."""
+    return write_corpus(tmp_path_factory.mktemp("corpus") / "asset")

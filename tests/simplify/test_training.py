@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 import torch
@@ -132,68 +132,96 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.slow
-def test_from_a_corpus_to_scores(tiny_t5: Path, corpus_file: Path, tmp_path: Path) -> None:
-    model, output = tmp_path / "model", tmp_path / "simple.jsonl"
-    trained = call(
-        "train-simplifier", corpus_file, "--base", tiny_t5, "--output", model, "--epochs", 150,
+class Taught(NamedTuple):
+    """A model that was trained on the command line, and what the command printed."""
+
+    model: Path
+    result: Result
+
+
+@pytest.fixture(scope="module")
+def taught(tiny_t5: Path, asset_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Taught:
+    model = tmp_path_factory.mktemp("taught") / "model"
+    result = call(
+        "train-simplifier", asset_file, "--base", tiny_t5, "--output", model, "--epochs", 150,
         "--learning-rate", 5e-3, "--device", "cpu",
     )  # fmt: skip
-    assert trained.exit_code == 0, trained.stderr
-    assert trained.stdout == f"checkpoint: {model}\n"
-    assert "step 150/150" in trained.stderr
-    card = (model / "README.md").read_text()
-    assert "4 sentences with 2 rewritings each" in card
-    assert "prefix `hypothesis: `" in card
-    config = json.loads((model / "config.json").read_text())
-    assert (config["prevalence_prefix"], config["prevalence_max_length"]) == ("hypothesis: ", 64)
+    assert result.exit_code == 0, result.stderr
+    return Taught(model, result)
 
-    source = tmp_path / "in.jsonl"
+
+class Simplified(NamedTuple):
+    """Records, their rewriting, and the command that made it."""
+
+    source: Path
+    output: Path
+    words: tuple[object, ...]
+    result: Result
+
+
+@pytest.fixture
+def simplified(taught: Taught, tmp_path: Path) -> Simplified:
     reviews = [
         {"id": "r1", "text": "It fits and it is warm.", "rating": 5},
         "It leaks and it is cold. It fits and it is warm.",
     ]
     first = {"id": "p1", "reviews": reviews, "summaries": {"s": "It is warm."}, "shop": "x"}
     lines = [first, {"id": "p2", "reviews": ["It leaks and it is warm."]}]
+    source, output = tmp_path / "in.jsonl", tmp_path / "simple.jsonl"
     source.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    words = ("simplify", source, "--model", model, "--output", output, "--device", "cpu",
+    words = ("simplify", source, "--model", taught.model, "--output", output, "--device", "cpu",
              "--top-p", 0.5)  # fmt: skip
-    written = call(*words)
-    assert written.exit_code == 0, written.stderr
-    assert "2 products written; of 3 distinct sentences 3 were rewritten" in written.stderr
-    one, two = records(output)
-    assert one["reviews"][0]["id"] == "r1"
-    assert one["reviews"][0]["rating"] == 5
-    assert one["reviews"][0]["text"] == "It fits and it is warm."
+    result = call(*words)
+    assert result.exit_code == 0, result.stderr
+    return Simplified(source, output, words, result)
+
+
+@pytest.mark.slow
+def test_a_trained_model_says_what_it_was_made_of(taught: Taught) -> None:
+    assert taught.result.stdout == f"checkpoint: {taught.model}\n"
+    assert "step 150/150" in taught.result.stderr
+    card = (taught.model / "README.md").read_text()
+    assert "4 sentences with 2 rewritings each" in card
+    assert "prefix `hypothesis: `" in card
+    config = json.loads((taught.model / "config.json").read_text())
+    assert (config["prevalence_prefix"], config["prevalence_max_length"]) == ("hypothesis: ", 64)
+
+
+@pytest.mark.slow
+def test_rewritings_stand_beside_the_reviews(simplified: Simplified) -> None:
+    said = "2 products written; of 3 distinct sentences 3 were rewritten"
+    assert said in simplified.result.stderr
+    one, two = records(simplified.output)
+    first, second = one["reviews"]
+    assert (first["id"], first["rating"]) == ("r1", 5)
+    assert first["text"] == "It fits and it is warm."
     # What training taught: one sentence of two statements becomes two sentences.
-    assert one["reviews"][0]["simplified"].count(".") == 2
-    assert one["reviews"][1]["simplified"].count(".") == 4
+    assert first["simplified"].count(".") == 2
+    assert second["simplified"].count(".") == 4
     assert one["shop"] == "x"
     assert "|prefix:hypothesis%3A%20|samples:10|p:0.5|len:64|" in one["simplified_by"]
     assert two["summaries"] == {}
-    (product, bare) = read_products(output, summaries=False)
+    (product, bare) = read_products(simplified.output, summaries=False)
     assert isinstance(product, Product)
     assert isinstance(bare, Product)
-    assert product.reviews[0].simplified == one["reviews"][0]["simplified"]
+    assert product.reviews[0].simplified == first["simplified"]
 
-    # The score of the rewritten record is that of the original one.
-    lexical = (
-        "--model",
-        "rouge1-precision",
-        "--threshold",
-        "0.5",
-        "--no-cache",
-        "--format",
-        "jsonl",
-    )
-    rows = [
+
+@pytest.mark.slow
+def test_rewritten_records_score_as_the_originals(simplified: Simplified) -> None:
+    lexical = ("--model", "rouge1-precision", "--threshold", "0.5", "--no-cache",
+               "--format", "jsonl")  # fmt: skip
+    before, after = (
         json.loads(call("score", path, *lexical).stdout.splitlines()[0])
-        for path in (source, output)
-    ]
-    assert rows[0]["prevalence"] == 1.0
-    assert {**rows[0], "simplified_by": one["simplified_by"]} == rows[1]
+        for path in (simplified.source, simplified.output)
+    )
+    assert before["prevalence"] == 1.0
+    assert {**before, "simplified_by": records(simplified.output)[0]["simplified_by"]} == after
 
-    # A killed run continues, to the same bytes; other settings are refused.
+
+@pytest.mark.slow
+def test_a_killed_rewriting_continues_to_the_same_bytes(simplified: Simplified) -> None:
+    output, words = simplified.output, simplified.words
     whole = output.read_bytes()
     output.write_bytes(whole[: whole.index(b"\n") + 20])
     assert "1 products written" in call(*words).stderr
@@ -250,7 +278,7 @@ def test_simplify_reports_faulty_records_and_usage(tiny_t5: Path, tmp_path: Path
     source.write_text('{"id": "p0", "reviews": 3}\n')
     assert call(*words, "--output", tmp_path / "none.jsonl").exit_code == 2
     for wrong, message in (
-        (("--output", source), "is an input, which is not written over"),
+        (("--output", source), "is an input, which would be overwritten"),
         (("--output", tmp_path / "no" / "x.jsonl"), "no folder"),
         (("--output", output, "--top-p", 0), "0"),
     ):

@@ -177,3 +177,24 @@ def test_a_product_is_held_out_of_every_source(
     shop.run_stage(recipe.stages[0], shop.start, without=frozenset({held}))
     kept = {document.premise for document in documents if document.group != held}
     assert groups == [kept]
+
+
+@pytest.mark.parametrize(
+    ("written", "choice"),
+    [({"greedy": "It is red.", "human": "It is."}, "choose from greedy, human"), ({}, "there are")],
+)
+def test_a_source_names_only_systems_that_wrote_summaries(
+    recipe_file: Callable[..., Path], tmp_path: Path, written: dict[str, str], choice: str
+) -> None:
+    record = {"product_id": "p", "reviews": ["It is red."], "summaries": written}
+    data = tmp_path / "unlabelled.jsonl"
+    data.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    path = recipe_file()
+    source = (
+        f"[[source]]\nname = 'reviews'\npath = {str(data)!r}\nlicence = 'MIT'\n"
+        "summaries = ['greedy', 'greedi']\n"
+    )
+    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
+    said = f"source 'reviews': summaries: no unlabelled product has a summary by .*greedi; {choice}"
+    with pytest.raises(ConfigurationError, match=said):
+        workshop(read_recipe(path), tmp_path / "work")
