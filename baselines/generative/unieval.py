@@ -195,12 +195,27 @@ class _Mean:
 
 
 def open_dimension(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open one dimension."""
+    """Open the dimension of the entry's name: the share of Yes, in [0, 1].
+
+    Raises:
+        ModelError: the checkpoint is unusable, or knows no Yes, No or end token.
+        ConfigurationError: the limit is no number of tokens.
+
+    Source: Zhong et al. 2022, section 3.
+    """
     return _dimension(entry, spec, _answers(entry, spec, runtime))
 
 
 def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open the mean of the four; ``against`` is what relevance compares with."""
+    """Open the mean of the four dimensions, in [0, 1].
+
+    ``against`` is what relevance compares with; a value is NaN where one of the four is.
+
+    Raises:
+        ModelError, ConfigurationError: see :func:`open_dimension`.
+
+    Source: Zhong et al. 2022, section 3.
+    """
     answers = _answers(entry, spec, runtime)
     reads: dict[str, tuple[Input, ...]] = {
         "coherence": (REVIEWS,), "consistency": (REVIEWS,), "fluency": (), "relevance": (REFERENCE,)

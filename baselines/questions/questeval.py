@@ -19,7 +19,7 @@ import numpy as np
 
 from prevalence.baselines.protocol import REFERENCE, REVIEWS, Example, Input, Progress
 from prevalence.baselines.questions.asking import Asking, Parts, Question, mean
-from prevalence.baselines.questions.models import open_weigher
+from prevalence.baselines.questions.models import Weigher, open_part
 from prevalence.baselines.questions.spans import CHUNKS, NAMES
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.qafe import answer_f1
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
-    from prevalence.baselines.questions.models import Answer, Weigher
+    from prevalence.baselines.questions.models import Answer
     from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_questeval"]
@@ -49,7 +49,14 @@ Scored = tuple[Question, "Answer"]
 
 
 def open_questeval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open QuestEval, its precision or its recall."""
+    """Open QuestEval, its precision or its recall, in [0, 1].
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know.
+        ModelError: the checkpoint is unusable.
+
+    Source: Scialom et al. 2021.
+    """
     parts = Parts(entry, spec, runtime)
     direction = entry.name.partition("-")[2]
     compare = _Compare(entry, parts)
@@ -108,7 +115,7 @@ def _weigher(parts: Parts) -> Weigher | None:
     stated = parts.option("weigher", "")
     if not stated:
         return None
-    found = open_weigher(parts.weights("weigher"), parts.runtime)
+    found = open_part(Weigher, parts.weights("weigher"), parts.runtime)
     parts.add(found)
     return found
 
