@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from prevalence.baselines.protocol import REVIEWS, Entry
+from prevalence.baselines.protocol import NEEDED, REVIEWS, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS
 
 __all__ = ["ENTRIES"]
@@ -104,7 +104,7 @@ ENTRIES: tuple[Entry, ...] = (
         factory=f"{_HERE}.qafacteval:open_qafacteval",
         options=_options(answers="chunks", qa=_ELECTRA, qg=_BART)
         | {
-            "lerc=PATH": "regression model that compares answers (needed, but for other overlaps)",
+            "lerc=PATH": f"regression model that compares answers {NEEDED}, but for other overlaps",
             "overlap=NAME": "lerc, f1 of words, or answered (1 for any answer) [lerc]",
             "unfiltered": "keep questions that the summary itself does not answer as meant",
         },
