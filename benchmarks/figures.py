@@ -451,12 +451,6 @@ def learned_ratios() -> str:
     return baseline_ratios(chosen, ("tiny",))
 
 
-def question_ratios() -> str:
-    """Question-based metrics beside plain loops."""
-    names = ("summaqa-probability", "questeval", "qafacteval")
-    return baseline_ratios([(name, "loop", "a question a call") for name in names], ("tiny",))
-
-
 # --- released scores ------------------------------------------------------------------------------
 
 
@@ -484,7 +478,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "learned-ratios": learned_ratios,
     "packing-kernels": packing_kernels,
     "profile-cost": profile_cost,
-    "question-ratios": question_ratios,
     "racing": racing,
     "racing-short": racing_short,
     "released-scores": released_scores,
