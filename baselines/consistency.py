@@ -34,7 +34,14 @@ _CUT = "sentence, document, paragraph, 2sents, mixed, or two with a hyphen, the 
 
 
 def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open SummaC-ZS."""
+    """Open SummaC-ZS of the whole summary by all reviews, in [0, 1].
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an unknown granularity or operator.
+
+    Source: Laban et al. 2022; see :class:`prevalence.scorers.summac.ZeroShotScorer`.
+    """
     from prevalence.scorers.registry import open_unit_model
     from prevalence.scorers.summac import ZeroShotScorer
 
@@ -49,7 +56,14 @@ def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open SummaC-Conv."""
+    """Open SummaC-Conv of the whole summary by all reviews, in [0, 1].
+
+    Raises:
+        ConfigurationError: no file of a learnt head is named, or the options contradict it.
+        ModelError: the checkpoint is unusable.
+
+    Source: Laban et al. 2022; see :class:`prevalence.scorers.conv.ConvScorer`.
+    """
     from prevalence.scorers.conv import ConvScorer, read_head
     from prevalence.scorers.registry import open_unit_model
 
@@ -67,7 +81,17 @@ def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def open_checker(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open a fact-checking encoder."""
+    """Open the fact-checking encoder of the entry's name: P(supported) in [0, 1].
+
+    The reviews are the premise; the summary is the hypothesis, or each of its sentences
+    (``claims=``).
+
+    Raises:
+        ModelError: its weights are not there or not usable; the message says how to get them.
+        ConfigurationError: an option has a value that it does not know.
+
+    Source: the papers and programs named in :mod:`prevalence.scorers`, a module a family.
+    """
     family = FAMILIES[entry.name]
     keys = {setting.key for setting in family.settings}
     parts = tuple((key, value) for key, value in spec.options.items() if key in keys)

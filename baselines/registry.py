@@ -13,6 +13,7 @@ from prevalence.baselines.neural import catalogue as neural
 from prevalence.baselines.protocol import Entry, Metric, Runtime
 from prevalence.baselines.questions import catalogue as questions
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
+from prevalence.models.registry import lookup as find_checkpoint
 from prevalence.scorers.grammar import FLAG, Name, Setting, Spec, split_names
 from prevalence.scorers.options import nearest
 
@@ -133,8 +134,12 @@ def _to_fetch(entry: Entry) -> str | None:
     absent = [model for model in entry.models if not is_here(model)]
     if not absent:
         return None
-    other = any(option.startswith("model=") for option in entry.options)
+    published = {model: find_checkpoint(model) for model in absent}
+    made = [known.convert for known in published.values() if known is not None and known.convert]
+    if made:
+        return f"{made[0]}; then give model=FOLDER"
     fetched = " and ".join(f"hf download {model}" for model in absent)
+    other = any(option.startswith("model=") for option in entry.options)
     return f"{fetched} or give model=PATH" if other else fetched
 
 

@@ -32,9 +32,17 @@ from prevalence.errors import ConfigurationError, InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from prevalence.baselines.protocol import Metric
     from prevalence.scorers.grammar import Spec
 
-__all__ = ["AGAINST_OPTIONS", "JOINT", "ComparingMetric", "SummaryMetric", "comparing"]
+__all__ = [
+    "AGAINST_OPTIONS",
+    "JOINT",
+    "CombinedMetric",
+    "ComparingMetric",
+    "SummaryMetric",
+    "comparing",
+]
 
 JOINT = "joint"
 
@@ -150,6 +158,36 @@ class SummaryMetric(_Computed):
         if progress is not None:
             progress(len(examples))
         return values[places]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CombinedMetric(_Computed):
+    """Several metrics as one, each of which reads what it needs of an example.
+
+    Attributes:
+        metrics: M of them.
+        combine: from their values, float64 [M, N], to those of the whole, float64 [N].
+        cuts: how many texts were cut at a model's limit so far.
+
+    The other attributes are those of :class:`prevalence.baselines.protocol.Metric`.
+    """
+
+    metrics: tuple[Metric, ...]
+    combine: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+    @property
+    def needs(self) -> tuple[Input, ...]:
+        """What any of them reads."""
+        return tuple(dict.fromkeys(need for metric in self.metrics for need in metric.needs))
+
+    def score(
+        self, examples: Sequence[Example], *, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
+        values = self.combine(np.array([metric.score(examples) for metric in self.metrics]))
+        if progress is not None:
+            progress(len(examples))
+        return values
 
 
 def comparing(

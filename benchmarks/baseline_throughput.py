@@ -168,8 +168,7 @@ def bertscore_sides(folder: Path, size: Size, device: str) -> list[Side]:
     """F1 by us, by the package's scorer (its model loaded once too), and pair by pair."""
     import bert_score
 
-    work = examples(size.products)
-    summaries, references = [e.summary for e in work], [e.references[0] for e in work]
+    work, summaries, references = _against_references(size)
     runtime = Runtime(device=device)
     metric = get("bertscore-f1", model=str(folder), runtime=runtime)
     runner = open_runner(ENCODER, str(folder), runtime)
@@ -201,9 +200,7 @@ def bartscore_sides(folder: Path, size: Size, device: str) -> list[Side]:
     work = examples(size.products)
     sources, summaries = [" ".join(e.reviews) for e in work], [e.summary for e in work]
     metric = get("bartscore-faithfulness", model=str(folder), runtime=Runtime(device=device))
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-    network: Any = hf.BartForConditionalGeneration.from_pretrained(folder, dtype=torch.float32)
-    network = network.eval().to(device)
+    tokenizer, network = _plain(hf.BartForConditionalGeneration, folder, device)
 
     def encoded(texts: Sequence[str]) -> Any:
         rows = tokenizer(
@@ -238,11 +235,9 @@ def bleurt_sides(folder: Path, size: Size, device: str) -> list[Side]:
     import torch
     import transformers as hf
 
-    work = examples(size.products)
-    summaries, references = [e.summary for e in work], [e.references[0] for e in work]
+    work, summaries, references = _against_references(size)
     metric = get("bleurt", model=str(folder), runtime=Runtime(device=device))
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-    network = _network(hf.BertForSequenceClassification, folder, device)
+    tokenizer, network = _plain(hf.BertForSequenceClassification, folder, device)
 
     def batches(step: int) -> Any:
         found: list[float] = []
@@ -267,11 +262,9 @@ def prism_sides(folder: Path, size: Size, device: str) -> list[Side]:
     import torch
     import transformers as hf
 
-    work = examples(size.products)
-    summaries, references = [e.summary for e in work], [e.references[0] for e in work]
+    work, summaries, references = _against_references(size)
     metric = get("prism", model=str(folder), runtime=Runtime(device=device))
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-    network = _network(hf.M2M100ForConditionalGeneration, folder, device)
+    tokenizer, network = _plain(hf.M2M100ForConditionalGeneration, folder, device)
 
     def one(source: str, target: str) -> float:
         given, labels = (
@@ -306,8 +299,7 @@ def unieval_sides(folder: Path, size: Size, device: str) -> list[Side]:
         for part in own
     ]
     metric = get("unieval-consistency", model=str(folder), runtime=Runtime(device=device))
-    tokenizer = hf.AutoTokenizer.from_pretrained(folder)
-    network = _network(hf.T5ForConditionalGeneration, folder, device)
+    tokenizer, network = _plain(hf.T5ForConditionalGeneration, folder, device)
     numbers: dict[str, int] = tokenizer.get_vocab()
     yes, no = numbers["yes"], numbers["no"]
 
@@ -334,10 +326,19 @@ def unieval_sides(folder: Path, size: Size, device: str) -> list[Side]:
     ]
 
 
-def _network(kind: Any, folder: Path, device: str) -> Any:
-    import torch
+def _against_references(size: Size) -> tuple[list[Example], list[str], list[str]]:
+    """The examples of a size, their summaries, and a reference of each."""
+    work = examples(size.products)
+    return work, [e.summary for e in work], [e.references[0] for e in work]
 
-    return kind.from_pretrained(folder, dtype=torch.float32).eval().to(device)
+
+def _plain(kind: Any, folder: Path, device: str) -> tuple[Any, Any]:
+    """Tokenizer and network as transformers opens them."""
+    import torch
+    import transformers as hf
+
+    network = kind.from_pretrained(folder, dtype=torch.float32).eval().to(device)
+    return hf.AutoTokenizer.from_pretrained(folder), network
 
 
 SIDES = {
@@ -415,8 +416,7 @@ def main() -> None:
                 sides = sides_of(build(kind, size, Path(place)), size, options.device)
                 row = {"metric": metric, "size": name} | measure(sides, size.rounds)
             rows.append(row | {"model": size._asdict(), "bert_score": version("bert-score")})
-    for row in rows:
-        append_row("baseline_throughput", environment() | row)
+            append_row("baseline_throughput", environment() | rows[-1])
     show(rows)
 
 

@@ -23,6 +23,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.common import RESULTS, ROOT
+from benchmarks.released_scores import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -414,8 +415,7 @@ def throughput_small() -> str:
 
 def baseline_ratios(chosen: Sequence[tuple[str, str, str]], sizes: Sequence[str]) -> str:
     """How many times as long others take, with p20 and p80, by metric."""
-    titles = {"tiny": "tiny size, 48 pairs", "base": "base size, 12 pairs"}
-    body = []
+    body, pairs = [], {}
     for metric, key, label in chosen:
         cells = [f"`{metric}`", label]
         for size in sizes:
@@ -423,10 +423,12 @@ def baseline_ratios(chosen: Sequence[tuple[str, str, str]], sizes: Sequence[str]
                 "baseline_throughput",
                 lambda row: (row["metric"], row["size"]) == (metric, size),  # noqa: B023
             )
+            pairs[size] = row["pairs"]
             low, middle, high = row["ratios_p20_p50_p80"][key]
             cells.append(f"{middle:.2f} ({low:.2f}–{high:.2f})")
         body.append(cells)
-    return table(("metric", "other side", *(titles[size] for size in sizes)), body)
+    titles = [f"{size} size, {pairs[size]} pairs" for size in sizes]
+    return table(("metric", "other side", *titles), body)
 
 
 def generative_ratios() -> str:
@@ -452,6 +454,25 @@ def learned_ratios() -> str:
     return baseline_ratios(chosen, ("tiny",))
 
 
+# --- released scores ------------------------------------------------------------------------------
+
+
+def released_scores() -> str:
+    """Rank correlation of metrics with the scores that OpinSummEval released."""
+    found: dict[str, Row] = {}
+    for run in reversed(rows("released_scores")):
+        found |= {row["metric"]: row for row in run["rows"] if "n" in row}
+    body = []
+    for column in COLUMNS:
+        row = found.get(column.metric)
+        if row is not None:
+            figures = (share(row[key], 2) for key in ("spearman", "spearman_by_case"))
+            cells = (f"`{column.released}`", f"`{column.metric}`", f"{row['n']}", *figures)
+            body.append([*cells, column.why])
+    headers = ("released", "ours", "n", "Spearman", "mean over cases", "what differs")
+    return table(headers, body)
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "cpu-scoring": cpu_scoring,
     "extractive-embedded": extractive_embedded,
@@ -462,6 +483,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "profile-cost": profile_cost,
     "racing": racing,
     "racing-short": racing_short,
+    "released-scores": released_scores,
     "reviewnli": reviewnli,
     "reviewnli-short": reviewnli_short,
     "reward-latency": reward_latency,

@@ -8,6 +8,7 @@ what is compared. The untrained writer would end at once, so it writes questions
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,14 +134,15 @@ def _sides(spec: str, models_of: dict[str, str], work: list[Example], loop: Any)
     return [("prevalence", ours), ("loop", lambda: np.array([loop(e) for e in work]))]
 
 
-class _Loop:
+class _Loop(ABC):
     """A plain loop over the questions of one example."""
 
     def __init__(self, qg: str, qa: str, device: str) -> None:
         self.runtime, self.plain = Runtime(device=device), _Plain(qg, qa, device)
 
+    @abstractmethod
     def __call__(self, example: Example) -> float:
-        raise NotImplementedError
+        """The value of the example."""
 
 
 class _SummaQA(_Loop):

@@ -45,7 +45,7 @@ class Column(NamedTuple):
         released: name of the score.
         metric: ours.
         kind: of its model, one of :data:`KINDS`.
-        why: what is known to differ beside the weights.
+        why: what differs beside the weights, so that the correlation is not 1.
         sign: -1 where the better of ours is the lower, and of the released one the higher.
     """
 
@@ -56,9 +56,13 @@ class Column(NamedTuple):
     sign: int = 1
 
 
-_RESCALED = "released: roberta-large, rescaled by a baseline"
-_WORDS = "released: GloVe vectors of words, without context"
-_NEAREST = "no score of its own was released; this is the nearest"
+_RESCALED = "released: roberta-large, 24 layers and another vocabulary"
+_WORDS = "released: GloVe vectors of whole words; ours: input vectors of word pieces"
+_EXTREMES = f"{_WORDS}, and one extreme coordinate decides"
+_MOVER = "another metric: MoverScore moves words, SMS sentences"
+_LIKELIHOOD = "another metric: a likelihood by BART; no score of its own was released"
+_VITC = "released: vitc, trained on other data"
+_CUT = f"{_VITC}; ours reads 302 tokens of the joined reviews"
 
 COLUMNS = (
     *(
@@ -66,17 +70,17 @@ COLUMNS = (
         for part in ("precision", "recall", "f1")
     ),
     Column("EmbeddingAverageCosineSimilarity", "embedding-average:static", "encoder", _WORDS),
-    Column("VectorExtremaCosineSimilarity", "vector-extrema:static", "encoder", _WORDS),
+    Column("VectorExtremaCosineSimilarity", "vector-extrema:static", "encoder", _EXTREMES),
     Column("GreedyMatchingScore", "greedy-matching:static", "encoder", _WORDS),
-    Column("mover_score", "moverscore", "encoder", "released: a DistilBERT, with idf"),
-    Column("baryscore_W", "baryscore", "encoder", "released: weighed by idf, random starts"),
-    Column("mover_score", "sms", "encoder", _NEAREST),
-    Column("mover_score", "sms:nostop", "encoder", _NEAREST),
-    Column("bart_score_arti2hypo", "supert", "encoder", _NEAREST),
-    Column("summac_score_snt", "summac-zs", "nli", "released: vitc"),
-    Column("summac_score_doc", "summac-zs:granularity=document", "nli", "released: vitc"),
+    Column("mover_score", "moverscore", "encoder", "released: a DistilBERT, weighed by idf"),
+    Column("baryscore_W", "baryscore", "encoder", "released: weighed by idf, starts at random"),
+    Column("mover_score", "sms", "encoder", _MOVER),
+    Column("mover_score", "sms:nostop", "encoder", _MOVER),
+    Column("bart_score_arti2hypo", "supert", "encoder", _LIKELIHOOD),
+    Column("summac_score_snt", "summac-zs", "nli", _VITC),
+    Column("summac_score_doc", "summac-zs:granularity=document", "nli", _CUT),
     Column("infoLM_score_ab", "infolm", "masked", "α and β of the released scores are not stated"),
-    Column("bart_score_arti2hypo", "blanc-help", "masked", _NEAREST),
+    Column("bart_score_arti2hypo", "blanc-help", "masked", _LIKELIHOOD),
     Column("ppl_score_gpt2", "perplexity", "causal", "released on another scale"),
     Column("bart_score_arti2hypo", "bartscore-faithfulness", "seq2seq"),
     Column("bart_score_ref2hypo", "bartscore-precision", "seq2seq"),

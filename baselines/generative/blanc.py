@@ -151,7 +151,16 @@ class _Blanc:
 
 
 def open_blanc_help(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open BLANC-help."""
+    """Open BLANC-help: guesses with the summary before each sentence against guesses with filler.
+
+    Values are shares of the masked tokens in [-1, 1], 0 where nothing is masked.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option has a value that it does not know.
+
+    Source: Vasilyev, Dharnidharka and Bohannon 2020.
+    """
     blanc = _Blanc(entry, spec, runtime)
     tokenizer = blanc.runner.tokenizer
     number = tokenizer.convert_tokens_to_ids(_FILLER)
@@ -185,7 +194,17 @@ def open_blanc_help(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def open_blanc_tune(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open BLANC-tune; a copy of the model is trained on each distinct summary of a call."""
+    """Open BLANC-tune: guesses after training on the summary against guesses before it.
+
+    A copy of the model is trained on each distinct summary of a call. Values are shares of the
+    masked tokens in [-1, 1], 0 where nothing is masked.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option has a value that it does not know.
+
+    Source: Vasilyev, Dharnidharka and Bohannon 2020.
+    """
     blanc = _Blanc(entry, spec, runtime)
     tuning = blanc.tuning or Tuning(masking=blanc.masking)
 

@@ -85,7 +85,14 @@ class Distributions:
 
 
 def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open InfoLM."""
+    """Open InfoLM: a divergence of two distributions over the vocabulary, 0 for equal ones.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option has a value that it does not know.
+
+    Source: Colombo, Clavel and Piantanida 2022, section 3.
+    """
     divergence = _divergence(entry, spec)
     temperature = _number(entry, spec, "temperature", _TEMPERATURE)
     if not 0 < temperature < math.inf:

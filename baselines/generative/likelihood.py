@@ -105,7 +105,7 @@ class GivenLikelihood:
         self.truncated = 0
 
     def read(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokens of texts."""
+        """Tokens of N texts, cut at the model's limit, in order."""
         return self.runner.tokens(texts)
 
     def begun(self, targets: Sequence[NDArray[np.int64]]) -> Any:

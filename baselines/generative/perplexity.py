@@ -42,7 +42,12 @@ _TO_OTHER = "bartscore-recall"
 
 
 def open_perplexity(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open perplexity of the summary alone."""
+    """Open perplexity of the summary alone, from 1; lower is better.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: a start token is asked for that the tokenizer lacks.
+    """
     start = "start" in spec.options
     likelihood = CausalLikelihood(spec.options.get("model", _MODEL), runtime, start=start)
 
@@ -59,12 +64,22 @@ def open_perplexity(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def open_perplexity_given(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open perplexity of the summary given the reviews."""
+    """Open perplexity of the summary given the reviews, from 1; lower is better.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+    """
     return _given(entry, spec, runtime, lambda known, pairs: np.exp(-known(pairs)), refs="best")
 
 
 def open_bartscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open one direction of BARTScore."""
+    """Open one direction of BARTScore: a mean natural log-probability of tokens, up to 0.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+
+    Source: Yuan, Neubig and Liu 2021; the authors' program without prompts.
+    """
 
     def value(known: GivenLikelihood, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
         return known([(s, t) for t, s in pairs] if entry.name == _TO_OTHER else pairs)

@@ -130,7 +130,14 @@ def _special(tokenizer: Any, number: int, name: str) -> bool:
 
 
 def open_prism(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open Prism, or its source-side form."""
+    """Open Prism, or its source-side form: mean natural log-probabilities, up to 0.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: the checkpoint does not know the language.
+
+    Source: Thompson and Post 2020, sections 3 and 4.
+    """
     likelihood = TranslationLikelihood(
         spec.options.get("model", _MODEL), runtime, spec.options.get("language")
     )

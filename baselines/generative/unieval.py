@@ -14,29 +14,27 @@ of 1,024 tokens are those of the authors' program and weights (maszhongming/UniE
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.baselines.protocol import REFERENCE, REVIEWS
-from prevalence.baselines.rules import SummaryMetric, comparing
+from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.sentences import get_splitter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from prevalence.baselines.protocol import (
         Comparison,
         Entry,
-        Example,
         Input,
         Metric,
-        Progress,
         Runtime,
     )
     from prevalence.scorers.grammar import Spec
@@ -160,47 +158,28 @@ class _Dimension(NamedTuple):
         return [self.answers.question(self.name, part, text or "") for part in parts]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mean:
-    """The mean of several metrics, each of which reads what it needs of an example."""
-
-    name: str
-    entry: Entry
-    parts: tuple[Metric, ...]
-    answers: Answers
-
-    @property
-    def needs(self) -> tuple[Input, ...]:
-        return tuple(dict.fromkeys(need for part in self.parts for need in part.needs))
-
-    @property
-    def signature(self) -> Mapping[str, str]:
-        return {key: value for part in self.parts for key, value in part.signature.items()}
-
-    @property
-    def work_unit(self) -> int:
-        return max(part.work_unit for part in self.parts)
-
-    @property
-    def truncated(self) -> int:
-        return self.answers.truncated
-
-    def score(
-        self, examples: Sequence[Example], *, progress: Progress | None = None
-    ) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = np.mean([part.score(examples) for part in self.parts], axis=0)
-        if progress is not None:
-            progress(len(examples))
-        return values
-
-
 def open_dimension(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open one dimension."""
+    """Open the dimension of the entry's name: the share of Yes, in [0, 1].
+
+    Raises:
+        ModelError: the checkpoint is unusable, or knows no Yes, No or end token.
+        ConfigurationError: the limit is no number of tokens.
+
+    Source: Zhong et al. 2022, section 3.
+    """
     return _dimension(entry, spec, _answers(entry, spec, runtime))
 
 
 def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open the mean of the four; ``against`` is what relevance compares with."""
+    """Open the mean of the four dimensions, in [0, 1].
+
+    ``against`` is what relevance compares with; a value is NaN where one of the four is.
+
+    Raises:
+        ModelError, ConfigurationError: see :func:`open_dimension`.
+
+    Source: Zhong et al. 2022, section 3.
+    """
     answers = _answers(entry, spec, runtime)
     reads: dict[str, tuple[Input, ...]] = {
         "coherence": (REVIEWS,), "consistency": (REVIEWS,), "fluency": (), "relevance": (REFERENCE,)
@@ -212,7 +191,14 @@ def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         options = {key: value for key, value in spec.options.items() if key not in unused}
         part = replace(entry, name=f"unieval-{name}", needs=needs)
         parts.append(_dimension(part, spec._replace(options=options), answers))
-    return _Mean(name=spec.canonical(), entry=entry, parts=tuple(parts), answers=answers)
+    return CombinedMetric(
+        name=spec.canonical(),
+        entry=entry,
+        signature={key: value for part in parts for key, value in part.signature.items()},
+        cuts=lambda: answers.truncated,
+        metrics=tuple(parts),
+        combine=lambda values: values.mean(axis=0),
+    )
 
 
 def _answers(entry: Entry, spec: Spec, runtime: Runtime) -> Answers:

@@ -47,7 +47,10 @@ class Weighted(NamedTuple):
 
 
 def open_rouge_w(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open ROUGE-W with the weight k^1.2 of k words in a row."""
+    """Open ROUGE-W with the weight k^1.2 of k words in a row, in [0, 1].
+
+    Source: Lin 2004, section 4.
+    """
     stem = "nostem" not in spec.options
 
     def overlap(summary: str, other: str) -> Weighted:
@@ -57,7 +60,10 @@ def open_rouge_w(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa:
 
 
 def open_rouge_su(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open ROUGE-SU4: single words, and pairs with at most four words between."""
+    """Open ROUGE-SU4: single words, and pairs with at most four words between, in [0, 1].
+
+    Source: Lin 2004, section 5.
+    """
     stem = "nostem" not in spec.options
 
     def overlap(summary: str, other: str) -> Overlap:
@@ -69,7 +75,13 @@ def open_rouge_su(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa
 
 
 def open_js(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open the divergence of the summary's n-grams from those of other texts."""
+    """Open the divergence of the summary's n-grams from those of other texts, in bits, in [0, 1].
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know.
+
+    Source: Lin, Cao, Gao and Nie 2006; Louis and Nenkova 2013 against the reviews.
+    """
     stated = spec.options.get("order", "1")
     if stated not in ("1", "2"):
         raise ConfigurationError(f"{entry.name}: order={stated}: choose 1 or 2")

@@ -23,7 +23,11 @@ _REMEMBERED_TEXTS = 4096
 
 
 def open_meteor(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open METEOR with all three stages."""
+    """Open METEOR with all three stages, in [0, 1].
+
+    Raises:
+        LookupError: NLTK has no WordNet; see :func:`missing_wordnet`.
+    """
     from nltk.corpus import wordnet
 
     wordnet.ensure_loaded()
@@ -31,7 +35,7 @@ def open_meteor(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: 
 
 
 def open_exact_stem(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open METEOR without synonyms."""
+    """Open METEOR without synonyms: the stages exact and stem, in [0, 1]."""
     return _metric(entry, spec, _NoSynonyms(), stages="exact+stem")
 
 

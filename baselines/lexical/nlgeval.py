@@ -29,7 +29,7 @@ _SMALL = 1e-9
 
 
 def open_nlg_eval_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open nlg-eval's BLEU of the entry's order."""
+    """Open nlg-eval's BLEU of the entry's order, in [0, 1]; see :func:`nlg_eval_bleu`."""
     order = bleu_order(entry)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:

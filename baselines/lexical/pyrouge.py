@@ -41,7 +41,11 @@ Lines = tuple[tuple[str, ...], ...]
 
 
 def open_py_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open ROUGE as py-rouge computes it."""
+    """Open F1, precision or recall of ROUGE as py-rouge 1.1 computes it, in [0, 1].
+
+    Raises:
+        ConfigurationError: the limit is no number of characters.
+    """
     limit = _limit(entry, spec)
     overlap = py_rouge_overlap(rouge_unit(entry), stem="nostem" not in spec.options, limit=limit)
     signature = {"impl": "py-rouge-1.1", "limit": "none" if limit is None else str(limit)}

@@ -64,7 +64,7 @@ class Overlap(NamedTuple):
 
 
 def open_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open ROUGE as rouge-score computes it."""
+    """Open F1, precision or recall of ROUGE as rouge-score 0.1.2 computes it, in [0, 1]."""
     overlap = _overlap(rouge_unit(entry), stem="nostem" not in spec.options)
     return rouge_metric(entry, spec, overlap, signature={"impl": "rouge-score-0.1.2"})
 

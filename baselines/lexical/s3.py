@@ -112,7 +112,14 @@ class Regression:
 
 
 def open_s3(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open S3 of the entry's target."""
+    """Open S3 of the entry's target: what its regression makes of the features, unbounded.
+
+    Raises:
+        ConfigurationError: no regression is named, or the word vectors that a feature needs.
+        ModelError: the file is no regression.
+
+    Source: Peyrard, Botschen and Gurevych 2017, section 3.
+    """
     folder = spec.options.get("weights")
     if folder is None:
         raise ConfigurationError(

@@ -31,7 +31,11 @@ def bleu_order(entry: Entry) -> int:
 
 
 def open_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open sentence BLEU."""
+    """Open sentence BLEU of the entry's order, in [0, 100].
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know.
+    """
     from sacrebleu.metrics.bleu import BLEU
 
     return _sentence_metric(
@@ -48,7 +52,11 @@ def open_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
 
 
 def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open chrF; with ``words=2`` it is chrF++."""
+    """Open chrF, in [0, 100]; with ``words=2`` it is chrF++.
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know.
+    """
     from sacrebleu.metrics.chrf import CHRF
 
     return _sentence_metric(
@@ -65,7 +73,10 @@ def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
 
 
 def open_ter(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
-    """Open TER; sacrebleu reads the texts, and a compiled loop counts the edits."""
+    """Open TER: edits per 100 words of the references, from 0; lower is better.
+
+    sacrebleu reads the texts, and a compiled loop counts the edits.
+    """
     from sacrebleu.metrics.ter import TER
 
     scorer: Any = TER(

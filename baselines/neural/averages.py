@@ -49,7 +49,12 @@ _WAYS: dict[str, Callable[[NDArray[np.float32], NDArray[np.float32]], float]] = 
 
 
 def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open one of the three."""
+    """Open embedding average, vector extrema or greedy matching: a cosine in [-1, 1].
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option has a value that it does not know.
+    """
     encoder = open_words(entry, spec, _MODEL, runtime)
     way = _WAYS[entry.name]
 

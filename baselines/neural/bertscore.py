@@ -43,7 +43,12 @@ _PARTS = {"bertscore-precision": 0, "bertscore-recall": 1, "bertscore-f1": 2}
 
 
 def open_bertscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open precision, recall or F1 of BERTScore."""
+    """Open precision, recall or F1 of BERTScore: means of cosines, up to 1.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option has a value that it does not know.
+    """
     model = spec.options.get("model", _MODEL)
     usual = _LAYERS.get(Path(model).name, -1)
     encoder = open_encoder(model, (layer_option(entry, spec, usual),), runtime)

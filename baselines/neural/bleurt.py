@@ -149,7 +149,14 @@ def kept_lengths(reference: int, candidate: int, *, room: int) -> tuple[int, int
 
 
 def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open BLEURT."""
+    """Open BLEURT: what the regression gives a reference and the summary, unbounded.
+
+    Raises:
+        ModelError: the checkpoint is unusable, or no regression.
+        ConfigurationError: the limit is no number of tokens, or outside what the checkpoint reads.
+
+    Source: Sellam, Das and Parikh 2020, section 4.
+    """
     stated = spec.options.get("limit")
     if stated is not None and not stated.isdecimal():
         raise ConfigurationError(f"{entry.name}: limit={stated}: give a number of tokens")

@@ -43,7 +43,17 @@ _WAYS = ("top", "graph", "cluster")
 
 
 def open_supert(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open SUPERT."""
+    """Open SUPERT: the F-measure of aligned tokens, a cosine of up to 1.
+
+    The pseudo-reference is picked from each review, as ``pick=`` and ``n=`` say.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+        ConfigurationError: an option has a value that it does not know.
+        MissingDependencyError: ``pick=cluster`` without scikit-learn.
+
+    Source: Gao, Zhao and Eger 2020.
+    """
     way, count = _selection(entry, spec)
     layer = layer_option(entry, spec, -1)
     encoder = open_encoder(spec.options.get("model", _MODEL), (layer,), runtime)

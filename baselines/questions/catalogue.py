@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from prevalence.baselines.protocol import REVIEWS, Entry
+from prevalence.baselines.protocol import NEEDED, REVIEWS, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS
 
 __all__ = ["ENTRIES"]
@@ -53,11 +53,7 @@ def _questeval(name: str, about: str, **options: str) -> Entry:
         range=(0.0, 1.0),
         citation="Scialom et al. 2021; the definition of its released code",
         factory=f"{_HERE}.questeval:open_questeval",
-        options=_options(
-            answers="names+chunks",
-            qa=_T5_ANSWERS,
-            qg=_T5_ASKS,
-        )
+        options=_options(answers="names+chunks", qa=_T5_ANSWERS, qg=_T5_ASKS)
         | options
         | {
             "weigher=PATH": "checkpoint that weighs the reviews' questions [equal weights]",
@@ -106,13 +102,9 @@ ENTRIES: tuple[Entry, ...] = (
         range=(-math.inf, math.inf),
         citation="Fabbri et al. 2022; noun phrases by rule, not by spaCy",
         factory=f"{_HERE}.qafacteval:open_qafacteval",
-        options=_options(
-            answers="chunks",
-            qa=_ELECTRA,
-            qg=_BART,
-        )
+        options=_options(answers="chunks", qa=_ELECTRA, qg=_BART)
         | {
-            "lerc=PATH": "regression model that compares answers (needed, but for other overlaps)",
+            "lerc=PATH": f"regression model that compares answers {NEEDED}, but for other overlaps",
             "overlap=NAME": "lerc, f1 of words, or answered (1 for any answer) [lerc]",
             "unfiltered": "keep questions that the summary itself does not answer as meant",
         },

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import math
 import weakref
+from abc import ABC, abstractmethod
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -48,9 +49,8 @@ __all__ = [
     "answer_of",
     "forget",
     "open_answers",
-    "open_overlap",
+    "open_part",
     "open_questions",
-    "open_weigher",
 ]
 
 NO_ANSWER = "unanswerable"
@@ -70,6 +70,7 @@ _CLASSIFIER = "AutoModelForSequenceClassification"
 Asked = tuple[str, ...]
 """A question and a context, or an answer and a context."""
 Found = TypeVar("Found")
+Part = TypeVar("Part", bound="Remembering[Any]")
 
 
 class Answer(NamedTuple):
@@ -88,7 +89,7 @@ class Answer(NamedTuple):
     confidence: float
 
 
-class Remembering(Generic[Found]):
+class Remembering(ABC, Generic[Found]):
     """Asks for each request once, as long as it is among the last 100,000.
 
     Subclasses say in ``compute`` what is found for requests, in order.
@@ -114,9 +115,9 @@ class Remembering(Generic[Found]):
                 self._known.popitem(last=False)
         return [found[key] for key in asked]
 
+    @abstractmethod
     def compute(self, asked: Sequence[Asked]) -> Sequence[Found]:
-        """What is found for requests that differ."""
-        raise NotImplementedError
+        """What is found for each of N requests that differ, N values in their order."""
 
     @property
     def truncated(self) -> int:
@@ -139,12 +140,12 @@ def forget() -> None:
         model.forget()
 
 
-def _opened(key: tuple[object, ...], build: Callable[[], Remembering[Any]]) -> Any:
+def _opened(key: tuple[object, ...], build: Callable[[], Part]) -> Part:
     """The same model as long as some metric still holds it."""
-    found = _OPEN.get(key)
+    found: Any = _OPEN.get(key)
     if found is None:
         found = _OPEN[key] = build()
-    return found
+    return cast("Part", found)
 
 
 def _settings(runtime: Runtime) -> dict[str, Any]:
@@ -190,11 +191,8 @@ def open_questions(model: str, *, template: str, beams: int, runtime: Runtime) -
     Raises:
         ModelError: the checkpoint or its template is unusable.
     """
-    key = ("questions", str(resolve(model).resolve()), template, beams, runtime)
-    found: WrittenQuestions = _opened(
-        key, lambda: WrittenQuestions(model, template, beams, runtime)
-    )
-    return found
+    key = (WrittenQuestions, resolve(model).resolve(), template, beams, runtime)
+    return _opened(key, lambda: WrittenQuestions(model, template, beams, runtime))
 
 
 def open_answers(model: str, runtime: Runtime) -> Remembering[Answer]:
@@ -203,39 +201,37 @@ def open_answers(model: str, runtime: Runtime) -> Remembering[Answer]:
     Raises:
         ModelError: the checkpoint is unusable.
     """
-    folder = resolve(model)
-    writes = bool(read_config(folder, model).is_encoder_decoder)
-    kind: Callable[[str, Runtime], Remembering[Answer]]
-    kind = WrittenAnswers if writes else SpanAnswers
-    key = ("answers", str(folder.resolve()), runtime)
-    found: Remembering[Answer] = _opened(key, lambda: kind(model, runtime))
-    return found
+    if read_config(resolve(model), model).is_encoder_decoder:
+        return open_part(WrittenAnswers, model, runtime)
+    return open_part(SpanAnswers, model, runtime)
 
 
-def open_weigher(model: str, runtime: Runtime) -> Weigher:
-    """What weighs (answer, question, context) triples.
+def open_part(kind: Callable[[str, Runtime], Part], model: str, runtime: Runtime) -> Part:
+    """A part that needs no more than a checkpoint, such as :class:`Weigher` or :class:`Overlap`.
 
-    Raises:
-        ModelError: the checkpoint is unusable.
-    """
-    key = ("weigher", str(resolve(model).resolve()), runtime)
-    found: Weigher = _opened(key, lambda: Weigher(model, runtime))
-    return found
-
-
-def open_overlap(model: str, runtime: Runtime) -> Overlap:
-    """What scores (passage, question, wanted, given).
+    Args:
+        kind: the class of the part.
+        model: checkpoint folder, registered name or hub name.
+        runtime: device, precision and budget.
 
     Raises:
         ModelError: the checkpoint is unusable.
     """
-    key = ("overlap", str(resolve(model).resolve()), runtime)
-    found: Overlap = _opened(key, lambda: Overlap(model, runtime))
-    return found
+    return _opened((kind, resolve(model).resolve(), runtime), lambda: kind(model, runtime))
 
 
 class SpanAnswers(Remembering[Answer]):
-    """Answers by a model that points at them; a long context is read in overlapping windows."""
+    """Answers by a model that points at them; a long context is read in overlapping windows.
+
+    Args:
+        model: checkpoint folder, registered name or hub name of a model of question answering.
+        runtime: device, precision and budget.
+
+    Raises:
+        ModelError: the checkpoint is unusable.
+
+    Source: Devlin et al. 2019 for the best span and "no answer"; see :func:`answer_of`.
+    """
 
     def __init__(self, model: str, runtime: Runtime) -> None:
         super().__init__()

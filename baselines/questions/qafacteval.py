@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.baselines.questions.asking import Asking, Parts, mean
-from prevalence.baselines.questions.models import open_overlap
+from prevalence.baselines.questions.models import Overlap, open_part
 from prevalence.baselines.questions.spans import CHUNKS
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.qafe import answer_f1
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
     from prevalence.baselines.questions.asking import Question
-    from prevalence.baselines.questions.models import Answer, Overlap
+    from prevalence.baselines.questions.models import Answer
     from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_qafacteval"]
@@ -38,7 +38,14 @@ Judged = tuple["Comparison", "Question", "Answer"]
 
 
 def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open QAFactEval."""
+    """Open QAFactEval: the mean overlap of answers, about 1 to 5 by LERC, in [0, 1] by other rules.
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know, or LERC is not named.
+        ModelError: the checkpoint is unusable.
+
+    Source: Fabbri et al. 2022, sections 3 and 4.
+    """
     parts = Parts(entry, spec, runtime)
     overlap = parts.chosen("overlap", _OVERLAPS)
     lerc = _lerc(entry, parts, overlap)
@@ -85,6 +92,6 @@ def _lerc(entry: Entry, parts: Parts, overlap: str) -> Overlap | None:
             f"{entry.name}: name LERC's checkpoint with lerc=FOLDER (docs/baselines-questions.md "
             "says how to get one), or compare answers with overlap=f1"
         )
-    found = open_overlap(parts.weights("lerc"), parts.runtime)
+    found = open_part(Overlap, parts.weights("lerc"), parts.runtime)
     parts.add(found)
     return found

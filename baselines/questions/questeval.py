@@ -12,25 +12,23 @@ mean of three scores in both, and for references as further sources of which the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.protocol import REFERENCE, REVIEWS, Example, Input, Progress
+from prevalence.baselines.protocol import REFERENCE, REVIEWS, Example
 from prevalence.baselines.questions.asking import Asking, Parts, Question, mean
-from prevalence.baselines.questions.models import open_weigher
+from prevalence.baselines.questions.models import Weigher, open_part
 from prevalence.baselines.questions.spans import CHUNKS, NAMES
+from prevalence.baselines.rules import CombinedMetric
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.qafe import answer_f1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
-    from prevalence.baselines.questions.models import Answer, Weigher
+    from prevalence.baselines.questions.models import Answer
     from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_questeval"]
@@ -49,7 +47,14 @@ Scored = tuple[Question, "Answer"]
 
 
 def open_questeval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open QuestEval, its precision or its recall."""
+    """Open QuestEval, its precision or its recall, in [0, 1].
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know.
+        ModelError: the checkpoint is unusable.
+
+    Source: Scialom et al. 2021.
+    """
     parts = Parts(entry, spec, runtime)
     direction = entry.name.partition("-")[2]
     compare = _Compare(entry, parts)
@@ -108,7 +113,7 @@ def _weigher(parts: Parts) -> Weigher | None:
     stated = parts.option("weigher", "")
     if not stated:
         return None
-    found = open_weigher(parts.weights("weigher"), parts.runtime)
+    found = open_part(Weigher, parts.weights("weigher"), parts.runtime)
     parts.add(found)
     return found
 
@@ -189,38 +194,12 @@ def _sources(
         return parts.metric(compute, shared | {"against": against} | given)
 
     reviews, reference = one(REVIEWS, "source"), one(REFERENCE, "refs")
-    return _Best(
+    return CombinedMetric(
         name=spec.canonical(),
         entry=entry,
         signature={**reviews.signature, **reference.signature, "against": _BOTH},
         work_unit=reviews.work_unit,
+        cuts=parts.cuts,
         metrics=(reviews, reference),
-        parts=parts,
+        combine=lambda values: values.max(axis=0),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Best:
-    """The greatest of several metrics that differ in what they compare with."""
-
-    name: str
-    entry: Entry
-    signature: Mapping[str, str]
-    work_unit: int
-    metrics: tuple[Metric, ...]
-    parts: Parts
-    needs: tuple[Input, ...] = (REVIEWS, REFERENCE)
-
-    @property
-    def truncated(self) -> int:
-        """How many texts were cut at a model's limit so far."""
-        return self.parts.cuts()
-
-    def score(
-        self, examples: Sequence[Example], *, progress: Progress | None = None
-    ) -> NDArray[np.float64]:
-        """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
-        found: NDArray[np.float64] = np.max([m.score(examples) for m in self.metrics], axis=0)
-        if progress is not None:
-            progress(len(examples))
-        return found

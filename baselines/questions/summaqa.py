@@ -39,7 +39,14 @@ def cloze(span: Span) -> Question:
 
 
 def open_summaqa(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open the F1 or the probability of SummaQA."""
+    """Open the F1 or the probability of SummaQA, in [0, 1].
+
+    Raises:
+        ConfigurationError: an option has a value that it does not know.
+        ModelError: the checkpoint is unusable.
+
+    Source: Scialom et al. 2019, section 3.2.
+    """
     parts = Parts(entry, spec, runtime)
     finder, answers = parts.finder(NAMES), parts.answers(_QA)
 

@@ -22,12 +22,14 @@ from prevalence.cli.options import (
     option,
     run_options,
     scorer_settings,
+    seed_option,
 )
 from prevalence.cli.outputs import keeping_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from prevalence.meta.correlate import Bootstrap
     from prevalence.meta.key_points import Matcher
     from prevalence.readers.key_points import KeyPointTable
 
@@ -38,6 +40,7 @@ Examples:
   prevalence meta key-points examples/key_points.csv
   prevalence meta key-points examples/key_points.csv --scorer rouge1-precision --parts
   prevalence meta key-points examples/key_points.csv --metrics overlap --threshold 0.4
+  prevalence meta key-points examples/key_points.csv --bootstrap topics
 
 \b
 Each INPUT is CSV, TSV, JSON Lines or JSON:
@@ -65,6 +68,20 @@ An empty label means that people did not agree.
          "[default: the scorer's own; 0.5 for scores in the inputs].",
 )  # fmt: skip
 @coefficient_option
+@option(
+    "Statistics", "--bootstrap", metavar="UNIT", type=click.Choice(["topics", "none"]),
+    default="none", show_default=True,
+    help="Draw intervals by resampling topics (each with its stance), or none.",
+)  # fmt: skip
+@option(
+    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
+    show_default=True, help="Of the bootstrap.",
+)  # fmt: skip
+@option(
+    "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals.",
+)  # fmt: skip
+@seed_option("Statistics", "Of the resampling.")
 @run_options
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show every topic and every key point.")
@@ -89,7 +106,10 @@ def key_points(**parameters: Any) -> None:
     table = join_key_points(parameters["inputs"])
     matchers = [*_columns(table, parameters), *_scored(table, parameters, given)]
     matchers = _with_thresholds(matchers, given)
-    found = [evaluate(table, matcher, kinds=convention.kinds) for matcher in matchers]
+    drawing = _bootstrap(parameters)
+    found = [
+        evaluate(table, matcher, kinds=convention.kinds, bootstrap=drawing) for matcher in matchers
+    ]
     report = key_point_report(
         found,
         convention,
@@ -99,9 +119,22 @@ def key_points(**parameters: Any) -> None:
             "inputs": list(parameters["inputs"]),
             "coefficients": list(convention.kinds),
             "pairs": len(table.pairs),
+            **({} if drawing is None else {"bootstrap": drawing.over} | _drawn(parameters)),
         },
     )
     write_report(report, form=parameters["form"], output=parameters["output"])
+
+
+def _bootstrap(parameters: Mapping[str, Any]) -> Bootstrap | None:
+    from prevalence.meta.correlate import Bootstrap
+
+    if parameters["bootstrap"] == "none":
+        return None
+    return Bootstrap(over=parameters["bootstrap"], **_drawn(parameters))
+
+
+def _drawn(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: parameters[key] for key in ("resamples", "seed", "confidence")}
 
 
 def _thresholds(given: Sequence[str]) -> dict[str, float]:

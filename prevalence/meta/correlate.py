@@ -47,7 +47,8 @@ class Bootstrap:
     """Percentile intervals.
 
     Attributes:
-        over: what is drawn with replacement: ``items``, ``systems`` or ``both``.
+        over: what is drawn with replacement: ``items``, ``systems`` or ``both``; of key points
+            ``topics``.
         resamples: number of resamples.
         seed: of the generator.
         confidence: share of the resamples that the interval holds.

@@ -10,16 +10,19 @@ import numpy as np
 from prevalence.errors import InputError
 from prevalence.stats.coefficients import Coefficient, coefficient, mean_coefficient
 from prevalence.stats.matching import average_precision, count_error, matching_precision
+from prevalence.stats.resampling import ProductScores, bootstrap_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from prevalence.meta.correlate import Bootstrap
     from prevalence.readers.key_points import KeyPointPair, KeyPointTable
     from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind
     from prevalence.stats.matching import CountError
+    from prevalence.stats.resampling import Interval
 
 __all__ = [
     "DEFAULT_THRESHOLD",
@@ -109,6 +112,8 @@ class KeyPointEvaluation:
         error: of the number of supporters of a key point.
         ranks: by kind of coefficient.
         topics, counts: what these are made of.
+        intervals: of the means over topics and stances and of both errors, by name, where any were
+            asked for; None for a figure that fewer than two topics and stances have.
     """
 
     name: str
@@ -122,6 +127,7 @@ class KeyPointEvaluation:
     ranks: dict[Kind, RankAgreement]
     topics: tuple[TopicPrecision, ...]
     counts: tuple[SupportCount, ...]
+    intervals: Mapping[str, Interval | None]
 
 
 def table_matchers(table: KeyPointTable) -> list[Matcher]:
@@ -135,7 +141,11 @@ def table_matchers(table: KeyPointTable) -> list[Matcher]:
 
 
 def evaluate(
-    table: KeyPointTable, matcher: Matcher, *, kinds: Sequence[Kind] = ("kendall",)
+    table: KeyPointTable,
+    matcher: Matcher,
+    *,
+    kinds: Sequence[Kind] = ("kendall",),
+    bootstrap: Bootstrap | None = None,
 ) -> KeyPointEvaluation:
     """Compare a matcher with people.
 
@@ -143,6 +153,7 @@ def evaluate(
         table: P pairs with people's labels.
         matcher: P scores.
         kinds: coefficients between predicted and true numbers of supporters.
+        bootstrap: how to draw topics and stances for intervals; None draws none.
 
     Returns:
         Its figures.
@@ -175,7 +186,38 @@ def evaluate(
         ranks={kind: _ranks(counts, kind) for kind in kinds},
         topics=topics,
         counts=counts,
+        intervals={} if bootstrap is None else _intervals(topics, counts, bootstrap),
     )
+
+
+def _intervals(
+    topics: Sequence[TopicPrecision], counts: Sequence[SupportCount], bootstrap: Bootstrap
+) -> dict[str, Interval | None]:
+    """Topics and stances are drawn, which KPM-2021 averages over; key points go with their own."""
+    groups = _places([(count.topic, count.stance) for count in counts])
+    errors = [_predicted([counts[i] for i in g]) - _true([counts[i] for i in g]) for g in groups]
+
+    def over_topics(value: Callable[[TopicPrecision], float]) -> ProductScores:
+        values = np.asarray([value(topic) for topic in topics])
+        return ProductScores(np.nan_to_num(values), np.isfinite(values).astype(np.float64))
+
+    sizes = np.asarray([error.size for error in errors], np.float64)
+    parts = {
+        "average_precision": over_topics(lambda topic: topic.average_precision),
+        "strict": over_topics(lambda topic: topic.strict),
+        "relaxed": over_topics(lambda topic: topic.relaxed),
+        "count_error": ProductScores(np.asarray([np.abs(e).sum() for e in errors]), sizes),
+        "count_bias": ProductScores(np.asarray([e.sum() for e in errors]), sizes),
+    }
+    return {
+        name: bootstrap_interval(
+            part,
+            resamples=bootstrap.resamples,
+            seed=bootstrap.seed,
+            confidence=bootstrap.confidence,
+        )
+        for name, part in parts.items()
+    }
 
 
 def _places(keys: Sequence[tuple[str, ...]]) -> list[NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.report.sheets import Cell, Printer, Report, Sheet
@@ -67,6 +68,8 @@ def _whole_sheet(
     ]
     if comments:
         notes.append("strict, relaxed: rule of KPM-2021; undecided pairs are no match, or a match")
+    if any(found[0].intervals.values()):
+        notes.append("in brackets: bootstrap interval, topics and stances drawn with replacement")
     notes += [
         f"{e.name}: {e.unscored:,} labelled pairs without a score" for e in found if e.unscored
     ]
@@ -77,7 +80,8 @@ def _whole_row(
     evaluation: KeyPointEvaluation, printer: Printer, *, comments: bool
 ) -> tuple[Cell, ...]:
     names = ("average_precision", "pooled", *_shared(comments=comments), "threshold")
-    figures = (getattr(evaluation, name) for name in names)
+    figures = {name: getattr(evaluation, name) for name in names}
+    figures |= {"count_error": evaluation.error.mean, "count_bias": evaluation.error.bias}
     ranks = [
         cell
         for agreement in evaluation.ranks.values()
@@ -86,7 +90,18 @@ def _whole_row(
             printer.figure(agreement.overall.value, agreement.overall.p),
         )
     ]
-    return (*printer.row(evaluation.name, (*figures, *evaluation.error)), *ranks)
+    shown = [_with_interval(evaluation, name, value, printer) for name, value in figures.items()]
+    return (Cell(evaluation.name), *shown, *ranks)
+
+
+def _with_interval(
+    evaluation: KeyPointEvaluation, name: str, value: float, printer: Printer
+) -> Cell:
+    cell, found = printer.figure(value), evaluation.intervals.get(name)
+    if found is None:
+        return cell
+    low, high = (printer.figure(end).text for end in (found.low, found.high))
+    return replace(cell, text=f"{cell.text} [{low}, {high}]")
 
 
 def _topic_sheet(
@@ -138,6 +153,10 @@ def _record(evaluation: KeyPointEvaluation, *, comments: bool) -> dict[str, Any]
     record: dict[str, Any] = {"scorer": evaluation.name}
     record |= {name: getattr(evaluation, name) for name in names}
     record |= {"count_error": evaluation.error.mean, "count_bias": evaluation.error.bias}
+    for name, interval in evaluation.intervals.items():
+        if name in record:
+            ends = (None, None) if interval is None else (interval.low, interval.high)
+            record |= dict(zip((f"{name}_low", f"{name}_high"), ends, strict=True))
     for kind, (within, overall) in evaluation.ranks.items():
         record |= {f"{kind}_within": within, f"{kind}_overall": overall.value}
         record[f"{kind}_overall_p"] = overall.p

@@ -8,8 +8,10 @@ the claim most. A new one is a file with a child of :class:`FactChecker`, its li
 from __future__ import annotations
 
 import hashlib
+import json
 from abc import abstractmethod
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
@@ -36,7 +38,16 @@ if TYPE_CHECKING:
 
     from prevalence.models.checkpoint import Network
 
-__all__ = ["CHECKERS", "SUPPORTED", "FactChecker", "Rule", "Running", "in_chunks", "open_checker"]
+__all__ = [
+    "CHECKERS",
+    "SUPPORTED",
+    "FactChecker",
+    "Rule",
+    "Running",
+    "in_chunks",
+    "open_checker",
+    "refuse_checkers",
+]
 
 CHECKERS: Mapping[str, str] = {
     "alignscore": "prevalence.scorers.alignscore:AlignScore",
@@ -49,6 +60,9 @@ those beside it."""
 
 SUPPORTED = 1
 """The output of two that means "supported"; their config names none of them."""
+
+_CLASSIFIERS = ("roberta", "deberta-v2")
+"""Networks of the checkers that are plain classifiers, by the ``model_type`` of their configs."""
 
 _THRESHOLD = 0.5
 """Above which all of their authors decide; none was calibrated on reviews."""
@@ -223,3 +237,71 @@ def open_checker(family: str, named: Mapping[str, str], options: Running) -> Fac
         entry = lookup(named["model"]) or published[0]
         raise ModelError(f"{error}. Published weights: {entry.fetching}") from error
     return checker
+
+
+def refuse_checkers(model: str, *, named: bool) -> None:
+    """Stop a folder that a family of checkers reads before it is taken for an NLI model.
+
+    Nothing is guessed: where a folder fits several families, or may be no checker at all, the
+    message has all of them. Folders that are no checker's, hub names and registered names pass.
+
+    Args:
+        model: what is about to be opened as an NLI model.
+        named: whether the order of its classes was given by hand.
+
+    Raises:
+        ModelError: its config or its weights are a checker's; the message has the prefix.
+    """
+    folder = Path(model).expanduser()
+    if lookup(model) is not None or not folder.is_dir():
+        return
+    said = _told(_stated(folder), folder, model, named=named)
+    if said is not None:
+        raise ModelError(f"{model}: {said}")
+
+
+def _told(config: Mapping[str, Any], folder: Path, model: str, *, named: bool) -> str | None:
+    """What a checkpoint of checkers is and how to name it, or None for any other."""
+    heads = [str(head) for head in config.get("architectures") or []]
+    kind = str(config.get("model_type", ""))
+    if kind.startswith("HHEM") or any(head.startswith("HHEM") for head in heads):
+        return f"an HHEM checkpoint, and no NLI model; write hhem:{model}"
+    if "T5ForConditionalGeneration" in heads:
+        return (
+            f"it writes texts, and is no NLI model; if it is MiniCheck's, write minicheck:{model}"
+        )
+    if not any(head.endswith("ForSequenceClassification") for head in heads):
+        if any(name.startswith("base_model.") for name in _weight_names(folder)):
+            return f"an AlignScore checkpoint, and no NLI model; write alignscore:{model}"
+        return None
+    labels = config.get("id2label") or {"0": "LABEL_0", "1": "LABEL_1"}
+    if named or kind not in _CLASSIFIERS or sorted(labels.values()) != ["LABEL_0", "LABEL_1"]:
+        return None
+    return (
+        f"its two outputs have no names; write minicheck:{model} for a checkpoint of MiniCheck, "
+        f"factcg:{model} for one of FactCG, or name the outputs of an NLI model, for example "
+        "--labels not_entailment,entailment (labels= of a metric)"
+    )
+
+
+def _stated(folder: Path) -> dict[str, Any]:
+    """The config as it stands in the folder; whoever opens the model says what is wrong with it."""
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _weight_names(folder: Path) -> list[str]:
+    """Names of the tensors in a folder; a file that cannot be read has none."""
+    from safetensors import SafetensorError, safe_open
+
+    names: list[str] = []
+    for path in folder.glob("*.safetensors"):
+        try:
+            with safe_open(path, framework="numpy") as file:
+                names += file.keys()
+        except (OSError, SafetensorError):
+            continue
+    return names

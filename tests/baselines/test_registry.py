@@ -83,6 +83,11 @@ def test_what_is_lacking_is_said_with_what_to_do(monkeypatch):
     )
     assert lacking(REGISTRY["rouge-1"]) is None
     assert lacking(REGISTRY["summac-zs"]) is None
+    assert "give lerc=PATH; hf download" in lacking(REGISTRY["qafacteval"])
+    # A pickle alone would not open.
+    found = lacking(REGISTRY["alignscore"])
+    assert "prevalence conv alignscore" in found
+    assert found.endswith("--output FOLDER; then give model=FOLDER")
 
 
 def test_models_that_are_not_here_are_named_with_what_to_do(monkeypatch):

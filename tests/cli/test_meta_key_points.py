@@ -70,6 +70,25 @@ def test_pairs_of_key_points_have_no_best_one(run: Run, write: Write) -> None:
     assert "strict" not in run("meta", "key-points", path).stdout
 
 
+def test_intervals_in_the_table_and_the_record(run: Run, write: Write) -> None:
+    # Average precision 1 in topic a and 1/2 in b; nobody makes the key point by its score in b.
+    lines = ["a,x,k,1,.9", "a,y,k,0,.2", "b,x,k,1,.1", "b,y,k,0,.3"]
+    path = write("topic,comment,key_point,label,one", *lines, name="t.csv")
+    words = ("meta", "key-points", path, "--bootstrap", "topics", "--resamples", "100")
+    shown = run(*words).stdout
+    assert "0.750 [0.500, 1.000]" in shown
+    assert "topics and stances drawn with replacement" in shown
+    document = json.loads(run(*words, "--format", "json").stdout)
+    (row,) = document["rows"]
+    assert (row["average_precision_low"], row["average_precision_high"]) == (0.5, 1.0)
+    assert (row["count_error_low"], row["count_bias_high"]) == (0.0, 0.0)
+    settings = document["settings"]
+    assert (settings["bootstrap"], settings["resamples"], settings["confidence"]) == (
+        "topics", 100, 0.95,
+    )  # fmt: skip
+    assert "[" not in run(*words[:3]).stdout
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from prevalence.errors import InputError
+from prevalence.meta.correlate import Bootstrap
 from prevalence.meta.key_points import Matcher, evaluate, table_matchers
 from prevalence.readers.key_points import KeyPointPair, KeyPointTable
 
@@ -95,3 +96,23 @@ def test_what_cannot_be_evaluated() -> None:
     none = KeyPointTable(tuple(pair._replace(label=False) for pair in pairs), "review")
     with pytest.raises(InputError, match="no pair is labelled as a match"):
         evaluate(none, Matcher("s", 0.5, np.zeros(8)))
+
+
+def test_intervals_draw_topics() -> None:
+    (matcher,) = table_matchers(table())
+    assert evaluate(table(), matcher).intervals == {}
+    found = evaluate(table(), matcher, bootstrap=Bootstrap(over="topics", resamples=200)).intervals
+    # Of two topics a quarter of the resamples hold the first alone, and a quarter the second.
+    ends = {name: (part.low, part.high) for name, part in found.items() if part is not None}
+    assert ends["average_precision"] == pytest.approx((11 / 12, 1.0))
+    assert (ends["strict"], ends["relaxed"]) == ((1.0, 1.0), (1.0, 1.0))
+    # Of t: 1 - 2 and 2 - 1 for two key points; of u: 0 - 1 for one.
+    assert (ends["count_error"], ends["count_bias"]) == ((1.0, 1.0), (-1.0, 0.0))
+
+
+def test_one_topic_has_no_interval() -> None:
+    whole = table()
+    alone = KeyPointTable(whole.pairs[:6], "review")
+    (matcher,) = table_matchers(alone)
+    found = evaluate(alone, matcher, bootstrap=Bootstrap(over="topics", resamples=20)).intervals
+    assert set(found.values()) == {None}

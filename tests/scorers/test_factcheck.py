@@ -393,6 +393,39 @@ def test_files_that_are_no_alignscore(tiny, tmp_path, capsys):
         convert_alignscore(path, tiny("alignscore"), tmp_path / "file" / "made")
 
 
+@pytest.mark.parametrize(("kind", "prefixes"), [
+    ("alignscore", ["alignscore"]), ("hhem", ["hhem"]), ("t5", ["minicheck"]),
+    ("roberta", ["minicheck", "factcg"]), ("deberta", ["minicheck", "factcg"]),
+])  # fmt: skip
+@pytest.mark.parametrize("name", ["{}", "nli:{}", "summac-zs:sentence,model={}"])
+def test_a_folder_without_its_family_is_told_the_prefix(tiny, kind, prefixes, name):
+    folder = tiny(kind)
+    with pytest.raises(ModelError) as caught:
+        open_scorer(name.format(folder), device="cpu")
+    assert "\n" not in str(caught.value)
+    assert re.findall(rf"(\w+):{folder}\b", str(caught.value)) == prefixes
+    for prefix in prefixes:
+        assert open_scorer(f"{prefix}:{folder}", device="cpu").traits.threshold == 0.5
+
+
+def test_only_folders_of_checkers_are_refused(tiny, tmp_path):
+    # Two outputs whose names are given by hand, on the command line or in the config.
+    labels = ["not_entailment", "entailment"]
+    assert (
+        "labels" in open_scorer(str(tiny("roberta")), device="cpu", labels=labels).traits.signature
+    )
+    named = copied(tiny("roberta"), tmp_path / "named")
+    config = json.loads((named / "config.json").read_text(encoding="utf-8"))
+    config["id2label"] = dict(enumerate(labels))
+    (named / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    assert open_scorer(str(named), device="cpu").traits.signature["gran"] == "document"
+    # What is no checkpoint is left to whoever opens it.
+    for text in ("[]", "{", "{}"):
+        (named / "config.json").write_text(text, encoding="utf-8")
+        with pytest.raises(ModelError, match="its config cannot be read"):
+            open_scorer(str(named), device="cpu")
+
+
 def copied(source, target, *, leave=()):
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(*leave))
     return target

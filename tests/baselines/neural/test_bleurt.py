@@ -174,7 +174,7 @@ def port(tmp_path_factory, one_thread):
 PAIRS = [(TEXTS[0], TEXTS[1]), (TEXTS[1], "dry"), (TEXTS[2], TEXTS[1]), ("thin", "thin")]
 
 
-def check(folder, value):
+def assert_values_equal_the_equations(folder, value):
     examples = [Example(candidate, (), (reference,)) for reference, candidate in PAIRS]
     expected = [value(*pair) for pair in PAIRS]
     assert np.ptp(expected) > 0.02
@@ -185,12 +185,12 @@ def check(folder, value):
 
 @pytest.mark.parametrize("family", ["bert", "rembert"])
 def test_values_are_those_of_the_equations(known, family):
-    check(*known(family))
+    assert_values_equal_the_equations(*known(family))
 
 
 @pytest.mark.parametrize("embedding", [6, None])
 def test_the_ports_layout_is_read(port, embedding):
-    check(*port(embedding))
+    assert_values_equal_the_equations(*port(embedding))
 
 
 def test_references_reviews_and_blank_texts(known):

@@ -52,8 +52,8 @@ def scripted(monkeypatch, tmp_path):
         }
         monkeypatch.setattr(asking, "open_questions", lambda *_, **__: parts["qg"])
         monkeypatch.setattr(asking, "open_answers", lambda *_: parts["qa"])
-        monkeypatch.setattr(questeval, "open_weigher", lambda *_: parts["weigher"])
-        monkeypatch.setattr(qafacteval, "open_overlap", lambda *_: parts["lerc"])
+        monkeypatch.setattr(questeval, "open_part", lambda *_: parts["weigher"])
+        monkeypatch.setattr(qafacteval, "open_part", lambda *_: parts["lerc"])
         folders = {key: str(tmp_path) for key in ("qg", "qa") if f":{key}=" not in spec}
         if spec.startswith("summaqa"):
             del folders["qg"]
