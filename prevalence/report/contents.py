@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
 from prevalence.records import Product, ScoredSummary, input_digest
-from prevalence.report.systems import SystemComparison, SystemStatistics, SystemTable
+from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import inert
-from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED, ProductScores
+from prevalence.stats.resampling import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    ProductScores,
+    paired_bootstrap,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from prevalence.report.standings import Standing
@@ -158,7 +163,8 @@ class SystemLine(NamedTuple):
         statistics: of its prevalence rows; None without any.
         standing: its group, and how far it lies behind the best system; None without a second
             system to compare with.
-        versus_best: the same difference with its p; None for the best system.
+        p: of equal means with the best system, two-sided, by a paired bootstrap test; None for
+            that system itself, and without a second one.
         means: mean of every further figure that its rows carry, by name; ``floor`` and ``ceiling``
             are of the systems in :data:`REFERENCES` where the rows have none.
     """
@@ -166,7 +172,7 @@ class SystemLine(NamedTuple):
     name: str
     statistics: SystemStatistics | None
     standing: Standing | None
-    versus_best: SystemComparison | None
+    p: float | None
     means: Mapping[str, float]
 
 
@@ -211,6 +217,7 @@ class Contents:
         self._values: dict[str, dict[str, list[float]]] = {}
         self._seen: dict[tuple[str, str, str], str] = {}
         self._renamed: set[tuple[str, str]] = set()
+        self._systems: tuple[SystemLine, ...] | None = None
 
     def add(self, row: Mapping[str, Any], *, source: str = "") -> None:
         """Take a row of any of the commands.
@@ -222,6 +229,7 @@ class Contents:
         Raises:
             InputError: it is none that a report can show.
         """
+        self._systems = None
         clean = _clean(row)
         if "prevalence" in row or "metrics" in row:
             self._add_summary(clean, _scored(row) if "prevalence" in row else None,
@@ -259,27 +267,15 @@ class Contents:
             )  # fmt: skip
 
     @property
-    def systems(self) -> list[SystemLine]:
-        """The systems, the best by prevalence first, those without any last."""
-        statistics = {line.system: line for line in self.table.statistics()}
-        versus = self._versus_best(statistics)
-        places = self._standings()
+    def systems(self) -> Sequence[SystemLine]:
+        """The systems, the best by prevalence first, those without any last.
 
-        def order(name: str) -> float:
-            entry = statistics.get(name)
-            return math.inf if entry is None or math.isnan(entry.prevalence) else -entry.prevalence
-
-        return [
-            SystemLine(
-                name,
-                statistics.get(name),
-                places.get(name),
-                versus.get(name),
-                self._references(name)
-                | {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()},
-            )
-            for name in sorted(self._values, key=order)
-        ]
+        Resampling takes seconds, and every page of a folder and every plot asks for the systems:
+        they are computed once, and anew only after another row.
+        """
+        if self._systems is None:
+            self._systems = self._system_lines()
+        return self._systems
 
     @property
     def worst_first(self) -> list[ReportProduct]:
@@ -291,11 +287,39 @@ class Contents:
         """Names of the figures beside prevalence that any system has."""
         return list(dict.fromkeys(name for found in self._values.values() for name in found))
 
+    def _system_lines(self) -> tuple[SystemLine, ...]:
+        statistics = {line.system: line for line in self.table.statistics()}
+        places = self._standings()
+
+        def order(name: str) -> float:
+            entry = statistics.get(name)
+            return math.inf if entry is None or math.isnan(entry.prevalence) else -entry.prevalence
+
+        return tuple(
+            SystemLine(
+                name,
+                statistics.get(name),
+                places.get(name),
+                self._p_value(name, places),
+                self._references(name)
+                | {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()},
+            )
+            for name in sorted(self._values, key=order)
+        )
+
     def _standings(self) -> dict[str, Standing]:
+        """By system, the best first; empty without a second system."""
         from prevalence.report.standings import standings
 
         found = standings(self.table, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED)
         return {entry.system: entry for entry in found} if len(found) > 1 else {}
+
+    def _p_value(self, name: str, places: Mapping[str, Standing]) -> float | None:
+        best = next(iter(places), name)
+        if name not in places or name == best:
+            return None
+        scores = (self.table.product_scores(system) for system in (best, name))
+        return paired_bootstrap(*scores, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED).p_value
 
     def _references(self, name: str) -> dict[str, float]:
         """What the systems that bound a score reach on the products of this system."""
@@ -311,16 +335,6 @@ class Contents:
             if not math.isnan(mean):
                 found[figure] = mean
         return found
-
-    def _versus_best(
-        self, statistics: Mapping[str, SystemStatistics]
-    ) -> dict[str, SystemComparison]:
-        scored = [line for line in statistics.values() if line.summaries]
-        if len(scored) < 2:
-            return {}
-        best = max(scored, key=lambda line: line.prevalence).system
-        found = self.table.compare(["bootstrap"])
-        return {pair.second: pair for pair in found if pair.first == best}
 
     def _add_summary(self, row: dict[str, Any], scored: ScoredSummary | None, source: str) -> None:
         if row.get("signature") and row["signature"] not in self.signatures:

@@ -277,7 +277,7 @@ def _behind_figure(line: SystemLine, place: int) -> str:
 
 
 def _p_value(line: SystemLine) -> str:
-    p = math.nan if line.versus_best is None else line.versus_best.p_values["bootstrap"]
+    p = math.nan if line.p is None else line.p
     return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}"[1:] if p < 1 else "1"
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from prevalence.errors import InputError
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report.contents import Contents, read_rows
+from prevalence.stats.resampling import DEFAULT_RESAMPLES
 
 
 def filled(rows, **options):
@@ -56,9 +57,10 @@ def test_systems_are_ordered_and_compared_with_the_best(rows):
     good, bad = filled(rows).systems
     # good: (2/3 + 3/3) / 2; bad: (1/12 + 1/3) / 2.
     assert good.statistics.prevalence == pytest.approx(5 / 6)
-    assert good.versus_best is None
+    assert good.p is None
     assert bad.statistics.prevalence == pytest.approx(5 / 24)
-    assert bad.versus_best.difference == pytest.approx(-15 / 24)
+    # No resample of two such differences, shifted to zero, is as far from it as their mean.
+    assert bad.p == pytest.approx(1 / (DEFAULT_RESAMPLES + 1))
     assert (good.standing.group, good.standing.behind) == (1, None)
     # The two products differ by 2/3 - 1/12 and by 1 - 1/3.
     assert (bad.standing.group, bad.standing.behind.products) == (2, 2)

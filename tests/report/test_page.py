@@ -6,9 +6,13 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
+from functools import partial
 from html.parser import HTMLParser
 
 from prevalence.records import Product, Review, Summary, input_digest
+from prevalence.report import contents as contents_module
+from prevalence.report import standings, systems
 from prevalence.report.contents import Contents
 from prevalence.report.page import Page, Plot, render, split_pages
 
@@ -98,7 +102,7 @@ def test_hostile_texts_stay_texts(hostile_text, row, sentence):
     reader = Reader(html)
     plain = Reader(page_of([row("p", "s", [sentence("x", [0])])]))
     allowed = {tag for tag, _ in plain.tags} | {
-        "small", "p", "details", "summary", "ul", "li", "caption",
+        "small", "p", "details", "summary", "ul", "li", "wbr",
     }  # fmt: skip
     assert {tag for tag, _ in reader.tags} <= allowed
     assert not [a for _, attributes in reader.tags for a in attributes if a.startswith("on")]
@@ -187,6 +191,32 @@ def test_pages_hold_every_product_once_and_link_to_each_other(rows):
     assert links == [("p/1", "page-1.html#p%2F1", 2), ("p2", "page-2.html#p2", 0)]
     assert 'href="page-1.html#p%2F1"' in html["index.html"]
     assert "0.833" in html["index.html"]
+
+
+def count_call(calls, name, function, /, *arguments, **options):
+    calls[name] += 1
+    return function(*arguments, **options)
+
+
+def test_all_pages_share_one_computation_of_the_systems(rows, monkeypatch):
+    calls = Counter()
+    for module, name in (
+        (systems, "bootstrap_interval"),
+        (standings, "PairedDifferences"),
+        (contents_module, "paired_bootstrap"),
+    ):
+        counted = partial(count_call, calls, name, getattr(module, name))
+        monkeypatch.setattr(module, name, counted)
+    contents = Contents()
+    for one in rows:
+        contents.add(one)
+    pages = split_pages(contents, 1, "Report")
+    assert len([render(contents, page) for _, page in pages]) == 3
+    # An interval of each of two systems, one table of differences, one p of the second system.
+    assert calls == {"bootstrap_interval": 2, "PairedDifferences": 1, "paired_bootstrap": 1}
+    before = contents.systems
+    contents.add({**rows[0], "id": "p3"})
+    assert contents.systems[0].statistics.summaries == before[0].statistics.summaries + 1
 
 
 def test_very_long_names_get_short_addresses_of_their_own(row, sentence):
