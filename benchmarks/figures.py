@@ -19,6 +19,7 @@ import json
 import math
 import re
 import sys
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -473,7 +474,58 @@ def released_scores() -> str:
     return table(headers, body)
 
 
+# --- agreement with people ------------------------------------------------------------------------
+
+AGREEING = ("combined", "coverage", "soft_coverage", "attested", "contested", "prevalence")
+JUDGE = "chatgpt_"
+LENGTHS = ("characters", "sentences", "claims")
+
+
+def agreement_rows(model: str) -> list[Row]:
+    """The tables of all 100 cases by a model, one a dimension."""
+    row = latest(
+        "agreement", lambda row: row["cases"] == 100 and f"nli:{model}@" in row["signature"]
+    )
+    return list(row["tables"])
+
+
+def agreement(model: str) -> str:
+    """Tau-b with people and what is left of rho given length, by dimension and figure."""
+    dimensions = {
+        "asp_rel": "aspect relevance", "self_coh": "self-coherence",
+        "sent_con": "sentiment consistency", "readblty": "readability",
+    }  # fmt: skip
+    body = []
+    for found in agreement_rows(model):
+        lines = {line["name"]: line for line in found["lines"]}
+        released = [name for name in lines if name not in (*AGREEING, *LENGTHS)]
+        judges = [name for name in released if name.startswith(JUDGE)]
+        best = [
+            max((n for n in released if n not in judges), key=lambda name: lines[name][cell])
+            for cell in ("kendall system", "kendall summary")
+        ]
+        names = dict.fromkeys((*AGREEING, "characters", *best, *judges))
+        for number, name in enumerate(names):
+            line = lines[name]
+            left = line["partial rho given length"]
+            shown = "ChatGPT, asked about it" if name in judges else f"`{name}`"
+            body.append([
+                "" if number else f"**{dimensions[found['dimension']]}**", shown,
+                *(signed(line[cell]) for cell in ("kendall system", "kendall summary")),
+                *map(signed, left),
+            ])  # fmt: skip
+    headers = ("dimension", "figure", "tau-b, system", "tau-b, summary",
+               "rho given length, system", "summary")  # fmt: skip
+    return table(headers, body)
+
+
+def signed(value: float | None) -> str:
+    """A correlation; a dash where there is none."""
+    return "–" if value is None else share(value, 2).replace("-", "−")
+
+
 FIGURES: dict[str, Callable[[], str]] = {
+    "agreement": partial(agreement, "embedded"),
     "cpu-scoring": cpu_scoring,
     "extractive-embedded": extractive_embedded,
     "extractive-rivals": extractive_rivals,
