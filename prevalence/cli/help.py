@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+__all__ = ["HelpGroup", "ShortHelp"]
+
 
 class ShortHelp(click.Command):
     """A command that takes `-h`.

@@ -172,8 +172,8 @@ def write_report(
     note(f"{output}: {len(contents.products):,} products, {_megabytes(size)}")
     if contents.unmatched:
         note(
-            f"the records of {contents.unmatched:,} products differ from those that were "
-            "scored; their reviews are left out"
+            f"products whose records differ from those that were scored: {contents.unmatched:,}; "
+            "their reviews are left out"
         )
     if size > LARGE:
         note(

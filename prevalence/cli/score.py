@@ -526,8 +526,8 @@ def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> Non
         return
     checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this changes"
     note(
-        f"{counts.truncated:,} pairs were cut at the model's limit, with "
-        f"{counts.cut_premises:,} premises (--windows STRIDE reads premises whole{checks})"
+        f"pairs cut at the model's limit: {counts.truncated:,}, premises: {counts.cut_premises:,} "
+        f"(--windows STRIDE reads premises whole{checks})"
     )
     if options.check_cuts:
         note(

@@ -147,7 +147,10 @@ def test_a_word_means_one_thing_in_every_command() -> None:
     tests = [found for _, found in every if "--test" in found.opts]
     assert tests
     assert all(isinstance(found.type, click.Choice) for found in tests)
-    assert {name for name, found in every if "--confidence" in found.opts} == {"meta correlate"}
+    assert {name for name, found in every if "--confidence" in found.opts} == {
+        "meta correlate",
+        "meta key-points",
+    }
     assert all(found.default == "auto" for _, found in every if "--dtype" in found.opts)
     # Finished work of these is found again by its seed.
     stored = {"judge", "simplify", "summarize", "train-simplifier"}

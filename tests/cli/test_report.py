@@ -79,7 +79,7 @@ def test_records_that_were_not_scored_are_left_out_and_counted(
     page = tmp_path / "r.html"
     result = run("report", rows, "--records", other, "-o", page)
     assert result.exit_code == 0
-    assert "1 products are not those that were scored" in result.stderr
+    assert "records differ from those that were scored: 1;" in result.stderr
     assert data_of(page)["texts"] == []
 
 
@@ -124,7 +124,7 @@ def test_places_that_cannot_be_written(run: Run, rows: Path, tmp_path: Path) -> 
 def test_records_are_no_rows(run: Run, rows: Path, tmp_path: Path) -> None:
     result = run("report", tmp_path / "input.jsonl", "-o", tmp_path / "r.html")
     assert result.exit_code == 2
-    assert "no row of prevalence score" in result.stderr
+    assert "neither a row of prevalence score" in result.stderr
     assert "input.jsonl" in result.stderr
 
 

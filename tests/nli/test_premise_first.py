@@ -368,7 +368,7 @@ def test_unknown_attention_is_refused(altered: Callable[..., Path]) -> None:
 @pytest.mark.parametrize("value", [0, 7, "long", True, 20.5])
 def test_limits_that_make_no_sense(key: str, value: object, altered: Callable[..., Path]) -> None:
     folder = altered("bert", "config.json", **{key: value})
-    with pytest.raises(ModelError, match=f"{key} .* is no number of tokens from 8 on"):
+    with pytest.raises(ModelError, match=f"{key} .* must be a number of tokens of at least 8"):
         load_checkpoint(str(folder))
 
 

@@ -163,7 +163,7 @@ def test_other_results_are_kept_and_unknown_ones_refused():
         1,
         1,
     )
-    with pytest.raises(InputError, match="no row of prevalence score"):
+    with pytest.raises(InputError, match="neither a row of prevalence score"):
         contents.add({"premise": "x"})
 
 
@@ -183,8 +183,8 @@ def test_one_object_over_several_lines_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'{"a": 1}\nnot json\n', r"rows:2: no JSON object"),
-        (b"[1]", r"rows: entry 0: no JSON object"),
+        (b'{"a": 1}\nnot json\n', r"rows:2: not a JSON object"),
+        (b"[1]", r"rows: entry 0: not a JSON object"),
         (b"\xff\xfe", "not UTF-8"),
     ],
 )
@@ -216,5 +216,5 @@ def test_rows_of_judges_keep_samples_people_and_replies():
 
 
 def test_an_empty_file_of_no_metrics_is_no_row():
-    with pytest.raises(InputError, match="no row"):
+    with pytest.raises(InputError, match="neither a row"):
         filled([{"schema": 1}])

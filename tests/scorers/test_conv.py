@@ -108,7 +108,7 @@ def test_heads_and_models_must_go_together(fake_scorer):
     two_way = fake_scorer(three_way=False)
     with pytest.raises(ConfigurationError, match="reads the classes ec"):
         ConvScorer([two_way], head(ConvSettings(bins="even2", classes="ec"), [1.0] * 4))
-    with pytest.raises(ConfigurationError, match="learnt on other@2, not on fake@1"):
+    with pytest.raises(ConfigurationError, match="trained on other@2, not on fake@1"):
         ConvScorer([fake_scorer()], head(nli="other@2"))
 
 

@@ -90,7 +90,7 @@ def test_the_nearest_option_is_named(key, near):
         ("summac-zs:minus-contradiction=yes", "write the option minus-contradiction as minus-"),
         ("qafe:qg,qa=b", "write the option qg as qg=VALUE"),
         ("adapter:", "file=FILE is missing"),
-        ('adapter:"a', "is no scorer name"),
+        ('adapter:"a', "is not a scorer name"),
     ],
 )
 def test_what_a_family_cannot_use_is_refused(name, said):
@@ -129,7 +129,7 @@ def test_a_comma_goes_on_with_options_and_begins_names():
     "text", ["", ":", "rouge 1", "rouge-1:", "rouge-1:refs=", 'rouge-1:refs=""', 'a:b="c']
 )
 def test_what_is_no_name_is_refused(text):
-    with pytest.raises(ConfigurationError, match="is no metric name"):
+    with pytest.raises(ConfigurationError, match="is not a metric name"):
         Name.read(text, of="metric")
 
 

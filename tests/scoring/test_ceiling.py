@@ -150,7 +150,7 @@ def test_the_reviews_of_a_product_are_cut_once(fake_scorer, monkeypatch):
 
 
 def test_labels_and_a_ceiling_exclude_each_other():
-    with pytest.raises(ConfigurationError, match="restrict statements by words of text"):
+    with pytest.raises(ConfigurationError, match="restrict statements by words of their text"):
         ScoringOptions(ceiling=True, statements_where="aspect = fit")
 
 

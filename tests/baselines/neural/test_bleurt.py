@@ -265,7 +265,7 @@ def test_other_checkpoints_are_refused_in_one_line(known, port, tiny, tmp_path):
     (pickled / "model.safetensors").unlink()
     for model, message in [
         (headless, "weights are missing for bert.pooler"),
-        (three, "a bert classifier with 3 outputs is no BLEURT"),
+        (three, "a bert classifier with 3 outputs is not BLEURT"),
         (bare, r"no tokenizer files in it \(spm.model or vocab.txt\)"),
         (vague, "its config does not say 'vocab_size'"),
         (pickled, "no .safetensors file in it"),
