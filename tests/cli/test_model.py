@@ -89,7 +89,7 @@ def test_a_threshold_that_is_not_calibrated_is_announced(scored: Any) -> None:
 
 
 def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> None:
-    note = "were cut at the model's limit"
+    note = "pairs cut at the model's limit"
     assert note in scored()[1]
     assert note not in scored("--windows", 8)[1]
 
