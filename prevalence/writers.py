@@ -43,9 +43,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 
 _STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 
-_ROW_HEADS = tuple(
-    f'{{"schema": {SCHEMA}, "id": , "{key}": '.encode() for key in ("system", "a")
-)
+_ROW_HEADS = tuple(f'{{"schema": {SCHEMA}, "id": , "{key}": '.encode() for key in ("system", "a"))
 _RECORD_HEADS = (b'{"id": , "name": , "reviews": [', b'{"id": , "reviews": [')
 _VALUE = re.compile(rb'(?<=": )(?:"(?:[^"\\]|\\.)*(?:"|\\?\Z)|null|n(?:u|ul)?\Z)', re.DOTALL)
 """A text or null in a row, or what is there of it where the row was cut."""

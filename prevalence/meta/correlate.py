@@ -195,6 +195,14 @@ def metric_gaps(table: RatingTable, pair: Pairing) -> Bools:
     return np.asarray(np.isnan(table.metric(pair.metric)) & ~unrated)
 
 
+def unrated(table: RatingTable, pair: Pairing) -> Bools:
+    """The summaries that the metric scored and people did not rate, of items of which they rated
+    others, bool [items, systems]."""
+    rated = ~np.isnan(table.mean_human(pair.dimension))
+    scored = ~np.isnan(table.metric(pair.metric))
+    return np.asarray(scored & ~rated & rated.any(axis=1, keepdims=True))
+
+
 def _drawn(table: RatingTable, bootstrap: Bootstrap | None) -> Resamples | None:
     if bootstrap is None:
         return None
