@@ -82,7 +82,7 @@ def read_letter(reply: str) -> float:
 
 
 def read_stars(reply: str) -> float:
-    """The number before the first "star" that has one: digits with or without a fraction, or a word.
+    """The number before the first "star" that has one: digits, with a fraction or not, or a word.
 
     >>> read_stars("I give it 4 stars."), read_stars("Three-star work"), read_stars("a star")
     (4.0, 3.0, -1.0)

@@ -196,8 +196,11 @@ def metric_gaps(table: RatingTable, pair: Pairing) -> Bools:
 
 
 def unrated(table: RatingTable, pair: Pairing) -> Bools:
-    """The summaries that the metric scored and people did not rate, of items of which they rated
-    others, bool [items, systems]."""
+    """The summaries with a value that people did not rate, though others of the item.
+
+    Returns:
+        bool [items, systems].
+    """
     rated = ~np.isnan(table.mean_human(pair.dimension))
     scored = ~np.isnan(table.metric(pair.metric))
     return np.asarray(scored & ~rated & rated.any(axis=1, keepdims=True))

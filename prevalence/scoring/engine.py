@@ -249,7 +249,7 @@ class Engine:
 
     @property
     def _signed_threshold(self) -> str:
-        """All digits of a threshold that was asked for; 12 of a calibrated one that stays below 1."""
+        """All digits of a threshold that was asked for; 12 of a calibrated one, if below 1."""
         short = f"{self.threshold:.12g}"
         signed = float(short)
         calibrated = self.options.threshold is None
