@@ -129,7 +129,7 @@ COMMANDS = (
     "meta stability EX/ratings.jsonl",
     "meta preferences EX/ratings.jsonl --duels EX/duels.jsonl",
     "meta agreement EX/ratings.jsonl",
-    "meta significance EX/ratings.jsonl --groups 2 --methods judge,characters",
+    "meta significance EX/ratings.jsonl --level summary",
     "meta means EX/ratings.jsonl",
     "meta key-points EX/key_points.csv --scorer rouge1-precision",
     "meta figures EX/ratings.jsonl --output drawn --resamples 5",
