@@ -37,11 +37,12 @@ class BackendError(PrevalenceError, RuntimeError):
     """A device, a store or a service failed while work was under way."""
 
 
-def foreign_output(path: Path, found: str) -> InputError:
+def foreign_output(path: Path, found: str, *, option: str = "--output") -> InputError:
     """The error of a run that was to continue an output which is not its own.
 
     Args:
         path: the output.
         found: what it holds.
+        option: names the output.
     """
-    return InputError(f"{path}: holds {found}; choose another --output, or --overwrite")
+    return InputError(f"{path}: holds {found}; choose another {option}, or --overwrite")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prevalence.errors import InputError, foreign_output
-from prevalence.records import PROFILE_FIGURES, ScoredSummary
+from prevalence.records import PROFILE_FIGURES, SCHEMA, ScoredSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +43,10 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 
 _STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 
+_ROW_HEADS = tuple(f'{{"schema": {SCHEMA}, "id": , "{key}": '.encode() for key in ("system", "a"))
+_RECORD_HEADS = (b'{"id": , "name": , "reviews": [', b'{"id": , "reviews": [')
+_VALUE = re.compile(rb'(?<=": )(?:"(?:[^"\\]|\\.)*(?:"|\\?\Z)|null|n(?:u|ul)?\Z)', re.DOTALL)
+"""A text or null in a row, or what is there of it where the row was cut."""
 
 Line = TypeVar("Line")
 Row_contra = TypeVar("Row_contra", contravariant=True)
@@ -232,15 +236,21 @@ def finished_rows(
     read: Callable[[Any], Line] = ScoredSummary.from_json,  # type: ignore[assignment]
     *,
     kind: str = "row",
-    begins: bytes = b'{"schema": ',
+    begins: Sequence[bytes] = _ROW_HEADS,
+    option: str = "--output",
 ) -> Iterator[Line]:
-    """Rows of an earlier run of the same output, after cutting a last line left incomplete.
+    """Rows of an earlier run of the same output, which is mended where a killed run ended it.
+
+    A last line that is the beginning of a row is cut, and a whole row gets its line break, both
+    only once every row before was taken.
 
     Args:
         path: the output.
         read: makes a row of its JSON object.
         kind: what messages call a row.
-        begins: what every row begins with; a last line that does not is nobody's to cut.
+        begins: how rows begin, texts and nulls left out; a last line that is neither a row nor the
+            beginning of one is nobody's to cut.
+        option: names the output in messages.
 
     Raises:
         InputError: the file holds something else; it is left untouched.
@@ -248,28 +258,44 @@ def finished_rows(
     if not path.is_file():
         return
     end = 0
+    line = b""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if not line.endswith(b"\n"):
-                if not (begins.startswith(line) or line.startswith(begins)):
-                    raise foreign_output(path, f"a line {number} that is no {kind} of this command")
-                break
             try:
                 row = read(json.loads(line))
             except (ValueError, AttributeError, RecursionError) as error:
+                if _is_cut(line, begins):
+                    break
+                if not line.endswith(b"\n"):
+                    found = f"a line {number} that is no {kind} of this command"
+                    raise foreign_output(path, found, option=option) from error
                 raise InputError(
                     f"{path}:{number}: not a {kind} of an earlier run ({error}); "
-                    "choose another --output, or --overwrite"
+                    f"choose another {option}, or --overwrite"
                 ) from error
             end += len(line)
             yield row
     if path.stat().st_size > end:
         os.truncate(path, end)
+    elif end and not line.endswith(b"\n"):
+        with path.open("ab") as file:
+            file.write(b"\n")
+
+
+def _is_cut(line: bytes, begins: Sequence[bytes]) -> bool:
+    """Whether a line without an end may be the beginning of a row, and is not a whole value."""
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        head = _VALUE.sub(b"", line, count=5)
+        fits = any(head.startswith(begin) or begin.startswith(head) for begin in begins)
+        return fits and not line.endswith(b"\n")
+    return False
 
 
 def finished_records(path: Path) -> Iterator[dict[str, Any]]:
     """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
-    return finished_rows(path, _record, kind="record", begins=b'{"id": ')
+    return finished_rows(path, _record, kind="record", begins=_RECORD_HEADS)
 
 
 def _record(value: Any) -> dict[str, Any]:

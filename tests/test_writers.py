@@ -65,14 +65,15 @@ def finished(fake_scorer, tmp_path):
     return lines
 
 
-def test_every_prefix_is_cut_back_to_whole_lines(finished, tmp_path):
+def test_every_prefix_is_mended_to_whole_lines(finished, tmp_path):
     path, finished = tmp_path / "out.jsonl", finished[2:4]
     whole = b"".join(finished)
     assert max(whole) > 127  # so that some cuts fall inside a character
     for size in range(len(whole) + 1):
         path.write_bytes(whole[:size])
         rows = [row.to_json_line().encode() + b"\n" for row in finished_rows(path)]
-        assert rows == finished[: whole[:size].count(b"\n")]
+        # A row that lacks only its line break is whole.
+        assert rows == finished[: (whole[:size] + b"\n").count(b"}\n")]
         assert path.read_bytes() == b"".join(rows)
 
 

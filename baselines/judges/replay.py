@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies, unread_results
 from prevalence.readers.fields import escaped
 from prevalence.readers.jsonfiles import json_lines
-from prevalence.writers import lock
+from prevalence.writers import finished_rows, lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,6 +101,10 @@ class Recorder:
     Args:
         path: the file.
         append: go on after what an earlier run recorded; a last line that it did not end is cut.
+
+    Raises:
+        InputError: another run writes to it, or it is to be continued and holds something else; it
+            is left untouched.
     """
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
@@ -107,11 +113,13 @@ class Recorder:
             return
         try:
             lock(self._file, path)
+            if append:
+                _continue(path)
+            else:
+                self._file.truncate(0)
         except BaseException:
             self._file.close()
             raise
-        data = path.read_bytes()
-        self._file.truncate(data.rfind(b"\n") + 1 if append else 0)
 
     def close(self) -> None:
         """Close the file."""
@@ -125,6 +133,14 @@ class Recorder:
         row = {**subject, "replies": [response.text for response in responses]}
         self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
         self._file.flush()
+
+
+def _continue(path: Path) -> None:
+    """Make a recording end with a whole line, if it is one."""
+    read = partial(_read_row, where="it")
+    heads = (b'{"method": , "dimension": ',)
+    rows = finished_rows(path, read, kind="recorded reply", begins=heads, option="--record")
+    deque(rows, maxlen=0)
 
 
 def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG001 - the seam's shape

@@ -257,27 +257,39 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         "raters": len(table.raters),
     }
     study = Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
-    gaps = _gaps(study)
-    if gaps and not parameters["quiet"]:
+    counted = _gaps(study)
+    if not parameters["quiet"]:
         rule = "counted as 0" if convention.missing == "zero" else "left out"
-        named = ", ".join(f"{metric} {count:,}" for metric, count in [*gaps.items()][:_NAMED])
-        more = f" and {len(gaps) - _NAMED} more metrics" if len(gaps) > _NAMED else ""
-        note(f"rated summaries without a value, {rule}: {named}{more}")
-    return replace(study, settings=settings | {"without_value": gaps}) if gaps else study
+        _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
+        _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
+    return replace(study, settings=settings | counted)
 
 
-def _gaps(study: Study) -> dict[str, int]:
-    """How many rated summaries lack a metric's value, where some do."""
-    from prevalence.meta.correlate import metric_gaps
+def _note_gaps(what: str, counts: Mapping[str, int]) -> None:
+    from prevalence.cli.errors import note
+
+    if counts:
+        named = ", ".join(f"{name} {count:,}" for name, count in [*counts.items()][:_NAMED])
+        more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
+        note(f"{what}: {named}{more}")
+
+
+def _gaps(study: Study) -> dict[str, dict[str, int]]:
+    """Where some are: rated summaries without a value by metric, unrated ones by dimension."""
+    from prevalence.meta.correlate import metric_gaps, unrated
 
     if not study.table.metrics or not study.table.human:
         return {}
-    gaps: dict[str, int] = {}
+    found: dict[str, dict[str, int]] = {"without_value": {}, "unrated": {}}
     for pair in study.pairs:
-        count = int(metric_gaps(study.table, pair).sum())
-        if count:
-            gaps[pair.metric] = max(count, gaps.get(pair.metric, 0))
-    return gaps
+        for what, name, cells in (
+            ("without_value", pair.metric, metric_gaps(study.table, pair)),
+            ("unrated", pair.dimension, unrated(study.table, pair)),
+        ):
+            count = int(cells.sum())
+            if count:
+                found[what][name] = max(count, found[what].get(name, 0))
+    return {what: counts for what, counts in found.items() if counts}
 
 
 def note_left_out(count: int, where: str) -> None:

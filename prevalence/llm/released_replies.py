@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 __all__ = [
     "UNREAD",
@@ -29,15 +29,16 @@ _WORDS = {"one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
 _ANY_WORD = "|".join(_WORDS)
 _LABELLED = re.compile(r"score:\s*([1-5](?:\.\d)?)")
 _LABELLED_WORD = re.compile(rf"score:\s*({_ANY_WORD})\b")
-_MENTIONED = re.compile(r"(?:score|scoring)[^.]*?([1-5](?:\.\d)?)")
-_MENTIONED_WORD = re.compile(rf"(?:score|scoring)[^.]*?\b({_ANY_WORD})\b")
+# The rest of a sentence without a score is taken too, so that it is read for one mention only.
+_MENTIONED = re.compile(r"(?:score|scoring)[^.]*?(?:([1-5](?:\.\d)?)|(?=\.)|\Z)")
+_MENTIONED_WORD = re.compile(rf"(?:score|scoring)[^.]*?(?:\b({_ANY_WORD})\b|(?=\.)|\Z)")
 _RULES = (_LABELLED, _LABELLED_WORD, _MENTIONED, _MENTIONED_WORD)
 _LAST_RULE = 6
 _GRADE = re.compile(r"[1-5](?:\.[1-5])?")
 _LETTER = re.compile(r"\b([A-E])\b")
 _RELEASED_NAMES = {"altmcq": "mcq2", "altrts": "rts2", "stareval": "star"}
-# A word begins after a space or the last star, so that each character is looked at once.
-_STARS = re.compile(r"(?:(?<!\S)|(?<=star)|(?<=stars))(\S*?[^\s-])[\s-]+stars?\b", re.IGNORECASE)
+_STARS = re.compile(r"(?<=[^\s-])[\s-]+stars?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{0,15})?")
 
 
 def read_reason_then_score(reply: str) -> float:
@@ -63,9 +64,9 @@ def reason_then_score_rule(reply: str) -> tuple[float, int]:
     """
     text = reply.casefold()
     for rule, pattern in enumerate(_RULES, start=1):
-        match = pattern.search(text)
-        if match is not None:
-            return _WORDS.get(match[1]) or float(match[1]), rule
+        found = next((match[1] for match in pattern.finditer(text) if match[1]), None)
+        if found is not None:
+            return _WORDS.get(found) or float(found), rule
     grades = _GRADE.findall(text)
     return (float(grades[-1]), _LAST_RULE) if grades else (UNREAD, 0)
 
@@ -81,20 +82,28 @@ def read_letter(reply: str) -> float:
 
 
 def read_stars(reply: str) -> float:
-    """The number before the first "star" that has one.
+    """The number before the first "star" that has one: digits, with a fraction or not, or a word.
 
     >>> read_stars("I give it 4 stars."), read_stars("Three-star work"), read_stars("a star")
     (4.0, 3.0, -1.0)
     """
-    for token in _STARS.findall(reply):
+    for token in _before_stars(reply):
         word = token.strip("(*\"'").casefold()
+        number = word.partition("/")[0]
         if word in _WORDS:
             return _WORDS[word]
-        try:
-            return float(word.partition("/")[0])
-        except ValueError:
-            continue
+        if _NUMBER.fullmatch(number):
+            return float(number)
     return UNREAD
+
+
+def _before_stars(reply: str) -> Iterator[str]:
+    """The word before each "star" or "stars"; it begins after a space or the last star."""
+    end = 0
+    for star in _STARS.finditer(reply):
+        if star.start() > end:
+            yield reply[end : star.start()].rsplit(None, 1)[-1]
+            end = star.end()
 
 
 def method_name(released: str) -> str:

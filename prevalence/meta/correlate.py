@@ -195,6 +195,17 @@ def metric_gaps(table: RatingTable, pair: Pairing) -> Bools:
     return np.asarray(np.isnan(table.metric(pair.metric)) & ~unrated)
 
 
+def unrated(table: RatingTable, pair: Pairing) -> Bools:
+    """The summaries with a value that people did not rate, though others of the item.
+
+    Returns:
+        bool [items, systems].
+    """
+    rated = ~np.isnan(table.mean_human(pair.dimension))
+    scored = ~np.isnan(table.metric(pair.metric))
+    return np.asarray(scored & ~rated & rated.any(axis=1, keepdims=True))
+
+
 def _drawn(table: RatingTable, bootstrap: Bootstrap | None) -> Resamples | None:
     if bootstrap is None:
         return None

@@ -93,10 +93,12 @@ class ItemForms:
 
 
 def _check(before: _Form, form: _Form) -> None:
-    names = {text: name for name, text in before.texts.items()}
+    names = {text: name for name, text in before.texts.items() if text}
     apart = before.texts.keys().isdisjoint(form.texts)
-    if apart and len(names) > 1 and names.keys() == {*form.texts.values()}:
-        system, text = next(iter(form.texts.items()))
+    # One text may have been edited; systems with a file each may well say the same for once.
+    shared = [(name, text) for name, text in form.texts.items() if text in names]
+    if apart and shared and min(len(before.texts), len(form.texts)) > 1:
+        system, text = shared[0]
         raise TwoFormsError(
             f"{form.file}: holds the summaries of {before.file} under other names ({system!r} is "
             f"{names[text]!r} there); name one of the two files"

@@ -258,7 +258,7 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Summary
     samples = _samples(record.get("samples"))
     values = _sampled(samples) | metrics
     if context.keep_unread:
-        unread = _unread(record.get("judge"), samples)
+        unread = _unread(_objects(record.get("judge"), "judge"), samples)
         samples, values = samples | unread, values | _sampled(unread)
     # A row tells of an error as soon as one metric of several failed; the others stand.
     if record.get("error") is not None and all(value is None for value in values.values()):
@@ -312,15 +312,17 @@ def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
     return human
 
 
-def _unread(reports: object, samples: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
+def _unread(
+    reports: Mapping[str, Any], samples: Mapping[str, Sequence[float | None]]
+) -> dict[str, Any]:
     """Samples in which a reply that could not be read is -1.
 
     A reply that never came is a gap too, and not told apart: where some failed, all gaps stay.
     """
     return {
-        metric: [UNREAD if value is None else value for value in samples[metric]]
-        for metric, report in _objects(reports, "judge").items()
-        if metric in samples and isinstance(report, dict) and not report.get("failed")
+        metric: [UNREAD if value is None else value for value in values]
+        for metric, values in samples.items()
+        if isinstance(report := reports.get(metric, {}), dict) and not report.get("failed")
     }
 
 

@@ -221,7 +221,7 @@ class Engine:
                 :data:`prevalence.scoring.units.CUTTERS`.
         """
         parts = dict(self.scorer.traits.signature) | {
-            "thr": f"{self.threshold:.12g}",
+            "thr": self._signed_threshold,
             "trivial": self._template_name if named else "none",
             "split": self.options.splitter,
             **self._restriction.signature,
@@ -248,6 +248,15 @@ class Engine:
         return build_signature(parts | self._preset_signature)
 
     @property
+    def _signed_threshold(self) -> str:
+        """All digits of a threshold that was asked for; 12 of a calibrated one, if below 1."""
+        short = f"{self.threshold:.12g}"
+        signed = float(short)
+        calibrated = self.options.threshold is None
+        same = signed < 1.0 if calibrated else signed == self.threshold
+        return short if same else repr(self.threshold)
+
+    @property
     def _preset_signature(self) -> dict[str, str]:
         follows = self.options.follows
         return {} if follows is None else {"preset": safe(follows)}
@@ -265,9 +274,7 @@ class Engine:
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
-        return build_signature(
-            dict(self.scorer.traits.signature) | {"thr": f"{self.threshold:.12g}"}
-        )
+        return build_signature(dict(self.scorer.traits.signature) | {"thr": self._signed_threshold})
 
     @property
     def calibrated(self) -> bool:

@@ -69,7 +69,7 @@ TARGETS: dict[str, Target] = {
     "claims": Target("claims {input} --output {output}", resumes=True),
     "judge": Target(
         "judge {input} --method rts --dimensions fluency --backend replay:{beside}/replies.jsonl"
-        " --no-cache --output {output}",
+        " --no-cache --output {output} --record {output}.record",
     ),
     "judge replay:": Target(
         "judge {beside}/good.jsonl --method rts --dimensions fluency --backend replay:{input}"
@@ -127,6 +127,13 @@ TARGETS: dict[str, Target] = {
     "plot": Target("plot {input} --output {output}", RATINGS, loads=True),
     "meta figures": Target("meta figures {input} --output {output}", RATINGS, loads=True),
 }
+
+FOREIGN = (
+    "my notes", "my notes\n", '{"id": "mine", "reviews": ["precious"]}',
+    '{"schema": 1, "id": "mine"}', '{"id": "mine", "summaries": {"s": "precious"}}\n',
+    '{"replies": "mine"}', "a,b\n1,2", "\x00\xff",
+)  # fmt: skip
+"""What somebody else keeps in the file that is to be written."""
 
 SENTENCE = (
     '{"text": "Warm.", "start": 0, "end": 5, "support": 1, "supporting_reviews": [0], '
@@ -297,7 +304,8 @@ def test_nothing_is_lost_doubled_touched_or_shown_raw(
     assert {path: path.read_bytes() for path in good} == good
     assert {path.name for path in beside.iterdir()} == {p.name for p in good if p != source}
     written = {path.name for path in folder.iterdir()} - {source.name}
-    assert written <= {"out", "out.jsonl", "out.html", "out.work"}, written
+    expected = {"out", "out.jsonl", "out.jsonl.record", "out.html", "out.work"}
+    assert written <= expected, written
     rows = folder / "out.jsonl"
     if rows.exists():
         first = rows.read_bytes()
@@ -305,6 +313,29 @@ def test_nothing_is_lost_doubled_touched_or_shown_raw(
         if target.resumes:
             check(serve(words, folder))
             assert rows.read_bytes() == first
+
+
+CONTINUED = [name for name in LIGHT if TARGETS[name].resumes or name == "judge"]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+@pytest.mark.parametrize("name", CONTINUED)
+def test_foreign_files_in_the_place_of_an_output_are_kept(
+    name: str, text: str, serve: Serve, beside: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    output, record = folder / "out.jsonl", folder / "out.jsonl.record"
+    for foreign, other in ((output, record), (record, output)):
+        if foreign == record and "--record" not in TARGETS[name].words:
+            continue
+        foreign.write_text(text, encoding="utf-8")
+        other.write_bytes(b"")
+        line = TARGETS[name].words.format(input=beside / "good.jsonl", output=output, beside=beside)
+        result = serve(line.split(), folder)
+        check(result)
+        assert result["status"] == 2
+        assert foreign.read_text(encoding="utf-8") == text
 
 
 def test_a_run_without_end_is_killed_and_does_not_pass(serve: Serve, tmp_path: Path) -> None:

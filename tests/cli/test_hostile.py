@@ -63,46 +63,99 @@ def test_a_closed_standard_error_changes_nothing(shell: Shell, place: Path) -> N
 
 
 OFFLINE = """
-import socket, sys
+import contextlib, io, json, shlex, socket, sys
 
 def refused(*_, **__):
     raise AssertionError("a socket was asked for")
 
-socket.socket.connect = socket.socket.connect_ex = refused
+for name in ("bind", "connect", "connect_ex", "sendto", "sendmsg"):
+    setattr(socket.socket, name, refused)
 socket.create_connection = socket.getaddrinfo = refused
 from prevalence.cli import main
 
-main(sys.argv[1:])
+ended = {}
+for line in sys.stdin.read().splitlines():
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            main(shlex.split(line))
+    except SystemExit as end:
+        ended[line] = end.code
+print(json.dumps(ended))
+"""
+
+RECIPE = """
+[model]
+base = "{base}"
+max_length = 32
+[run]
+batch_tokens = 256
+[output]
+name = "tiny"
+licence = "MIT"
+[[source]]
+name = "pairs"
+path = "{pairs}"
+licence = "MIT"
+[[stage]]
+name = "only"
+epochs = 1
+learning_rate = 1e-3
+mix = [{{ source = "pairs" }}]
 """
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "score in.jsonl --model rouge1-precision --threshold 0.5",
-        "score in.jsonl --model embedded",
-        "baselines EX/summaries.jsonl --metrics rouge-1,bleu-1,ter --references balanced",
-        "judge EX/summaries.jsonl --method rts --dimensions fluency --systems balanced,trivial "
-        "--backend replay:EX/replies.jsonl --output judged.jsonl",
-        "audit EX/ratings.jsonl EX/duels.jsonl",
-        "summarize in.jsonl --method greedy --output made.jsonl",
-        "support in.jsonl 'Warm boots.'",
-        "models",
-        "cache info",
-        "calibrate EX/judgments.jsonl --scorer rouge1-precision",
-        "conv train EX/judgments.jsonl --output head.safetensors --steps 5",
-        "meta correlate EX/ratings.jsonl",
-        "distill EX/judgments.jsonl --output taught.jsonl",
-    ],
+COMMANDS = (
+    "score in.jsonl --model rouge1-precision --threshold 0.5 --output rows.jsonl",
+    "score in.jsonl --model embedded",
+    "baselines EX/summaries.jsonl --metrics rouge-1,bleu-1,ter --references balanced",
+    "judge EX/summaries.jsonl --method rts --dimensions fluency --systems balanced,trivial "
+    "--backend replay:EX/replies.jsonl --output judged.jsonl",
+    "audit EX/ratings.jsonl EX/duels.jsonl",
+    "summarize in.jsonl --method greedy --output made.jsonl",
+    "support in.jsonl 'Warm boots.'",
+    "models",
+    "cache info",
+    "calibrate EX/judgments.jsonl --scorer rouge1-precision",
+    "conv train EX/judgments.jsonl --output head.safetensors --steps 5",
+    "distill EX/judgments.jsonl --output taught.jsonl",
+    "claims in.jsonl --output claims.jsonl",
+    "report rows.jsonl --records in.jsonl --output page.html",
+    "verify rows.jsonl in.jsonl",
+    "plot rows.jsonl --output drawn",
+    "simplify in.jsonl --model IN/tiny-seq2seq --samples 1 --output simple.jsonl",
+    "train-simplifier IN/tiny.valid.orig --base IN/tiny-seq2seq --epochs 1 --output simpler",
+    "train recipe.toml --output made --device cpu",
+    "meta correlate EX/ratings.jsonl",
+    "meta stability EX/ratings.jsonl",
+    "meta preferences EX/ratings.jsonl --duels EX/duels.jsonl",
+    "meta agreement EX/ratings.jsonl",
+    "meta significance EX/ratings.jsonl --level summary",
+    "meta means EX/ratings.jsonl",
+    "meta key-points EX/key_points.csv --scorer rouge1-precision",
+    "meta figures EX/ratings.jsonl --output drawn --resamples 5",
 )
-def test_no_command_asks_for_the_network(
-    words: str, shell: Shell, place: Path, repository: Path
-) -> None:
-    (place / "offline.py").write_text(OFFLINE, encoding="utf-8")
-    words = words.replace("EX/", f"{repository}/examples/")
-    result = shell(f"$(dirname $(which prevalence))/python offline.py {words}", cwd=place)
+
+
+def test_no_command_asks_for_the_network(place: Path, repository: Path) -> None:
+    """All in one process, which loads torch once; a socket that is asked for fails its command."""
+    inputs = repository / "tests" / "golden" / "inputs"
+    recipe = RECIPE.format(base=inputs / "tiny-nli", pairs=repository / "examples/judgments.jsonl")
+    (place / "recipe.toml").write_text(recipe, encoding="utf-8")
+    said = "\n".join(COMMANDS).replace("EX/", f"{repository}/examples/")
+    lines = said.replace("IN/", f"{inputs}/")
+    result = subprocess.run(
+        [sys.executable, "-c", OFFLINE],
+        input=lines,
+        cwd=place,
+        env={**os.environ, "PREVALENCE_CACHE": str(place / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert "a socket was asked for" not in result.stderr
     assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == dict.fromkeys(lines.splitlines(), 0), result.stderr
 
 
 HANGING = """

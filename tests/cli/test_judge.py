@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from prevalence.cli import main
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXAMPLE = ("--method", "rts", "--dimensions", "fluency", "--systems", "balanced,trivial")
 
 
@@ -63,6 +65,22 @@ def test_what_is_not_recorded_is_an_error_of_its_row(judge):
                   "--backend", "replay:REPLIES")  # fmt: skip
     assert found.exit_code == 1
     assert "the recording has 0 replies" in found.stderr
+
+
+@pytest.mark.parametrize("number", ["nan", "1e400", "9" * 400])
+def test_stars_that_are_no_plain_number_are_unread(judge, tmp_path, number):
+    replies = tmp_path / "replies.jsonl"
+    record = json.loads((EXAMPLES / "summaries.jsonl").read_text().splitlines()[0])
+    reply = {"id": record["id"], "system": "trivial", "dimension": "fluency"}
+    replies.write_text(json.dumps(reply | {"replies": [f"{number} stars"]}) + "\n")
+    output = tmp_path / "rows.jsonl"
+    found = judge("judge", "SUMMARIES", "-m", "star", "-d", "fluency", "--systems", "trivial",
+                  "--limit", "1", "--backend", f"replay:{replies}", "--parser", "llm-summeval",
+                  "--output", output)  # fmt: skip
+    assert found.exit_code == 2
+    assert "of 1 replies none has a score (1 unparsable)" in found.stderr
+    assert "fault of prevalence" not in found.stderr
+    assert rows(output)[0]["metrics"] == {"star.fluency": None}
 
 
 @pytest.mark.parametrize("words", [(), ("--dry-run",)])

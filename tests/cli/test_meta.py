@@ -279,6 +279,21 @@ def test_figures_of_tiny_and_degenerate_tables(run: Run, write: Write, name: str
     assert len(result.stdout.split()) == 6
 
 
+def test_summaries_that_people_did_not_rate_are_counted(run: Run, write: Write) -> None:
+    rows = [
+        {"id": item, "system": s, "metrics": {"m": n, "k": n},
+         "human": {"tone": [n if item == "a" or n else None], "ease": [n + 1]}}
+        for item in "abc" for n, s in enumerate("xyz")
+    ]  # fmt: skip
+    rows += [{"id": "unrated", "system": s, "metrics": {"m": 1}} for s in "xyz"]
+    words = ("meta", "correlate", write(*rows), "--convention", "summeval-op")
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == "summaries that people did not rate, left out: tone 2\n"
+    assert json.loads(run(*words, "--format", "json").stdout)["settings"]["unrated"] == {"tone": 2}
+    assert run(*words, "-q").stderr == ""
+
+
 @pytest.mark.parametrize("command", ["correlate", "stability", "preferences", "agreement"])
 def test_what_is_missing_is_counted_by_every_command(run: Run, write: Write, command: str) -> None:
     rows = [

@@ -212,7 +212,13 @@ def test_an_interrupted_teacher_says_what_is_kept(
     assert not list(tmp_path.glob("*taught*"))
 
 
-@pytest.mark.parametrize("text", ["buy milk", '{"a": 1}', '{"schemas": 2}', "[1, 2", "\x00"])
+NOT_ROWS = (
+    "buy milk", '{"a": 1}', '{"schemas": 2}', "[1, 2", "\x00", '{"schema": 1, "id": "mine"}',
+    '{"schema": 1, "id": "mine", "text": "prec', '{"schema": 2, "id": "mi',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NOT_ROWS)
 def test_a_last_line_of_something_else_is_not_cut(
     score: Run, write: Any, boots: Any, text: str
 ) -> None:
@@ -222,6 +228,68 @@ def test_a_last_line_of_something_else_is_not_cut(
     assert result.exit_code == 2
     assert "holds a line 1 that is no row of this command" in result.stderr
     assert notes.read_text(encoding="utf-8") == text
+
+
+RECORD = '{"id": "mine", "reviews": ["precious"], "summaries": {}}'
+
+
+@pytest.mark.parametrize("text", ["my notes", RECORD, '{"id": "mine", "text": "prec', "[1, 2"])
+@pytest.mark.parametrize("command", ["summarize --method lead", "claims"])
+def test_foreign_records_are_kept(
+    run: Run, write: Write, boots: dict[str, Any], command: str, text: str
+) -> None:
+    data, notes = write(boots), write(name="notes")
+    notes.write_text(text, encoding="utf-8")
+    name, *options = command.split()
+    result = run(name, data, *options, "--output", notes)
+    assert result.exit_code == 2
+    assert "choose another --output, or --overwrite" in result.stderr
+    assert notes.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("text", ["my notes", "my notes\n", '{"id": "m", "replies": 3}', RECORD])
+def test_a_foreign_recording_is_kept(
+    run: Run, line_of: Callable[[str], list[str]], tmp_path: Path, text: str
+) -> None:
+    rows, notes = tmp_path / "rows.jsonl", tmp_path / "notes"
+    rows.touch()
+    notes.write_text(text, encoding="utf-8")
+    result = run(*line_of("judge"), "--output", rows, "--record", notes)
+    assert result.exit_code == 2
+    assert str(notes) in result.stderr
+    assert "choose another --record, or --overwrite" in result.stderr
+    assert notes.read_text(encoding="utf-8") == text
+    assert rows.read_text(encoding="utf-8") == ""
+
+
+@pytest.mark.parametrize("kept", [0, 1, 25, 70, -30, -2, -1])
+def test_a_recording_cut_anywhere_is_finished(
+    run: Run, line_of: Callable[[str], list[str]], tmp_path: Path, kept: int
+) -> None:
+    rows, record = tmp_path / "rows.jsonl", tmp_path / "record.jsonl"
+    words = (*line_of("judge"), "--output", rows, "--record", record, "--limit", "1")
+    assert run(*words).exit_code == 0
+    whole = record.read_bytes()
+    record.write_bytes(whole[:kept])
+    rows.write_bytes(b"")
+    assert run(*words).exit_code == 0
+    # A line that lacks only its break was kept, and the reply was asked for again.
+    assert record.read_bytes() == whole * (2 if kept == -1 else 1)
+
+
+@pytest.mark.parametrize("command", ["summarize --method lead", "claims"])
+def test_a_record_that_lacks_its_line_break_is_kept(
+    run: Run, write: Write, boots: dict[str, Any], command: str
+) -> None:
+    data, output = write(boots), write(name="made.jsonl")
+    name, *options = command.split()
+    words = (name, data, *options, "--output", output)
+    assert run(*words, "--overwrite").exit_code == 0
+    whole = output.read_bytes()
+    output.write_bytes(whole[:-1])
+    result = run(*words)
+    assert result.exit_code == 0
+    assert output.read_bytes() == whole
 
 
 @pytest.mark.parametrize("kept", [0, 1, 9, 40])

@@ -407,3 +407,22 @@ def test_empty_summary_scores_0_with_a_warning(
     assert table_line(result.stdout, "s ")[1] == "0.000"
     assert "no sentence" in result.stdout
     assert 'carry a "warning"' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("threshold", "written"),
+    [
+        ("0.040", "0.04"),
+        ("1e-5", "1e-05"),
+        ("0.9999999999999999", "0.9999999999999999"),
+        # A float32, which is not above itself, but above its first 12 digits.
+        ("0.10000000149011612", "0.10000000149011612"),
+    ],
+)
+def test_the_signed_threshold_can_be_given_again(
+    run: Run, write: Any, boots: Any, threshold: str, written: str
+) -> None:
+    words = ("score", write(boots), "--model", "rouge1-precision", "--format", "jsonl")
+    first = run(*words, "--threshold", threshold).stdout
+    assert f"|thr:{written}|" in json.loads(first.splitlines()[0])["signature"]
+    assert run(*words, "--threshold", written).stdout == first

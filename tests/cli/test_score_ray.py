@@ -48,7 +48,7 @@ def test_options_that_do_not_go_together_are_refused(
 def test_standard_input_is_refused(score: Run) -> None:
     result = score("-", "--engine", "ray", stdin="{}")
     assert result.exit_code == 2
-    assert "reads files" in result.stderr
+    assert "cannot read standard input" in result.stderr
 
 
 def test_without_ray_the_message_says_how_to_get_it(

@@ -104,10 +104,10 @@ def test_workers_fill_the_gpus_or_the_cores() -> None:
         (
             {"address": "auto"},
             (0, 0),
-            "largest node of the cluster has 0 GPUs, .* to have 1; start",
+            "largest node of the cluster has 0 GPUs, and a worker needs 1; start",
         ),
         ({"address": "auto", "workers": 3}, (0,), "has 0 GPUs"),
-        ({"address": "h:1", "gpus_per_worker": 4}, (2, 2), "has 2 GPUs, and a worker is to have 4"),
+        ({"address": "h:1", "gpus_per_worker": 4}, (2, 2), "has 2 GPUs, and a worker needs 4"),
         ({}, (0,), "this machine has 0 GPUs"),
     ],
 )

@@ -76,7 +76,7 @@ def test_threeway_file_splits_the_negatives(tmp_path: Path) -> None:
 def test_a_threeway_file_of_other_records_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", STATEMENTS | {"id": "x"}, STATEMENTS)
     split = write(tmp_path / "t.jsonl", *({"id": name, "labels": ["c"]} for name in ("x", "y")))
-    with pytest.raises(InputError, match=r"t\.jsonl:2: id 'y' is of no record"):
+    with pytest.raises(InputError, match=r"t\.jsonl:2: id 'y' belongs to no record"):
         read_documents(path, threeway=split)
     released = write(tmp_path / "r.jsonl", {"problem": "p:0:0", "worker": "w", "answers": [1]})
     with pytest.raises(InputError, match=r"records of .*r\.jsonl have no id to be split by"):

@@ -288,20 +288,58 @@ def test_the_authors_rules_equal_a_plain_transcription(reply):
     assert read_reason_then_score(reply) == transcribed(reply)
 
 
+def first_group(pattern, reply):
+    match = re.search(pattern, reply)
+    return match and (_WORDS.get(match[1]) or float(match[1]))
+
+
+_WORDS = {"one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
+_MENTIONED = r"(?:score|scoring)[^.]*?([1-5](?:\.\d)?)"
+_MENTIONED_WORD = r"(?:score|scoring)[^.]*?\b(one|two|three|four|five)\b"
+
+
+@given(st.lists(PIECES, max_size=14).map("".join))
+def test_mentions_are_found_as_by_searching_from_each(reply):
+    value, rule = reason_then_score_rule(reply)
+    digit, word = (first_group(rule, reply.casefold()) for rule in (_MENTIONED, _MENTIONED_WORD))
+    if rule in (3, 4):
+        assert (value, rule) == ((word, 4) if digit is None else (digit, 3))
+    elif rule not in (1, 2):
+        assert (digit, word) == (None, None)
+
+
 _LAZY_STARS = re.compile(r"(\S+?)[\s-]+stars?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?")
 
 
 def stars_plainly(reply):
     """The rule as it is stated, whatever the time it takes."""
     for token in _LAZY_STARS.findall(reply):
         word = token.strip("(*\"'").casefold()
-        try:
-            return 5.0 if word == "five" else float(word.partition("/")[0])
-        except ValueError:
-            continue
+        number = word.partition("/")[0]
+        if word == "five" or _NUMBER.fullmatch(number):
+            return 5.0 if word == "five" else float(number)
     return -1.0
 
 
-@given(st.lists(st.sampled_from(["4", "five", "-", " ", "star", "stars", "Star", "/5", "x", "("])))
+STARS = st.sampled_from(
+    ["4", "five", "-", " ", "\n", "star", "stars", "Star", "/5", ".5", "x", "(", "nan", "1e9"]
+)
+
+
+@given(st.lists(STARS))
 def test_stars_are_found_as_by_the_plain_rule(parts):
     assert read_stars("".join(parts)) == stars_plainly("".join(parts))
+
+
+@pytest.mark.parametrize("piece", ["star", "star-", "score ", "scoring", "score:", "- ", "a"])
+@pytest.mark.parametrize("read", [read_stars, read_reason_then_score])
+def test_a_long_reply_without_a_score_is_read_once(read, piece):
+    """A reader that begins anew at every mention would be at it for minutes."""
+    assert read(piece * (100_000 // len(piece))) == -1.0
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "infinity", "1e400", "1e3", "-4", "9" * 400, "_"])
+def test_only_plain_numbers_of_stars_are_read(number):
+    assert read_stars(f"{number} stars") == -1.0
+    assert read_stars(f"{number} stars, no, 4.5 stars") == 4.5

@@ -140,7 +140,7 @@ def test_dimensions_of_the_users_own(tmp_path):
         ('name = "x"\nsource = "reviews"\n[a]\ntitle = "A"', "no definition"),
         ('name = "x"\n[a]\ntitle = "A"', "no source"),
         ('name = "x"\nsource = "r"\n[a]\ntitle = "A"\nchoices = ["one"]', "list of 5"),
-        ("name = ", "no TOML"),
+        ("name = ", "is not TOML"),
     ],
 )
 def test_bad_files_of_dimensions(tmp_path, text, message):

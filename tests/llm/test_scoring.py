@@ -231,7 +231,7 @@ def test_which_pairs(tmp_path):
         [("s", "t")], [("s", "t"), ("u", "t")],
     ]  # fmt: skip
     path.write_text('{"a": "s"}')
-    with pytest.raises(InputError, match="no pair"):
+    with pytest.raises(InputError, match="is not a pair of systems"):
         read_pairs(path)
 
 

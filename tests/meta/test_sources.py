@@ -375,6 +375,33 @@ def test_two_forms_of_the_same_summaries_are_not_added_up(tmp_path):
     assert read_table(folder / "mean.json").systems == ("gpt", "t5")
 
 
+def test_two_forms_of_which_one_was_edited_are_not_added_up(tmp_path):
+    with pytest.raises(InputError, match=r"under other names \('gpt' is '1' there\); name one"):
+        read_table(two_forms(tmp_path, second="Dim lamp!"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"s": "A lamp.", "t": "Dim."}, {"u": "It is a lamp.", "v": "Dim lamp."}),
+        ({"s": "A lamp."}, {"u": "A lamp."}),
+        ({"s": "", "t": "Dim."}, {"u": "", "v": "Dim lamp."}),
+    ],
+)
+def test_other_systems_of_the_same_reviews_are_added(write, first, second):
+    files = [
+        write(f"{number}.json", {
+            "reviews": ["Good.", "Dim."],
+            "summaries": {name: {"summary": text, "dimensions": {"Fluency": 4}}
+                          for name, text in texts.items()},
+        })
+        for number, texts in enumerate((first, second))
+    ]  # fmt: skip
+    table = read_table(files)
+    assert table.systems == (*first, *second)
+    assert len(table.items) == 1
+
+
 def test_two_forms_with_the_same_names_and_ratings_count_once(tmp_path):
     table = read_table(two_forms(tmp_path, names=["gpt", "t5"]))
     assert table.items == ("detailed.json[0]", "detailed.json[1]")
@@ -455,11 +482,15 @@ def test_unread_replies_in_rows_of_judges_count_as_the_convention_says(write):
         judged("unread", [None], unparsable=1),
         judged("half", [4, None], unparsable=1),
         judged("failed", [None, None], unparsable=1, failed=1),
+        row("a", "untold", metrics={"rts.f": None}, samples={"rts.f": [None]}),
+        row("a", "unsaid", metrics={"rts.f": None}, samples={"rts.f": [None]}, judge={}),
         row("a", "other", metrics={"rts.f": None, "m": 1}),
     )
     table = read_table(path, keep_unread=True)
     scores = dict(zip(table.systems, table.metric("rts.f")[0].tolist(), strict=True))
-    assert scores == {"unread": -1.0, "half": 1.5, "other": pytest.approx(np.nan, nan_ok=True)}
+    other = pytest.approx(np.nan, nan_ok=True)
+    unread = dict.fromkeys(("unread", "untold", "unsaid"), -1.0)
+    assert scores == {**unread, "half": 1.5, "other": other}
     assert read_tables(path).left_out == 3
 
 
