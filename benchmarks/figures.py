@@ -474,6 +474,12 @@ def released_scores() -> str:
     return table(headers, body)
 
 
+def question_ratios() -> str:
+    """SummaQA, QuestEval and QAFactEval beside plain loops."""
+    metrics = ("summaqa-probability", "questeval", "qafacteval")
+    return baseline_ratios([(name, "loop", "a call a question") for name in metrics], ("tiny",))
+
+
 # --- agreement with people ------------------------------------------------------------------------
 
 AGREEING = ("combined", "coverage", "soft_coverage", "attested", "contested", "prevalence")
@@ -533,6 +539,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "learned-ratios": learned_ratios,
     "packing-kernels": packing_kernels,
     "profile-cost": profile_cost,
+    "question-ratios": question_ratios,
     "racing": racing,
     "racing-short": racing_short,
     "released-scores": released_scores,
