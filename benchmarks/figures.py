@@ -480,6 +480,21 @@ def question_ratios() -> str:
     return baseline_ratios([(name, "loop", "a call a question") for name in metrics], ("tiny",))
 
 
+# --- training -------------------------------------------------------------------------------------
+
+
+def ablation() -> str:
+    """What short trainings without one kind of data lose."""
+    columns = {
+        "auc": "AUC", "balanced_accuracy": "balanced accuracy",
+        "contrast_sets_ranked": "contrast sets ranked", "negation_supported": "negations supported",
+        "antonym_supported": "antonyms supported", "number_supported": "other numbers supported",
+    }  # fmt: skip
+    found = {row["run"]: row for row in reversed(rows("ablation"))}
+    body = [[run, *(share(row[name]) for name in columns)] for run, row in found.items()]
+    return table(("run", *columns.values()), body)
+
+
 # --- agreement with people ------------------------------------------------------------------------
 
 AGREEING = ("combined", "coverage", "soft_coverage", "attested", "contested", "prevalence")
@@ -531,6 +546,7 @@ def signed(value: float | None) -> str:
 
 
 FIGURES: dict[str, Callable[[], str]] = {
+    "ablation": ablation,
     "agreement": partial(agreement, "embedded"),
     "cpu-scoring": cpu_scoring,
     "extractive-embedded": extractive_embedded,

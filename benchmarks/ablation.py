@@ -1,0 +1,181 @@
+"""What each kind of training data buys: short trainings, each without one kind, on the same budget.
+
+    python -m benchmarks.ablation --start MODEL_FOLDER --save
+
+Every run starts from the same checkpoint (for the embedded model: the output of `matching.toml`),
+has one stage and takes the same number of pairs; what one kind leaves free, the others fill in
+their proportions. `all` takes every kind; `all, taught` also mixes the larger embedded model's
+probabilities into the labels of the real reviews. Judged on careful readers' labels of ReviewNLI's
+development products, which no run sees, on contrast sets, and on sentences of OpinSummEval's
+reviews with one thing turned. A run takes about ten minutes on two cores; finished ones are kept
+in `--work`.
+"""
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.common import DATA, ROOT, append_row, environment, show_table
+from benchmarks.quality import ranked, read_pairs
+from prevalence import calibration
+from prevalence.sentences import get_splitter
+from prevalence.training.loop import TrainingProgress
+from prevalence.training.minimal_pairs import KINDS
+from prevalence.training.recipe import MixItem, Recipe, Stage, Teacher, read_recipe
+from prevalence.training.stages import Workshop, predict
+
+RECIPE = ROOT / "prevalence" / "training" / "recipes" / "embedded.toml"
+JUDGED = "human"
+TAUGHT = "real"
+TURNED = 300
+REVIEWS = 200
+
+# Thousands of pairs: about what the files hold, and fewer of what is made by rule.
+MIX: Mapping[str, Mapping[tuple[str, str], int]] = {
+    "real reviews": {("real", "labelled"): 28, ("statements", "labelled"): 17},
+    "contrast sets": {
+        ("hard", "labelled"): 14,
+        ("written", "labelled"): 11,
+        ("twins-1", "labelled"): 5,
+    },
+    "everyday reviews": {
+        ("everyday-1", "labelled"): 11,
+        ("everyday-2", "labelled"): 8,
+        ("systems", "labelled"): 8,
+    },
+    "clusters": {("clusters", "labelled"): 18},
+    "twins by rule": {
+        ("real", "reworded"): 8,
+        ("hard", "reworded"): 4,
+        ("everyday-1", "reworded"): 4,
+    },
+    "sentence and sentence": {
+        ("real", "sentence"): 4,
+        ("statements", "sentence"): 5,
+        ("hard", "sentence"): 5,
+        ("clusters", "sentence"): 5,
+    },
+}
+
+
+def stage(without: str, pairs: int, rate: float) -> Stage:
+    """One stage of so many pairs in the proportions of `MIX`, without one kind."""
+    shares = {
+        item: share
+        for kind, items in MIX.items()
+        if kind != without
+        for item, share in items.items()
+    }
+    total = sum(shares.values())
+    mix = tuple(
+        MixItem(source, view, max(1, round(pairs * share / total)))
+        for (source, view), share in shares.items()
+    )
+    return Stage("ablation", rate, mix)
+
+
+def recipe_of(options: argparse.Namespace, *, taught: bool) -> Recipe:
+    """The embedded model's recipe, started from a checkpoint, with the sources of both recipes."""
+    own, larger = read_recipe(RECIPE), read_recipe(RECIPE.with_name("base.toml"))
+    sources = tuple(
+        dataclasses.replace(source, taught=taught and source.name == TAUGHT)
+        for source in larger.sources
+    )
+    return dataclasses.replace(
+        own,
+        model=dataclasses.replace(own.model, base=str(options.start)),
+        sources=sources,
+        run=dataclasses.replace(own.run, shards=2),
+        cross_validation=None,
+        teacher=Teacher(models=("base",), siblings=2, foreign=1, own=1) if taught else None,
+    )
+
+
+def measure(shop: Workshop) -> dict[str, float]:
+    """Figures of the present weights, at the threshold that is best for the judged pairs."""
+    judged = shop.judged(JUDGED)
+    held_out = shop.recipe.source(JUDGED).only
+    kept = np.array([group.startswith(held_out) for group in judged.groups])
+    judged = judged.take(kept & (judged.relations == "review"))
+    entailment = shop.entailment(judged.pairs)
+    best = calibration.best_threshold(entailment, judged.labels)
+    found = {
+        "auc": calibration.auc(entailment, judged.labels),
+        "balanced_accuracy": best.balanced_accuracy,
+        "threshold": best.value,
+    }
+    contrast = read_pairs(ROOT / "benchmarks" / "data" / "contrast.jsonl")
+    scores = shop.entailment([(row["premise"], row["hypothesis"]) for row in contrast])
+    sets = np.array([row["set"] for row in contrast])
+    entailed = np.array([row["label"] == "entailment" for row in contrast])
+    found["contrast_sets_ranked"] = ranked(sets, scores, entailed)
+    rng, split = np.random.default_rng(1), get_splitter()
+    released = read_pairs(DATA / "opinsummeval.jsonl")
+    reviews = [text for row in released for text in row["reviews"]][:REVIEWS]
+    sentences = [sentence.text for review in reviews for sentence in split(review)]
+    for kind, turn in KINDS.items():
+        twins = [
+            (sentences[place], twin)
+            for place in rng.permutation(len(sentences)).tolist()
+            if (twin := turn(sentences[place], rng)) is not None
+        ][:TURNED]
+        found[f"{kind}_supported"] = float((shop.entailment(twins) > best.value).mean())
+        if kind == "negation":
+            same = [(text, text) for text, _ in twins]
+            found["itself_supported"] = float((shop.entailment(same) > best.value).mean())
+            chances = predict(shop.classifier, twins)
+            found["negation_contradicted"] = float((chances.argmax(axis=1) == 2).mean())
+    return found
+
+
+def report(progress: TrainingProgress) -> None:
+    """Show how far a run is."""
+    print(f"\r{progress.run} {progress.step} of {progress.steps}  ", end="", file=sys.stderr)
+
+
+def main() -> None:
+    """Train and measure every run, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--start", type=Path, required=True, help="checkpoint every run starts from"
+    )
+    parser.add_argument("--pairs", type=int, default=24_000, help="pairs a run (default 24,000)")
+    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate (default 2e-4)")
+    parser.add_argument("--work", type=Path, default=Path("ablation-work"), help="finished runs")
+    parser.add_argument("--save", action="store_true", help="append rows to benchmarks/results")
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for run in ("", "all", *MIX, "taught"):
+        shop = Workshop(
+            recipe_of(options, taught=run == "taught"),
+            base=options.start, work=options.work, data=DATA, device=torch.device("cpu"),
+            progress=report,
+        )  # fmt: skip
+        if shop.recipe.teacher is not None:
+            shop.learn_from(shop.recipe.teacher.models, shop.recipe.teacher)
+        seconds = 0.0
+        if run:
+            outcome = shop.run_stage(stage(run, options.pairs, options.rate), shop.start)
+            shop.load(outcome)
+            seconds = outcome.seconds
+        name = {"": "the start", "all": "all", "taught": "all, taught"}.get(run, f"without {run}")
+        rows.append({"run": name, "seconds": round(seconds), **measure(shop)})
+        print(rows[-1], flush=True)
+        if options.save:
+            append_row("ablation", {**environment(), "pairs": options.pairs, **rows[-1]})
+    headers = list(rows[0])
+    body = [
+        [value if isinstance(value, str) else f"{value:.3f}" for value in row.values()]
+        for row in rows
+    ]
+    show_table(headers, body, title="Short trainings, each without one kind of data", left=("run",))
+
+
+if __name__ == "__main__":
+    main()
