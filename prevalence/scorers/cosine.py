@@ -107,6 +107,9 @@ class Encoder:
         Args:
             texts: N texts.
             progress: called with the number of texts just done.
+
+        Raises:
+            ModelError: the encoder fails, or gives a number that is not finite.
         """
         vectors = np.zeros((len(texts), int(self._opened.config.hidden_size)), np.float32)
         if not texts:
@@ -138,6 +141,8 @@ class Encoder:
             mask = inputs["attention_mask"].unsqueeze(-1).float()
             pooled = (hidden * mask).sum(1) / mask.sum(1).clamp(min=1)
         vectors = torch.nn.functional.normalize(pooled, dim=-1)
+        if not torch.isfinite(vectors).all():
+            raise ModelError(f"{self._opened.name}: it gave no finite number for some texts")
         return np.asarray(vectors.cpu().numpy(), np.float32)
 
 

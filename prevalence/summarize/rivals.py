@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["centroid_order", "drawn", "leading", "lexrank_scores"]
 
+_SHORTEST = 1e-12
+_EQUAL = 1e-9
+
 
 def drawn(candidates: Candidates, seed: list[int]) -> list[int]:
     """All places in random order: sentences are drawn without replacement.
@@ -55,24 +58,27 @@ def centroid_order(vectors: NDArray[np.float32], weights: NDArray[np.float64]) -
     """Sentences in the order in which they best complete a summary.
 
     The next sentence is the one for which the sum of all chosen vectors has the highest cosine
-    with the centroid; the first of equal ones.
+    with the centroid; the first of equal ones, where rounding does not count: of two sentences
+    alone both are equal.
 
     Args:
-        vectors: float [N, width], unit vectors of distinct sentences.
+        vectors: float [N, width], vectors of distinct sentences, of unit length but for rounding.
         weights: float [N], how often each of them stands in the reviews.
 
     Yields:
         Indices of sentences, each once.
     """
     wide = vectors.astype(np.float64)
+    wide /= np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), _SHORTEST)
     centroid = weights @ wide
+    centroid /= max(float(np.linalg.norm(centroid)), _SHORTEST)
     total = np.zeros(wide.shape[1])
     left = np.ones(len(wide), np.bool_)
     while left.any():
         sums = total + wide
-        norms = np.maximum(np.linalg.norm(sums, axis=1), 1e-12)
+        norms = np.maximum(np.linalg.norm(sums, axis=1), _SHORTEST)
         cosines = np.where(left, (sums @ centroid) / norms, -np.inf)
-        best = int(cosines.argmax())
+        best = int(np.flatnonzero(cosines >= cosines.max() - _EQUAL)[0])
         left[best] = False
         total = sums[best]
         yield best

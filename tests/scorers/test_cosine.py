@@ -153,3 +153,16 @@ def test_a_classifier_is_an_encoder_with_a_head(tiny, asked):
     # The embedded model's own folder is one.
     scores = asked(open_scorer(f"cosine:{tiny('classifier')}", device="cpu"), ("dry", "dry"))
     assert scores.entailment == pytest.approx([1.0], abs=1e-6)
+
+
+def test_a_number_that_is_not_finite_is_one_line(tiny, tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    folder = shutil.copytree(tiny("encoder"), tmp_path / "broken")
+    weights = load_file(folder / "model.safetensors")
+    for name in weights:
+        if name.endswith("LayerNorm.bias"):
+            weights[name] = np.full_like(weights[name], np.nan)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match="broken: it gave no finite number for some texts"):
+        Encoder(str(folder)).embed(["The soles grip well."])

@@ -83,3 +83,16 @@ def test_centroid_takes_what_completes_the_sum() -> None:
     vectors = np.array([[1, 0], [0, 1], [root, root]], np.float32)
     order = list(centroid_order(vectors, np.array([2.0, 1.0, 2**0.5])))
     assert order == [2, 0, 1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_of_two_sentences_the_centroid_takes_the_first_whatever_rounding_says(seed: int) -> None:
+    # cos(a, a + b) = cos(b, a + b); the vectors are of unit length but for float32.
+    drawn_vectors = np.random.default_rng(seed).normal(size=(2, 384))
+    vectors = (drawn_vectors / np.linalg.norm(drawn_vectors, axis=1)[:, None]).astype(np.float32)
+    assert list(centroid_order(vectors, np.ones(2))) == [0, 1]
+
+
+def test_a_sentence_without_a_direction_is_not_first() -> None:
+    vectors = np.array([[0, 0], [0, 1], [1, 0]], np.float32)
+    assert next(iter(centroid_order(vectors, np.array([1.0, 1.0, 3.0])))) == 2
