@@ -91,23 +91,33 @@ def ranked(sets: Any, entailment: Floats, entailed: Any) -> float:
     return float(np.mean(best))
 
 
+def turned_pairs(reviews: Sequence[str], *, most: int) -> dict[str, list[tuple[str, str]]]:
+    """Sentences of reviews and the same with one thing turned, by kind.
+
+    Args:
+        reviews: texts.
+        most: sentences of each kind, drawn with a fixed seed.
+    """
+    split, rng = get_splitter(), np.random.default_rng(1)
+    sentences = [sentence.text for review in reviews for sentence in split(review)]
+    found = {}
+    for kind, turn in KINDS.items():
+        order = rng.permutation(len(sentences)).tolist()
+        twins = [(sentences[place], turn(sentences[place], rng)) for place in order]
+        found[kind] = [(text, twin) for text, twin in twins if twin is not None][:most]
+    return found
+
+
 def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[Row]:
     """How often a sentence is counted as support for itself, and for itself with one thing turned.
 
     Args:
         reviews: texts that no training has seen.
         model: whose decisions.
-        most: sentences of each kind, drawn with a fixed seed.
+        most: sentences of each kind.
     """
-    split, rng = get_splitter(), np.random.default_rng(1)
-    sentences = [sentence.text for review in reviews for sentence in split(review)]
     rows = []
-    for kind, turn in KINDS.items():
-        found: list[tuple[str, str]] = []
-        for place in rng.permutation(len(sentences)).tolist():
-            twin = turn(sentences[place], rng)
-            if twin is not None and len(found) < most:
-                found.append((sentences[place], twin))
+    for kind, found in turned_pairs(reviews, most=most).items():
         kept, _ = model.probabilities([(text, text) for text, _ in found])
         support, against = model.probabilities(found)
         threshold = model.scorer.traits.threshold

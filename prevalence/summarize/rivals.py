@@ -58,8 +58,7 @@ def centroid_order(vectors: NDArray[np.float32], weights: NDArray[np.float64]) -
     """Sentences in the order in which they best complete a summary.
 
     The next sentence is the one for which the sum of all chosen vectors has the highest cosine
-    with the centroid; the first of equal ones, where rounding does not count: of two sentences
-    alone both are equal.
+    with the centroid. Cosines that differ only by rounding are equal, and the first is taken.
 
     Args:
         vectors: float [N, width], vectors of distinct sentences, of unit length but for rounding.

@@ -1,6 +1,5 @@
 """The mixtures of the ablation: equal size, one kind missing, sources that recipes have."""
 
-import argparse
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ def test_what_is_left_keeps_its_proportions() -> None:
 
 @pytest.mark.parametrize("taught", [False, True])
 def test_sources_exist_and_held_out_products_are_in_no_mixture(taught: bool) -> None:
-    recipe = recipe_of(argparse.Namespace(start=Path("start")), taught=taught)
+    recipe = recipe_of(Path("start"), taught=taught)
     for item in stage("", PAIRS, 2e-4).mix:
         source = recipe.source(item.source)
         assert not source.only
