@@ -89,7 +89,6 @@ def recipe_of(start: Path, *, taught: bool) -> Recipe:
         own,
         model=dataclasses.replace(own.model, base=str(start)),
         sources=sources,
-        run=dataclasses.replace(own.run, shards=2),
         cross_validation=None,
         teacher=Teacher(models=("base",), siblings=2, foreign=1, own=1) if taught else None,
     )

@@ -16,7 +16,7 @@ from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.models.checkpoint import quiet_transformers
 from prevalence.simplify.checkpoint import MAX_LENGTH_KEY, PREFIX_KEY, SeqToSeq, load_seq_to_seq
 from prevalence.training import state
-from prevalence.training.loop import autocast_dtype
+from prevalence.training.loop import working_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +107,7 @@ class _Run:
         self.pairs = corpus.pairs
         self.per_epoch = math.ceil(len(corpus.pairs) / settings.batch_size)
         self.steps = self.per_epoch * settings.epochs
-        self.autocast = autocast_dtype(settings.precision, base.device)
+        self.dtype = working_dtype(settings.precision, base.device)
         self.optimizer = torch.optim.Adam(
             base.model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.999), eps=1e-8
         )
@@ -126,8 +126,8 @@ class _Run:
         for group in self.optimizer.param_groups:
             left = (self.steps - self.position.step) / self.steps
             group["lr"] = self.settings.learning_rate * left
-        on = self.autocast is not None
-        with torch.autocast(self.base.device.type, self.autocast, enabled=on):
+        on = self.dtype != torch.float32
+        with torch.autocast(self.base.device.type, self.dtype, enabled=on):
             loss: Tensor = self.base.model(**self._batch(self.rows(self.position.step))).loss
         value = float(loss.detach())
         if not math.isfinite(value):

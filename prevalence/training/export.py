@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from prevalence.training.recipe import ModelSettings, Recipe
 
-__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "write_checkpoint"]
+__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,23 @@ class FoldFigures:
     auc: float
     balanced_accuracy: float
     threshold: float
+
+
+@dataclass(frozen=True)
+class SourceFigures:
+    """Figures on the pairs of a source before the last stage, and after it with folds held out.
+
+    Attributes:
+        source: its name.
+        pairs: number of pairs of a review and a sentence.
+        before: AUC, and balanced accuracy at the best threshold, of one model on all pairs.
+        after: the same, each pair judged by the model that did not see its fold; pooled.
+    """
+
+    source: str
+    pairs: int
+    before: tuple[float, float]
+    after: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -50,6 +67,7 @@ class HeldOutResult:
         fold_of: fold of each pair, from 0; empty like ``folds``.
         errors: for each product true positives, false negatives, true negatives and false
             positives at ``threshold``.
+        sources: figures before and after the last stage.
     """
 
     threshold: float
@@ -61,6 +79,7 @@ class HeldOutResult:
     scores: tuple[float, ...] = ()
     fold_of: tuple[int, ...] = ()
     errors: tuple[tuple[int, int, int, int], ...] = ()
+    sources: tuple[SourceFigures, ...] = ()
 
     def mean(self, figure: str) -> tuple[float, float]:
         """Mean and standard deviation (n − 1) over folds of ``auc`` or ``balanced_accuracy``."""
@@ -137,6 +156,17 @@ def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
             f"| balanced accuracy | {balanced:.4f} ± {balanced_sd:.4f} "
             f"| {selection.balanced_accuracy:.4f} |",
             f"| expected calibration error | | {selection.calibration_error:.4f} |",
+            "",
+            "AUC, and balanced accuracy at the best threshold, before the last stage and after it "
+            "with the product held out, pooled:",
+            "",
+            "| pairs | before | after |",
+            "|---|---|---|",
+            *(
+                f"| {row.pairs} of `{row.source}` | {row.before[0]:.4f}, {row.before[1]:.4f} "
+                f"| {row.after[0]:.4f}, {row.after[1]:.4f} |"
+                for row in selection.sources
+            ),
         ]
         if recipe.cross_validation and recipe.cross_validation.final == "average":
             lines += ["", "The weights are the average of the folds' models."]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from prevalence.nli.packed import Packed
-from prevalence.nli.premise_first import pack
 from prevalence.nli.tokens import block_layout, encode
+from prevalence.training.network import lay_out
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from prevalence.stats.arrays import Ints
     from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import ModelSettings
@@ -38,23 +38,22 @@ def plan_batches(
     *,
     budget: int,
     rng: np.random.Generator | None = None,
-    padded: bool = True,
 ) -> list[list[int]]:
     """Cut examples into batches of at most ``budget`` tokens.
 
     Args:
         lengths: tokens of each example.
-        budget: tokens a batch; a single longer example still gets its own batch.
+        budget: tokens a batch, each example padded to the longest; one that is longer than the
+            budget still gets its own batch.
         rng: shuffles examples into pools and then the batches; None sorts everything by length,
             which is what prediction wants.
-        padded: whether every example of a batch takes as many tokens as the longest one.
 
     Returns:
         Index lists that cover every example once.
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     if rng is None:
-        return _cut(np.argsort(sizes, kind="stable"), sizes, budget, padded=padded)
+        return _cut(np.argsort(sizes, kind="stable"), sizes, budget)
     order = rng.permutation(len(sizes))
     mean = max(float(sizes.mean()), 1.0) if len(sizes) else 1.0
     pool = max(int(_POOL_BATCHES * budget / mean), 1)
@@ -62,25 +61,19 @@ def plan_batches(
     for start in range(0, len(order), pool):
         part = order[start : start + pool]
         part = part[np.argsort(sizes[part], kind="stable")]
-        batches.extend(_cut(part, sizes, budget, padded=padded))
+        batches.extend(_cut(part, sizes, budget))
     return [batches[int(i)] for i in rng.permutation(len(batches))]
 
 
-def _cut(
-    order: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any], budget: int, *, padded: bool
-) -> list[list[int]]:
+def _cut(order: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any], budget: int) -> list[list[int]]:
     """Fill batches along an order of rising length."""
     batches: list[list[int]] = []
     current: list[int] = []
-    used = 0
     for index in order.tolist():
-        size = int(sizes[index])
-        total = (len(current) + 1) * size if padded else used + size
-        if current and total > budget:
+        if current and (len(current) + 1) * int(sizes[index]) > budget:
             batches.append(current)
-            current, used = [], 0
+            current = []
         current.append(index)
-        used += size
     return [*batches, current] if current else batches
 
 
@@ -116,8 +109,8 @@ def target_tensors(examples: Sequence[TrainingPair]) -> tuple[torch.Tensor, torc
 
 Pairs = Sequence[tuple[str, str]]
 
-_UNIT_TOKENS = 640
-"""Tokens at which the hypotheses of one premise are cut into several units."""
+_UNIT_TOKENS = 256
+"""Tokens of one premise's hypotheses beyond which they are cut into several units."""
 
 
 class Batch(NamedTuple):
@@ -136,8 +129,6 @@ class Batch(NamedTuple):
 
 class JointInputs:
     """One row a pair, padded; a unit is a pair. One that is too long loses its premise's end."""
-
-    padded = True
 
     def __init__(self, tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> None:
         encoded = tokenizer(
@@ -159,9 +150,7 @@ class JointInputs:
 
 
 class PremiseFirstInputs:
-    """A premise with its hypotheses is a unit; see :mod:`prevalence.nli.premise_first`."""
-
-    padded = False
+    """A premise with its hypotheses is a unit, and a row of a batch; see :mod:`.network`."""
 
     def __init__(self, tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> None:
         self._layout = block_layout(tokenizer, name=settings.base)
@@ -174,38 +163,35 @@ class PremiseFirstInputs:
         numbers = np.array([(place[a], place[b]) for a, b in pairs], np.int64).reshape(-1, 2)
         rooms = np.array([settings.max_length, settings.max_hypothesis]) - self._layout.special
         kept = np.minimum(lengths[numbers], rooms)
-        self._spans = np.stack([starts[numbers], kept], axis=2).reshape(-1, 4)
+        self._spans = np.stack([starts[numbers], kept], axis=2)
         self._units = list(self._cut(numbers[:, 0]))
         self.sizes = [self._size(unit) for unit in self._units]
 
-    def _cut(self, premises: Ints) -> list[list[int]]:
+    def _cut(self, premises: Ints) -> Iterator[Ints]:
         """Pairs of each premise, in order of its first appearance, in units of limited size."""
+        costs = self._spans[:, 1, 1] + self._layout.special
         groups: dict[int, list[int]] = {}
         for pair, premise in enumerate(premises.tolist()):
             groups.setdefault(premise, []).append(pair)
-        units: list[list[int]] = []
         for members in groups.values():
-            unit: list[int] = []
-            for pair in members:
-                if unit and self._size([*unit, pair]) > _UNIT_TOKENS:
-                    units.append(unit)
-                    unit = []
-                unit.append(pair)
-            units.append(unit)
-        return units
+            parts = min(len(members), -(-int(costs[members].sum()) // _UNIT_TOKENS))
+            yield from np.array_split(np.array(members), parts)
 
-    def _size(self, unit: Sequence[int]) -> int:
-        spans = self._spans[list(unit)]
-        return int(spans[0, 1] + spans[:, 3].sum()) + (len(unit) + 1) * self._layout.special
+    def _size(self, unit: Ints) -> int:
+        spans = self._spans[unit]
+        return int(spans[0, 0, 1] + spans[:, 1, 1].sum()) + (len(unit) + 1) * self._layout.special
 
     def batch(self, units: Sequence[int], device: torch.device) -> Batch:
-        """Pack the units without padding."""
-        members = [pair for unit in units for pair in self._units[unit]]
-        arrays = pack(self._tokens, self._spans[members], self._layout)
-        inputs: Packed[Tensor] = Packed(*(torch.from_numpy(a).to(device) for a in arrays))
-        return Batch(inputs, members, inputs.ids.numel())
+        """Lay the units out in rows."""
+        members = [self._units[unit] for unit in units]
+        rows = lay_out(
+            self._tokens,
+            [np.concatenate([self._spans[m[:1], 0], self._spans[m, 1]]) for m in members],
+            self._layout,
+        )
+        return Batch(rows.to(device), np.concatenate(members).tolist(), rows.ids.numel())
 
 
 Inputs = JointInputs | PremiseFirstInputs
 """Encoded pairs in units, which a batch holds whole: ``sizes`` are their tokens, and a batch costs
-its longest unit for each unit where it is ``padded``, else just their sum."""
+its longest unit for each unit."""

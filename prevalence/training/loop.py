@@ -6,7 +6,6 @@ import copy
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from prevalence.errors import ModelError
 from prevalence.training import state
-from prevalence.training.inputs import Batch, Inputs, plan_batches, target_tensors
+from prevalence.training.inputs import Inputs, plan_batches, target_tensors
 from prevalence.training.model import Classifier, parameter_groups
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from prevalence.training.mixture import TrainingPair
     from prevalence.training.recipe import Recipe
 
-__all__ = ["RunPlan", "RunResult", "TrainingProgress", "autocast_dtype", "nli_loss", "train_run"]
+__all__ = ["RunPlan", "RunResult", "TrainingProgress", "nli_loss", "train_run", "working_dtype"]
 
 
 def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: float = 0.0) -> Tensor:
@@ -129,11 +128,35 @@ class _Epoch(NamedTuple):
     binary: Tensor
 
 
-def autocast_dtype(precision: str, device: torch.device) -> torch.dtype | None:
-    """Autocast type of a recipe's precision: bfloat16, or None for float32."""
-    if precision == "bfloat16" or (precision == "auto" and device.type == "cuda"):
-        return torch.bfloat16
-    return None
+def working_dtype(precision: str, device: torch.device) -> torch.dtype:
+    """Type that a recipe's precision computes in; weights are always kept in float32."""
+    half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    return torch.bfloat16 if half else torch.float32
+
+
+class _Working:
+    """What computes gradients: the model, or in bfloat16 a copy of it that follows its weights."""
+
+    def __init__(self, classifier: Classifier, dtype: torch.dtype) -> None:
+        self.classifier = classifier
+        self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
+        self._copies: list[torch.nn.Parameter] = []
+        if dtype != torch.float32:
+            model = copy.deepcopy(classifier.model).to(dtype).train()
+            self.classifier = classifier._replace(model=model)
+            self._copies = [p for p in model.parameters() if p.requires_grad]
+
+    def hand_over(self) -> None:
+        """Give the model the gradients of the copy."""
+        for kept, computed in zip(self.trainable, self._copies, strict=bool(self._copies)):
+            kept.grad = None if computed.grad is None else computed.grad.to(kept.dtype)
+            computed.grad = None
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Give the copy the weights of the model."""
+        for kept, computed in zip(self.trainable, self._copies, strict=bool(self._copies)):
+            computed.copy_(kept)
 
 
 class _Run:
@@ -142,20 +165,17 @@ class _Run:
     def __init__(self, classifier: Classifier, plan: RunPlan, recipe: Recipe) -> None:
         self.classifier, self.plan, self.recipe = classifier, plan, recipe
         self.device = next(classifier.model.parameters()).device
-        self.autocast = autocast_dtype(recipe.run.precision, self.device)
+        self.working = _Working(classifier, working_dtype(recipe.run.precision, self.device))
         groups = parameter_groups(
             classifier.model, recipe.optimizer, learning_rate=plan.learning_rate
         )
         self.rates = [group["lr"] for group in groups]
         self.optimizer = torch.optim.AdamW(groups, fused=True)
-        self.trainable = _trainable(classifier)
         self.position = _Position()
         self.average: dict[str, Tensor] = {}
         self.best: dict[str, Tensor] = {}
         self.epochs = [self._prepare(examples) for examples in plan.epochs]
         self.batches = self._plan()
-        self.shards = _shards(classifier, recipe.run.shards)
-        self.pool = ThreadPoolExecutor(recipe.run.shards, initializer=_one_thread)
 
     def _prepare(self, examples: Sequence[TrainingPair]) -> _Epoch:
         pairs = [(example.premise, example.hypothesis) for example in examples]
@@ -166,9 +186,7 @@ class _Run:
         for number, epoch in enumerate(self.epochs):
             rng = np.random.default_rng([self.plan.seed, number])
             given = epoch.inputs
-            rows = plan_batches(
-                given.sizes, budget=self.plan.batch_tokens, rng=rng, padded=given.padded
-            )
+            rows = plan_batches(given.sizes, budget=self.plan.batch_tokens, rng=rng)
             batches.extend(_Batch(number, r, i == len(rows) - 1) for i, r in enumerate(rows))
         return batches
 
@@ -193,48 +211,28 @@ class _Run:
                 f"run {self.plan.name}: the loss is {value} at step {self.position.step + 1}; "
                 "lower the stage's learning_rate or set run.precision = 'float32'"
             )
-        torch.nn.utils.clip_grad_norm_(self.trainable, self.recipe.optimizer.clip)
+        self.working.hand_over()
+        torch.nn.utils.clip_grad_norm_(self.working.trainable, self.recipe.optimizer.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+        self.working.follow()
         self.position.step += 1
         self.position.losses.append(round(value, 5))
         self._update_average()
         return value, tokens
 
     def _gradients(self, epoch: _Epoch, rows: Sequence[int]) -> tuple[float, int]:
-        """Loss of a batch and its tokens; the gradients are left in the model.
-
-        Shards are computed side by side, and their gradients added in a fixed order, so that a run
-        comes out the same every time.
-        """
-        parts = [part for part in _split(rows, epoch.inputs.sizes, len(self.shards)) if part]
-        batches = [epoch.inputs.batch(part, self.device) for part in parts]
-        pairs = sum(len(batch.members) for batch in batches)
-        if len(batches) == 1:
-            return self._backward(self.classifier, epoch, batches[0], 1.0), batches[0].tokens
-        shares = [len(batch.members) / pairs for batch in batches]
-        work = (self.shards[: len(batches)], [epoch] * len(batches), batches, shares)
-        value = sum(self.pool.map(self._backward, *work))
-        for shard in self.shards[1 : len(batches)]:
-            for kept, other in zip(self.trainable, _trainable(shard), strict=True):
-                if other.grad is not None:
-                    kept.grad = other.grad if kept.grad is None else kept.grad.add_(other.grad)
-                    other.grad = None
-        return value, sum(batch.tokens for batch in batches)
-
-    def _backward(self, shard: Classifier, epoch: _Epoch, batch: Batch, share: float) -> float:
-        """Add the gradients of a shard's share of the loss; returns that share."""
-        on = self.autocast is not None
-        with torch.autocast(self.device.type, self.autocast, enabled=on):
-            logits = shard.logits(batch.inputs)
+        """Loss of a batch and its tokens; the gradients are left in the working model."""
+        batch = epoch.inputs.batch(rows, self.device)
+        logits = self.working.classifier.logits(batch.inputs)
         smoothing = self.recipe.optimizer.label_smoothing
         target = epoch.targets[batch.members].to(self.device)
         binary = epoch.binary[batch.members].to(self.device)
-        loss = nli_loss(logits, target, binary, smoothing=smoothing) * share
+        loss = nli_loss(logits, target, binary, smoothing=smoothing)
         value = float(loss.detach())
         if math.isfinite(value):
             loss.backward()  # type: ignore[no-untyped-call]
-        return value
+        return value, batch.tokens
 
     def _update_average(self) -> None:
         if self.position.step <= self.recipe.optimizer.average_from * len(self.batches):
@@ -271,43 +269,12 @@ class _Run:
         self.average = {k: v.to(self.device) for k, v in parts["average"].items()}
         self.best = parts["best"]
         self.position = _Position(**facts)
+        self.working.follow()
 
     def result(self) -> RunResult:
         weights = self.best or self.average or state.trainable_weights(self.classifier.model)
         where = self.position
         return RunResult(weights, where.step, where.losses, where.metrics, where.seconds)
-
-
-def _trainable(classifier: Classifier) -> list[torch.nn.Parameter]:
-    return [p for p in classifier.model.parameters() if p.requires_grad]
-
-
-def _shards(classifier: Classifier, number: int) -> list[Classifier]:
-    """The classifier and twins of it that share its weights and have gradients of their own."""
-    twins = [classifier]
-    for _ in range(number - 1):
-        twin = copy.deepcopy(classifier.model)
-        pairs = zip(twin.parameters(), classifier.model.parameters(), strict=True)
-        for parameter, shared in pairs:
-            parameter.data = shared.data
-        twins.append(classifier._replace(model=twin.train()))
-    return twins
-
-
-def _one_thread() -> None:
-    """Let each shard have one core: small products gain little from two."""
-    torch.set_num_threads(1)
-
-
-def _split(rows: Sequence[int], sizes: Sequence[int], number: int) -> list[list[int]]:
-    """Deal the units of a batch out, the longest first, each to the shard with least tokens."""
-    parts: list[list[int]] = [[] for _ in range(number)]
-    loads = [0] * number
-    for row in sorted(rows, key=lambda row: -sizes[row]):
-        least = loads.index(min(loads))
-        parts[least].append(row)
-        loads[least] += sizes[row]
-    return parts
 
 
 def train_run(
@@ -339,20 +306,19 @@ def train_run(
         run.resume()
     classifier.model.train()
     start, tokens, before = time.perf_counter(), 0, run.position.seconds
-    with run.pool:
-        while run.position.step < len(run.batches):
-            batch = run.batches[run.position.step]
-            _, size = run.step()
-            tokens += size
-            elapsed = time.perf_counter() - start
-            run.position.seconds = before + elapsed
-            stop = batch.last and run.validate()
-            if progress is not None and (batch.last or run.position.step % progress_every == 0):
-                progress(_report(run, tokens / max(elapsed, 1e-9), progress_every))
-            if stop:
-                break
-            if run.position.step % recipe.run.checkpoint_every == 0:
-                run.save()
+    while run.position.step < len(run.batches):
+        batch = run.batches[run.position.step]
+        _, size = run.step()
+        tokens += size
+        elapsed = time.perf_counter() - start
+        run.position.seconds = before + elapsed
+        stop = batch.last and run.validate()
+        if progress is not None and (batch.last or run.position.step % progress_every == 0):
+            progress(_report(run, tokens / max(elapsed, 1e-9), progress_every))
+        if stop:
+            break
+        if run.position.step % recipe.run.checkpoint_every == 0:
+            run.save()
     return run.result()
 
 

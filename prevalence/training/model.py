@@ -18,8 +18,8 @@ from prevalence.models.checkpoint import (
     real_limit,
 )
 from prevalence.models.eight_bit import folded_weights
-from prevalence.nli.packed import PackedClassifier
 from prevalence.training.inputs import JointInputs, PremiseFirstInputs
+from prevalence.training.network import RowClassifier
 from prevalence.training.recipe import expanded
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Classifier(NamedTuple):
     def logits(self, inputs: Any) -> torch.Tensor:
         """Return logits [n, 3] of a batch's inputs, with columns in the order of ``LABELS``."""
         if self.settings.architecture == PREMISE_FIRST:
-            logits = PackedClassifier(self.model)(inputs)
+            logits = RowClassifier(self.model)(inputs)
         else:
             logits = self.model(**{k: inputs[k] for k in _MODEL_INPUTS if k in inputs}).logits
         return logits[:, list(self.columns)]
@@ -224,7 +224,8 @@ def _freeze(model: nn.Module, settings: ModelSettings) -> None:
         frozen_embedding = depth == -1 and (settings.freeze_embeddings or settings.freeze_layers)
         frozen_layer = depth is not None and 0 <= depth < settings.freeze_layers
         frozen_word = settings.freeze_words and "word_embeddings" in name
-        if frozen_embedding or frozen_layer or frozen_word:
+        frozen_bias = settings.architecture == PREMISE_FIRST and "relative_attention_bias" in name
+        if frozen_embedding or frozen_layer or frozen_word or frozen_bias:
             parameter.requires_grad_(False)
 
 

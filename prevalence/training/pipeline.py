@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from prevalence import calibration
+from prevalence import calibration, labelled
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import open_device
-from prevalence.training.export import FoldFigures, HeldOutResult, write_checkpoint
+from prevalence.training.export import (
+    FoldFigures,
+    HeldOutResult,
+    SourceFigures,
+    write_checkpoint,
+)
 from prevalence.training.model import resolve_base
 from prevalence.training.recipe import BY_RECIPE, read_recipe
 from prevalence.training.stages import StageResult, Workshop
@@ -214,14 +220,17 @@ def _cross_validate(
 ) -> tuple[HeldOutResult, StageResult, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights."""
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
-    scores = np.zeros(len(judged.pairs))
+    sources = {cross.source: judged, **{name: _of_reviews(shop, name) for name in cross.also}}
+    shop.load(parent)
+    before = {name: shop.entailment(pairs.pairs) for name, pairs in sources.items()}
+    after = {name: np.full(len(pairs), np.nan) for name, pairs in sources.items()}
     outcomes: list[StageResult] = []
-    for number, (held, inside) in enumerate(zip(trial.folds, trial.members, strict=True), start=1):
+    for number, held in enumerate(trial.folds, start=1):
         outcome = shop.run_stage(stage, parent, without=held, label=f" fold {number}")
         shop.load(outcome)
-        scores[inside] = shop.entailment(
-            [p for p, i in zip(judged.pairs, inside, strict=True) if i]
-        )
+        for name, pairs in sources.items():
+            inside = np.isin(pairs.groups, sorted(held))
+            after[name][inside] = shop.entailment(pairs.take(inside).pairs)
         outcomes.append(outcome)
     spent = {f"{stage.name}, {cross.folds} folds": sum(o.seconds for o in outcomes)}
     if cross.final == "average":
@@ -229,7 +238,27 @@ def _cross_validate(
     else:
         final = shop.run_stage(stage, parent)
         spent[stage.name] = final.seconds
-    return _select(scores, judged, trial.members), final, spent
+    figures = tuple(
+        _source_figures(name, pairs, before[name], after[name]) for name, pairs in sources.items()
+    )
+    result = _select(after[cross.source], judged, trial.members)
+    return dataclasses.replace(result, sources=figures), final, spent
+
+
+def _of_reviews(shop: Workshop, name: str) -> JudgedPairs:
+    """The pairs of a source that ask reviews, of the products that the recipe takes from it."""
+    reviews = (d for d in shop.documents(name) if d.relation == "review")
+    return labelled.JudgedPairs.of(reviews)
+
+
+def _source_figures(name: str, judged: JudgedPairs, before: Floats, after: Floats) -> SourceFigures:
+    """Figures of a source; pairs on products that no fold holds out are left aside."""
+    held = np.isfinite(after)
+    labels = np.asarray(judged.labels)[held]
+    areas = [calibration.auc(scores[held], labels) for scores in (before, after)]
+    best = [calibration.best_threshold(scores[held], labels) for scores in (before, after)]
+    one, two = zip(areas, [found.balanced_accuracy for found in best], strict=True)
+    return SourceFigures(name, int(held.sum()), one, two)
 
 
 def _average(outcomes: Sequence[StageResult]) -> StageResult:

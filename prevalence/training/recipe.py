@@ -99,11 +99,9 @@ class RunSettings:
 
     Attributes:
         seed: of everything random.
-        precision: ``auto`` is bfloat16 autocast on a GPU and float32 on a CPU.
+        precision: ``auto`` is bfloat16 on a GPU and float32 on a CPU.
         batch_tokens: padded tokens a batch.
         threads: CPU threads; 0 leaves the default.
-        shards: parts of a batch that are computed side by side, one CPU thread each: on few cores
-            faster than more threads for each product. Without dropout alone.
         checkpoint_every: steps between resumable checkpoints.
     """
 
@@ -111,7 +109,6 @@ class RunSettings:
     precision: str = "auto"
     batch_tokens: int = 2048
     threads: int = 0
-    shards: int = 1
     checkpoint_every: int = 200
 
 
@@ -218,11 +215,14 @@ class CrossValidation:
         folds: number of folds.
         final: ``refit`` trains the last stage once more on everything; ``average`` averages the
             weights of the folds' models.
+        also: further sources on the same groups, whose pairs of reviews the folds' models are
+            judged on; the card shows the figures.
     """
 
     source: str
     folds: int = 5
     final: str = "refit"
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -442,9 +442,6 @@ def _range_faults(recipe: Recipe) -> list[str]:
         )
         >= 0,
         "run.threads must not be negative": run.threads >= 0,
-        "run.shards must be at least 1": run.shards >= 1,
-        "run.shards above 1 are for models without dropout": run.shards == 1
-        or model.dropout == model.attention_dropout == 0,
         "model.dropout and attention_dropout must be in [0, 1)": 0 <= model.dropout < 1
         and 0 <= model.attention_dropout < 1,
         f"output.max_length and max_hypothesis must be 0 or at least {_LEAST_LENGTH}": all(
@@ -515,9 +512,10 @@ def _teacher_faults(recipe: Recipe) -> list[str]:
 def _selection_faults(recipe: Recipe, names: list[str]) -> list[str]:
     faults: list[str] = []
     validation, cross = recipe.validation, recipe.cross_validation
-    for section in (s for s in (validation, cross) if s is not None):
-        if section.source not in names:
-            faults.append(f"{section.source!r} is not a source; known: {', '.join(names)}")
+    judged = [section.source for section in (validation, cross) if section is not None]
+    for name in (*judged, *(cross.also if cross is not None else ())):
+        if name not in names:
+            faults.append(f"{name!r} is not a source; known: {', '.join(names)}")
     if validation is not None and validation.metric not in METRICS:
         faults.append(f"validation.metric must be one of {', '.join(METRICS)}")
     if validation is not None and validation.patience < 1:

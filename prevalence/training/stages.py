@@ -25,7 +25,6 @@ from prevalence.training.loop import (
     RunPlan,
     RunResult,
     TrainingProgress,
-    autocast_dtype,
     train_run,
 )
 from prevalence.training.mixture import MixPart, draw_mixture
@@ -48,7 +47,6 @@ def predict(
     pairs: Sequence[tuple[str, str]],
     *,
     batch_tokens: int = 4096,
-    autocast: torch.dtype | None = None,
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Probabilities of entailment, neutral and contradiction.
 
@@ -56,7 +54,6 @@ def predict(
         classifier: model and tokenizer; its training mode is restored afterwards.
         pairs: premise and hypothesis.
         batch_tokens: tokens a batch.
-        autocast: reduced precision, or None for float32.
 
     Returns:
         float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
@@ -67,11 +64,8 @@ def predict(
     result = np.zeros((len(pairs), 3), dtype=np.float32)
     training = model.training
     model.eval()
-    with (
-        torch.inference_mode(),
-        torch.autocast(device.type, autocast, enabled=autocast is not None),
-    ):
-        for units in plan_batches(inputs.sizes, budget=batch_tokens, padded=inputs.padded):
+    with torch.inference_mode():
+        for units in plan_batches(inputs.sizes, budget=batch_tokens):
             batch = inputs.batch(units, device)
             logits = classifier.logits(batch.inputs)
             result[batch.members] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
@@ -226,14 +220,7 @@ class Workshop:
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(entailment) of pairs under the present weights."""
-        probabilities = predict(
-            self.classifier,
-            pairs,
-            autocast=autocast_dtype(self.recipe.run.precision, self.device)
-            if self.device.type == "cuda"
-            else None,
-        )
-        return probabilities[:, 0].astype(np.float64)
+        return predict(self.classifier, pairs)[:, 0].astype(np.float64)
 
     def load(self, outcome: StageResult) -> None:
         """Put the weights of an outcome into the model."""

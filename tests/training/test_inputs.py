@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from prevalence.errors import ModelError
-from prevalence.training.inputs import PremiseFirstInputs, plan_batches
+from prevalence.training.inputs import PremiseFirstInputs
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.recipe import ModelSettings
 
@@ -87,16 +86,15 @@ def test_a_premise_and_its_hypotheses_are_one_unit(classifier: Classifier) -> No
     # [CLS] i bought the mug and it works well . [SEP] and twice [CLS] four tokens [SEP];
     # [CLS] the rug is fine . [SEP] and [CLS] it is a rug and it is blue . [SEP]
     assert inputs.sizes == [11 + 6 + 6, 7 + 11]
-    assert not inputs.padded
     batch = inputs.batch([1, 0], CPU)
     assert batch.members == [1, 0, 2]
-    assert batch.tokens == sum(inputs.sizes)
+    assert batch.tokens == 2 * max(inputs.sizes)
 
 
 def test_long_units_are_cut_and_hold_every_pair_once(classifier: Classifier) -> None:
     pairs = [(RUG, "it is " + "red " * (i % 7) + ".") for i in range(200)]
     inputs = classifier.inputs(pairs)
-    assert max(inputs.sizes) <= 640
+    assert max(inputs.sizes) <= 256 + 32
     assert len(inputs.sizes) > 1
     units = range(len(inputs.sizes))
     assert sorted(inputs.batch(units, CPU).members) == list(range(200))
@@ -109,16 +107,6 @@ def test_both_parts_are_cut_at_their_limits(tiny_base: Path) -> None:
         classifier.tokenizer, [("red " * 99, "blue " * 99)], classifier.settings
     )
     assert inputs.sizes == [32 + 16]
-
-
-def test_batches_without_padding_fill_the_budget() -> None:
-    sizes = [10, 20, 30, 40, 50]
-    assert plan_batches(sizes, budget=100) == [[0, 1, 2], [3, 4]]
-    assert plan_batches(sizes, budget=100, padded=False) == [[0, 1, 2, 3], [4]]
-    rng = np.random.default_rng(1)
-    batches = plan_batches(sizes * 9, budget=100, rng=rng, padded=False)
-    assert sorted(i for rows in batches for i in rows) == list(range(45))
-    assert max(sum(sizes[i % 5] for i in rows) for rows in batches) <= 100
 
 
 def test_a_base_without_attention_kernels_is_read_premise_first(

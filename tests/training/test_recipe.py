@@ -38,8 +38,6 @@ def test_shipped_recipes_are_valid() -> None:
         ("", {"run": "seed = 1e30\n"}, "seed must be of type int"),
         ("", {"run": f"checkpoint_every = {1 << 63}\n"}, "checkpoint_every is beyond 64 bits"),
         ("", {"model": "dropout = nan\n"}, "dropout must be a finite number"),
-        ("", {"run": "shards = 2\n"}, "shards above 1 are for models without dropout"),
-        ("", {"run": "shards = 0\n"}, "shards must be at least 1"),
         ("", {"model": "attention_dropout = 1.0\n"}, r"must be in \[0, 1\)"),
         ("", {"output": "max_length = -5\n"}, "must be 0 or at least 8"),
         ("", {"output": "notes = 'a\\u0000'\n".replace("'", '"')}, "holds the character NUL"),
@@ -62,6 +60,7 @@ def test_shipped_recipes_are_valid() -> None:
         ("", {"validation": "source = 'no'\n"}, "'no' is not a source"),
         ("", {"validation": "source = 'pairs'\nmetric = 'f1'\n"}, "metric must be one of"),
         ("", {"cross_validation": "source = 'pairs'\nfolds = 1\n"}, "folds of at least 2"),
+        ("", {"cross_validation": "source = 'pairs'\nalso = ['more']\n"}, "'more' is not a source"),
         (
             "",
             {"validation": "source = 'pairs'\n", "cross_validation": "source = 'pairs'\n"},

@@ -71,25 +71,6 @@ def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
     assert not list((tmp_path / "broken" / ".training").glob("*.partial.safetensors"))
 
 
-@pytest.mark.parametrize("model", ["", PREMISE_FIRST])
-def test_shards_of_a_batch_give_the_gradients_of_the_whole(
-    model: str, recipe_file: Callable[..., Path], tmp_path: Path
-) -> None:
-    still = "dropout = 0.0\nattention_dropout = 0.0\n" + model
-    found = []
-    for shards in (1, 3, 3):
-        path = recipe_file(
-            run=f"shards = {shards}\n", model=still, output="store = 'float32'\n"
-        )  # fmt: skip
-        folder = tmp_path / f"shards-{len(found)}"
-        run(read_recipe(path), folder)
-        found.append(weights(folder))
-    whole, parts, again = found
-    for name, tensor in whole.items():
-        assert torch.allclose(tensor, parts[name], atol=1e-4), name
-        assert torch.equal(parts[name], again[name]), name
-
-
 def test_tiny_model_learns_and_its_folder_loads_anywhere(
     recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
 ) -> None:
@@ -189,9 +170,21 @@ def test_cross_validation_shares_the_early_stage(
         f"[[stage]]\nname = '{name}'\nlearning_rate = 1e-3\nmix = [{{ source = 'pairs' }}]\n"
         for name in ("early", "late")
     )
-    path = recipe_file(stages, cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\n")
+    path = recipe_file(
+        stages,
+        cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\nalso = ['pairs']\n",
+    )
     result = train(read_recipe(path), tmp_path / "m", device="cpu")
     assert result.selection is not None
+    (figures,) = result.selection.sources
+    assert (figures.source, figures.pairs) == ("pairs", 128)
+    assert figures.after == pytest.approx(
+        (result.selection.auc, result.selection.balanced_accuracy), abs=1e-6
+    )
+    early, late = figures.before[0], figures.after[0]
+    card = (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
+    assert f"| 128 of `pairs` | {early:.4f}, " in card
+    assert f"| {late:.4f}, " in card
     assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
     made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
