@@ -40,12 +40,10 @@ class Block(NamedTuple):
 
     Attributes:
         rows: int64 [r], which hypotheses, in the order of the answers.
-        places: int64 [r, longest], their tokens among the G · S; anything where the mask is False.
-        mask: bool, likewise.
+        mask: bool [r, longest], which places are no padding.
     """
 
     rows: Tensor
-    places: Tensor
     mask: Tensor
 
 
@@ -60,6 +58,9 @@ class Rows(NamedTuple):
         known: bool [G, P], the tokens of premises among the first P of a row.
         firsts: int64 [R], places of the hypotheses' first tokens among the G · S.
         blocks: every hypothesis once.
+        own: int64 [N], places of the blocks' tokens among the G · S, block after block, with
+            anything where a block's mask is False.
+        kept: int64, which of the N are no padding.
     """
 
     ids: Tensor
@@ -69,6 +70,8 @@ class Rows(NamedTuple):
     known: Tensor
     firsts: Tensor
     blocks: Sequence[Block]
+    own: Tensor
+    kept: Tensor
 
     def to(self, device: torch.device) -> Rows:
         """The same on a device."""
@@ -76,6 +79,7 @@ class Rows(NamedTuple):
             self.ids.to(device), self.positions.to(device), self.distances.to(device),
             self.types.to(device), self.known.to(device), self.firsts.to(device),
             [Block(*(part.to(device) for part in block)) for block in self.blocks],
+            self.own.to(device), self.kept.to(device),
         )  # fmt: skip
 
 
@@ -117,20 +121,21 @@ def lay_out(tokens: Ints, units: Sequence[Ints], layout: BlockLayout) -> Rows:
     return Rows(
         torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(distances),
         torch.from_numpy(types), torch.from_numpy(known), torch.tensor(firsts),
-        _blocks(np.array(firsts), np.array(lengths)),
+        *_blocks(np.array(firsts), np.array(lengths)),
     )  # fmt: skip
 
 
-def _blocks(firsts: Ints, lengths: Ints) -> list[Block]:
-    """Deal hypotheses to blocks by length."""
+def _blocks(firsts: Ints, lengths: Ints) -> tuple[list[Block], Tensor, Tensor]:
+    """Deal hypotheses to blocks by length; the blocks, their places, and which are no padding."""
     number = min(_BLOCKS, max(1, len(lengths) // _BLOCK_ROWS))
-    blocks = []
+    blocks, places = [], []
     for rows in np.array_split(np.argsort(lengths, kind="stable"), number):
         offsets = np.arange(int(lengths[rows].max()))
         mask = offsets < lengths[rows][:, None]
-        places = np.where(mask, firsts[rows][:, None] + offsets, 0)
-        blocks.append(Block(*(torch.from_numpy(part) for part in (rows, places, mask))))
-    return blocks
+        places.append(np.where(mask, firsts[rows][:, None] + offsets, 0).ravel())
+        blocks.append(Block(torch.from_numpy(rows), torch.from_numpy(mask)))
+    kept = np.flatnonzero(np.concatenate([block.mask.numpy().ravel() for block in blocks]))
+    return blocks, torch.from_numpy(np.concatenate(places)), torch.from_numpy(kept)
 
 
 class _Biases(NamedTuple):
@@ -200,16 +205,13 @@ class RowClassifier:
         sums = self._from_premises(
             query.view(grid), key.view(grid), value.view(grid), rows, biases and biases.known
         ).flatten(0, 1)
-        places, parts = [], []
-        for number, block in enumerate(rows.blocks):
-            found = self._summed(
-                _taken(query, block), _taken(key, block), _taken(value, block), block.mask,
-                biases and biases.own[number],
-            ).flatten(0, 1)  # fmt: skip
-            kept = block.mask.flatten().nonzero()[:, 0]
-            places.append(block.places.flatten().index_select(0, kept))
-            parts.append(found.index_select(0, kept))
-        return _quotient(sums.index_add(0, torch.cat(places), torch.cat(parts)))
+        parts = zip(*(_own(states, rows) for states in (query, key, value)), strict=True)
+        found = torch.cat([
+            self._summed(*part, block.mask, biases and biases.own[number]).flatten(0, 1)
+            for number, (block, part) in enumerate(zip(rows.blocks, parts, strict=True))
+        ])  # fmt: skip
+        places = rows.own.index_select(0, rows.kept)
+        return _quotient(sums.index_add_(0, places, found.index_select(0, rows.kept)))
 
     def _attend_firsts(
         self, layer: Any, hidden: Tensor, rows: Rows, firsts: _Firsts, biases: _Biases | None
@@ -224,15 +226,16 @@ class RowClassifier:
             asked, key.view(grid), value.view(grid), rows, biases and biases.known_firsts
         )
         sums = sums.flatten(0, 1).index_select(0, firsts.places)
-        order, parts = [], []
-        for number, block in enumerate(rows.blocks):
-            found = self._summed(
-                query.index_select(0, block.rows)[:, None], _taken(key, block),
-                _taken(value, block), block.mask, biases and biases.own[number][:, :, :1],
-            )  # fmt: skip
-            parts.append(found[:, 0])
-            order.append(block.rows)
-        return _quotient(sums.index_add(0, torch.cat(order), torch.cat(parts)))
+        parts = zip(_own(key, rows), _own(value, rows), strict=True)
+        found = torch.cat([
+            self._summed(
+                query.index_select(0, block.rows)[:, None], *part, block.mask,
+                biases and biases.own[number][:, :, :1],
+            )[:, 0]
+            for number, (block, part) in enumerate(zip(rows.blocks, parts, strict=True))
+        ])  # fmt: skip
+        order = torch.cat([block.rows for block in rows.blocks])
+        return _quotient(sums.index_add_(0, order, found))
 
     def _projected(
         self, layer: Any, asked: Tensor, hidden: Tensor, rows: Rows
@@ -298,7 +301,7 @@ class RowClassifier:
 
         asked = rows.distances.new_zeros(len(rows.ids) * firsts.most)
         asked.index_copy_(0, firsts.places, rows.distances.flatten().index_select(0, rows.firsts))
-        steps = [far[reach : reach + block.places.shape[1]] for block in rows.blocks]
+        steps = [far[reach : reach + block.mask.shape[1]] for block in rows.blocks]
         return _Biases(
             between(rows.distances, far[reach : reach + size]),
             between(asked.view(-1, firsts.most), far[reach : reach + size]),
@@ -306,10 +309,16 @@ class RowClassifier:
         )
 
 
-def _taken(states: Tensor, block: Block) -> Tensor:
-    """The states [r, longest, heads, d] of a block, from those of all tokens."""
-    taken = states.index_select(0, block.places.flatten())
-    return taken.view(*block.places.shape, *states.shape[1:])
+def _own(states: Tensor, rows: Rows) -> list[Tensor]:
+    """The states [r, longest, ...] of each block, from those of all tokens.
+
+    All blocks are taken at once: each time, the gradient is a matrix as large as the states.
+    """
+    taken = states.index_select(0, rows.own).split([b.mask.numel() for b in rows.blocks])
+    return [
+        part.view(*block.mask.shape, *states.shape[1:])
+        for part, block in zip(taken, rows.blocks, strict=True)
+    ]
 
 
 def _quotient(sums: Tensor) -> Tensor:
@@ -321,8 +330,7 @@ def _means(hidden: Tensor, rows: Rows) -> Tensor:
     """The mean state of each hypothesis' tokens, [R, H], summed in float32 or better."""
     exact = torch.promote_types(hidden.dtype, torch.float32)
     means = hidden.new_zeros(len(rows.firsts), hidden.shape[-1], dtype=exact)
-    for block in rows.blocks:
-        taken = _taken(hidden, block)
+    for block, taken in zip(rows.blocks, _own(hidden, rows), strict=True):
         counted = block.mask[..., None].to(exact)
         summed = (taken.to(exact) * counted).sum(1) / counted.sum(1)
         means = means.index_copy(0, block.rows, summed)
