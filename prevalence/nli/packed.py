@@ -367,6 +367,6 @@ def hypothesis_means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
     places = packed.hypotheses.flatten(0, 1).index_select(0, packed.slots)
     taken = hidden.index_select(0, places.flatten()).view(*places.shape, -1).to(exact)
     weights = mask.to(exact) / mask.sum(1, keepdim=True).to(exact)
-    # Autocast, where training uses it, would round the shares again.
+    # Autocast around a scorer would round the shares again.
     with torch.autocast(hidden.device.type, enabled=False):
         return (weights[:, None] @ taken)[:, 0].to(hidden.dtype)

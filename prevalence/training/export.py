@@ -41,8 +41,8 @@ class SourceFigures:
 
     Attributes:
         source: its name.
-        pairs: number of pairs of a review and a sentence.
-        before: AUC, and balanced accuracy at the best threshold, of one model on all pairs.
+        pairs: number of pairs on products that a fold holds out.
+        before: AUC, and balanced accuracy at the best threshold, of one model on all of them.
         after: the same, each pair judged by the model that did not see its fold; pooled.
     """
 

@@ -110,7 +110,7 @@ def target_tensors(examples: Sequence[TrainingPair]) -> tuple[torch.Tensor, torc
 Pairs = Sequence[tuple[str, str]]
 
 _UNIT_TOKENS = 256
-"""Tokens of one premise's hypotheses beyond which they are cut into several units."""
+"""About how many tokens of one premise's hypotheses make a unit."""
 
 
 class Batch(NamedTuple):
@@ -168,7 +168,7 @@ class PremiseFirstInputs:
         self.sizes = [self._size(unit) for unit in self._units]
 
     def _cut(self, premises: Ints) -> Iterator[Ints]:
-        """Pairs of each premise, in order of its first appearance, in units of limited size."""
+        """Pairs of each premise, premises in order of appearance, in units of similar size."""
         costs = self._spans[:, 1, 1] + self._layout.special
         groups: dict[int, list[int]] = {}
         for pair, premise in enumerate(premises.tolist()):

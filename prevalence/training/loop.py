@@ -142,7 +142,9 @@ class _Working:
         self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
         self._copies: list[torch.nn.Parameter] = []
         if dtype != torch.float32:
-            model = copy.deepcopy(classifier.model).to(dtype).train()
+            model = copy.deepcopy(classifier.model).train()
+            for parameter in model.parameters():  # Buffers, such as rotary angles, stay exact.
+                parameter.data = parameter.data.to(dtype)
             self.classifier = classifier._replace(model=model)
             self._copies = [p for p in model.parameters() if p.requires_grad]
 

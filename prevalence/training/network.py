@@ -4,10 +4,11 @@ A premise and its hypotheses lie one after the other in a row, and rows of simil
 batch. Every token of a row attends to the premise with one matrix product a head; the tokens of a
 hypothesis also attend to their own, in blocks of hypotheses of similar length. Both parts share one
 softmax without being put side by side: each adds exp(score) · value and exp(score) to a sum, and
-the quotient of the sums is the answer. To keep exp in range, the mean key of the premise is taken
-from all keys of its row, which changes no softmax, and what is left is limited. So the answers are
-those of :class:`prevalence.nli.packed.PackedClassifier`, which scoring uses, in less than half of
-the time that it takes with gradients.
+the quotient of the sums is the answer. To keep exp in range, the mean key of the premise is
+subtracted from all keys of its row, which changes no softmax, and scores are cut at ±60, which
+those of trained encoders do not reach. So the answers are those of
+:class:`prevalence.nli.packed.PackedClassifier`, which scoring uses, in less than half of the time
+that it takes with gradients.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "RowClassifier", "Rows", "lay_out"]
 
-_BLOCK_ROWS = 8
+# More blocks pad less, and take more calls: beyond six, training was no faster.
+_BLOCK_LEAST = 8
 _BLOCKS = 6
 _MOST = 60.0
 """Limit of a score, counted from its mean over the premise."""
@@ -39,11 +41,11 @@ class Block(NamedTuple):
     """Hypotheses of similar length.
 
     Attributes:
-        rows: int64 [r], which hypotheses, in the order of the answers.
+        members: int64 [r], which hypotheses, in the order of the answers.
         mask: bool [r, longest], which places are no padding.
     """
 
-    rows: Tensor
+    members: Tensor
     mask: Tensor
 
 
@@ -127,13 +129,13 @@ def lay_out(tokens: Ints, units: Sequence[Ints], layout: BlockLayout) -> Rows:
 
 def _blocks(firsts: Ints, lengths: Ints) -> tuple[list[Block], Tensor, Tensor]:
     """Deal hypotheses to blocks by length; the blocks, their places, and which are no padding."""
-    number = min(_BLOCKS, max(1, len(lengths) // _BLOCK_ROWS))
+    number = min(_BLOCKS, max(1, len(lengths) // _BLOCK_LEAST))
     blocks, places = [], []
-    for rows in np.array_split(np.argsort(lengths, kind="stable"), number):
-        offsets = np.arange(int(lengths[rows].max()))
-        mask = offsets < lengths[rows][:, None]
-        places.append(np.where(mask, firsts[rows][:, None] + offsets, 0).ravel())
-        blocks.append(Block(torch.from_numpy(rows), torch.from_numpy(mask)))
+    for members in np.array_split(np.argsort(lengths, kind="stable"), number):
+        offsets = np.arange(int(lengths[members].max()))
+        mask = offsets < lengths[members][:, None]
+        places.append(np.where(mask, firsts[members][:, None] + offsets, 0).ravel())
+        blocks.append(Block(torch.from_numpy(members), torch.from_numpy(mask)))
     kept = np.flatnonzero(np.concatenate([block.mask.numpy().ravel() for block in blocks]))
     return blocks, torch.from_numpy(np.concatenate(places)), torch.from_numpy(kept)
 
@@ -180,14 +182,13 @@ class RowClassifier:
 
     def __init__(self, model: Any) -> None:
         self._family: Family = family_of(model)
-        self._dtype: torch.dtype = model.dtype
         self._pooling = getattr(model.config, "prevalence_pooling", FIRST)
 
     def __call__(self, rows: Rows) -> Tensor:
         """Logits [R, classes], in the order of the rows' hypotheses."""
         family = self._family
         flat = (grid.flatten() for grid in (rows.ids, rows.positions, rows.types))
-        hidden = family.embed(*flat).to(self._dtype)
+        hidden = family.embed(*flat)
         firsts = _Firsts.of(rows)
         biases = self._biases(rows, firsts) if family.relative else None
         *inner, last = family.layers
@@ -229,12 +230,12 @@ class RowClassifier:
         parts = zip(_own(key, rows), _own(value, rows), strict=True)
         found = torch.cat([
             self._summed(
-                query.index_select(0, block.rows)[:, None], *part, block.mask,
+                query.index_select(0, block.members)[:, None], *part, block.mask,
                 biases and biases.own[number][:, :, :1],
             )[:, 0]
             for number, (block, part) in enumerate(zip(rows.blocks, parts, strict=True))
         ])  # fmt: skip
-        order = torch.cat([block.rows for block in rows.blocks])
+        order = torch.cat([block.members for block in rows.blocks])
         return _quotient(sums.index_add_(0, order, found))
 
     def _projected(
@@ -277,7 +278,7 @@ class RowClassifier:
         scores = query.transpose(1, 2) @ key.permute(0, 2, 3, 1)
         if bias is not None:
             scores = scores + bias
-        with torch.no_grad():  # What is cut is 0 or 1 in a softmax, and has no gradient there.
+        with torch.no_grad():  # Scores beyond the limit are ties, and their gradients go on.
             scores.clamp_(-_MOST, _MOST)
         weights = scores.exp_()
         dropout = self._family.attention_dropout
@@ -292,7 +293,7 @@ class RowClassifier:
         size = rows.known.shape[1]
         reach = int(rows.distances.max()) + 1
         far = torch.arange(-reach, reach + 1, device=rows.ids.device)
-        table = self._family.bias(far.new_zeros(1, 1), far)[:, 0].to(self._dtype)
+        table = self._family.bias(far.new_zeros(1, 1), far)[:, 0]
 
         def between(queries: Tensor, keys: Tensor) -> Tensor:
             distances = keys - queries[..., None] + reach
@@ -333,5 +334,5 @@ def _means(hidden: Tensor, rows: Rows) -> Tensor:
     for block, taken in zip(rows.blocks, _own(hidden, rows), strict=True):
         counted = block.mask[..., None].to(exact)
         summed = (taken.to(exact) * counted).sum(1) / counted.sum(1)
-        means = means.index_copy(0, block.rows, summed)
+        means = means.index_copy(0, block.members, summed)
     return means.to(hidden.dtype)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from prevalence import calibration, labelled
+from prevalence import calibration
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import open_device
 from prevalence.training.export import (
@@ -171,12 +171,14 @@ class _Trial:
         judged: P pairs.
         folds: groups that each fold holds out.
         members: bool [P] for each fold.
+        also: pairs of further sources on products that a fold holds out.
     """
 
     cross: CrossValidation
     judged: JudgedPairs
     folds: Sequence[frozenset[str]]
     members: Sequence[Mask]
+    also: Mapping[str, JudgedPairs]
 
     @classmethod
     def of(cls, shop: Workshop, cross: CrossValidation) -> _Trial:
@@ -194,7 +196,13 @@ class _Trial:
             place = f"fold {number} of {cross.source!r}"
             _check_both(judged.take(inside), place)
             _check_both(judged.take(~inside), f"what is left beside {place}")
-        return cls(cross, judged, folds, members)
+        known = sorted(frozenset().union(*folds))
+        also = {}
+        for name in cross.also:
+            pairs = shop.asked_of_reviews(name)
+            also[name] = pairs.take(np.isin(pairs.groups, known))
+            _check_both(also[name], f"{name!r} on the products of {cross.source!r}")
+        return cls(cross, judged, folds, members, also)
 
 
 def _held_out(shop: Workshop) -> _Trial | None:
@@ -220,7 +228,7 @@ def _cross_validate(
 ) -> tuple[HeldOutResult, StageResult, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights."""
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
-    sources = {cross.source: judged, **{name: _of_reviews(shop, name) for name in cross.also}}
+    sources = {cross.source: judged, **trial.also}
     shop.load(parent)
     before = {name: shop.entailment(pairs.pairs) for name, pairs in sources.items()}
     after = {name: np.full(len(pairs), np.nan) for name, pairs in sources.items()}
@@ -230,7 +238,8 @@ def _cross_validate(
         shop.load(outcome)
         for name, pairs in sources.items():
             inside = np.isin(pairs.groups, sorted(held))
-            after[name][inside] = shop.entailment(pairs.take(inside).pairs)
+            if inside.any():
+                after[name][inside] = shop.entailment(pairs.take(inside).pairs)
         outcomes.append(outcome)
     spent = {f"{stage.name}, {cross.folds} folds": sum(o.seconds for o in outcomes)}
     if cross.final == "average":
@@ -245,20 +254,13 @@ def _cross_validate(
     return dataclasses.replace(result, sources=figures), final, spent
 
 
-def _of_reviews(shop: Workshop, name: str) -> JudgedPairs:
-    """The pairs of a source that ask reviews, of the products that the recipe takes from it."""
-    reviews = (d for d in shop.documents(name) if d.relation == "review")
-    return labelled.JudgedPairs.of(reviews)
-
-
 def _source_figures(name: str, judged: JudgedPairs, before: Floats, after: Floats) -> SourceFigures:
-    """Figures of a source; pairs on products that no fold holds out are left aside."""
-    held = np.isfinite(after)
-    labels = np.asarray(judged.labels)[held]
-    areas = [calibration.auc(scores[held], labels) for scores in (before, after)]
-    best = [calibration.best_threshold(scores[held], labels) for scores in (before, after)]
+    """Figures of a source before and after the last stage."""
+    labels = np.asarray(judged.labels)
+    areas = [calibration.auc(scores, labels) for scores in (before, after)]
+    best = [calibration.best_threshold(scores, labels) for scores in (before, after)]
     one, two = zip(areas, [found.balanced_accuracy for found in best], strict=True)
-    return SourceFigures(name, int(held.sum()), one, two)
+    return SourceFigures(name, len(labels), one, two)
 
 
 def _average(outcomes: Sequence[StageResult]) -> StageResult:

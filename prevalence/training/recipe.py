@@ -43,7 +43,8 @@ class ModelSettings:
         base: checkpoint folder, ``package:NAME/FOLDER`` inside an installed package, or
             ``recipe:FILE`` for the output of another recipe, which is trained first.
         architecture: ``joint`` reads premise and hypothesis as one input; ``premise-first`` reads a
-            premise once for all its hypotheses (BERT only), and draws examples by whole premises.
+            premise once for all its hypotheses (BERT and MPNet), and draws examples by whole
+            premises.
         max_length: longest pair in tokens; the premise is cut. With ``premise-first``, the longest
             premise.
         max_hypothesis: with ``premise-first``, the longest hypothesis in tokens.
@@ -522,7 +523,10 @@ def _selection_faults(recipe: Recipe, names: list[str]) -> list[str]:
         faults.append("validation.patience must be at least 1")
     if cross is not None and (cross.folds < 2 or cross.final not in ("refit", "average")):
         faults.append("cross_validation needs folds of at least 2 and final = refit or average")
-    if validation is not None and cross is not None and validation.source == cross.source:
+    if cross is not None and len({cross.source, *cross.also}) <= len(cross.also):
+        faults.append("cross_validation.also must name other sources than its source, each once")
+    held_out = () if cross is None else (cross.source, *cross.also)
+    if validation is not None and validation.source in held_out:
         faults.append(
             f"early stopping on {validation.source!r} would leak into its cross-validation; "
             "use another source"

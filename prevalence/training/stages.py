@@ -53,7 +53,7 @@ def predict(
     Args:
         classifier: model and tokenizer; its training mode is restored afterwards.
         pairs: premise and hypothesis.
-        batch_tokens: tokens a batch.
+        batch_tokens: padded tokens a batch.
 
     Returns:
         float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
@@ -73,7 +73,7 @@ def predict(
     return result
 
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 def file_digest(path: Path) -> str:
@@ -217,6 +217,12 @@ class Workshop:
         """Pairs of a source with majority labels, for evaluation."""
         products = self._beside(self.recipe.source(name).products)
         return JudgedPairs.of(read_documents(self.paths[name], products=products))
+
+    def asked_of_reviews(self, name: str) -> JudgedPairs:
+        """Likewise, of the products that the recipe takes and with reviews as premises alone."""
+        source = self.recipe.source(name)
+        found = read_documents(self.paths[name], products=self._beside(source.products))
+        return JudgedPairs.of(d for d in source.select(found) if d.relation == "review")
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(entailment) of pairs under the present weights."""

@@ -509,7 +509,7 @@ def test_a_mean_in_half_precision_is_rounded_once() -> None:
     torch.testing.assert_close(found, hidden.float(), rtol=1e-6, atol=0)
 
 
-def test_a_mean_in_float32_is_the_one_that_models_were_trained_with() -> None:
+def test_a_mean_in_float32_is_the_sum_of_its_shares() -> None:
     hidden = torch.randn(40, 8, generator=torch.Generator().manual_seed(3))
     lengths = [1, 7, 40]
     masks = (torch.arange(40) < torch.tensor(lengths)[:, None]).float()

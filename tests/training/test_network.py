@@ -83,7 +83,10 @@ def test_gradients_are_those_of_the_packed_pass(kind: str, pooling: str) -> None
     model = model_of(kind, pooling)
     turned = torch.tensor([1.0, 0.5, -2.0], dtype=torch.float64)
     found = []
-    for logits in both(model, [[9, 4, 7], [3, 2], [17, 5, 5, 12, 1]]):
+    units = [[9, *range(1, 9)], [3, 2], [17, 5, 5, 12, 1, *range(14, 3, -1)]]
+    tokens, spans = texts_of(units)
+    assert len(lay_out(tokens, spans, LAYOUT).blocks) == 3
+    for logits in both(model, units):
         model.zero_grad()
         (torch.log_softmax(logits, -1) * turned).sum().backward(retain_graph=True)
         found.append({n: p.grad for n, p in model.named_parameters() if p.grad is not None})
@@ -100,8 +103,11 @@ def test_sharp_attention_is_finite_and_right_while_scores_are_in_range(kind: str
     found, expected = both(model_of(kind, sharp=1.5).float(), units)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-3)
     # Scores in the thousands, which no trained encoder has.
-    found, _ = both(model_of(kind, sharp=100.0).float(), units)
+    model = model_of(kind, sharp=100.0).float()
+    found, _ = both(model, units)
     assert torch.isfinite(found).all()
+    found.sum().backward()
+    assert all(p.grad is None or torch.isfinite(p.grad).all() for p in model.parameters())
 
 
 def test_hypotheses_beside_a_hypothesis_and_padding_change_nothing() -> None:

@@ -61,6 +61,7 @@ def test_shipped_recipes_are_valid() -> None:
         ("", {"validation": "source = 'pairs'\nmetric = 'f1'\n"}, "metric must be one of"),
         ("", {"cross_validation": "source = 'pairs'\nfolds = 1\n"}, "folds of at least 2"),
         ("", {"cross_validation": "source = 'pairs'\nalso = ['more']\n"}, "'more' is not a source"),
+        ("", {"cross_validation": "source = 'pairs'\nalso = ['pairs']\n"}, "also must name other"),
         (
             "",
             {"validation": "source = 'pairs'\n", "cross_validation": "source = 'pairs'\n"},

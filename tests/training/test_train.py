@@ -71,6 +71,19 @@ def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
     assert not list((tmp_path / "broken" / ".training").glob("*.partial.safetensors"))
 
 
+@pytest.mark.parametrize("model", ["", PREMISE_FIRST])
+def test_a_model_learns_in_bfloat16(
+    model: str, recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = recipe_file(
+        LEARNING, validation="source = 'pairs'\npatience = 6\n", model=model,
+        run="precision = 'bfloat16'\n",
+    )  # fmt: skip
+    result = train(read_recipe(path), tmp_path / "model", device="cpu")
+    assert result.selection is not None
+    assert result.selection.auc > 0.9
+
+
 def test_tiny_model_learns_and_its_folder_loads_anywhere(
     recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
 ) -> None:
@@ -164,20 +177,29 @@ def test_frozen_parameters_do_not_move(
 
 @pytest.mark.parametrize("final", ["refit", "average"])
 def test_cross_validation_shares_the_early_stage(
-    recipe_file: Callable[..., Path], tmp_path: Path, final: str
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path, final: str
 ) -> None:
+    # Half of the products, and one that no fold holds out.
+    more = [json.loads(line) for line in pairs_file.read_text(encoding="utf-8").splitlines()[:24]]
+    more += [row | {"group": "elsewhere"} for row in more[:8]]
+    (tmp_path / "more.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in more), encoding="utf-8"
+    )
     stages = "".join(
         f"[[stage]]\nname = '{name}'\nlearning_rate = 1e-3\nmix = [{{ source = 'pairs' }}]\n"
         for name in ("early", "late")
     )
     path = recipe_file(
         stages,
-        cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\nalso = ['pairs']\n",
+        cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\nalso = ['more']\n",
     )
+    source = "\n[[source]]\nname = 'more'\npath = 'more.jsonl'\nlicence = 'CC0'\n"
+    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
     result = train(read_recipe(path), tmp_path / "m", device="cpu")
     assert result.selection is not None
-    (figures,) = result.selection.sources
+    figures, other = result.selection.sources
     assert (figures.source, figures.pairs) == ("pairs", 128)
+    assert (other.source, other.pairs) == ("more", 24)
     assert figures.after == pytest.approx(
         (result.selection.auc, result.selection.balanced_accuracy), abs=1e-6
     )
@@ -185,6 +207,7 @@ def test_cross_validation_shares_the_early_stage(
     card = (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
     assert f"| 128 of `pairs` | {early:.4f}, " in card
     assert f"| {late:.4f}, " in card
+    assert f"| 24 of `more` | {other.before[0]:.4f}, " in card
     assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
     made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
