@@ -206,7 +206,7 @@ class RowClassifier:
         sums = self._from_premises(
             query.view(grid), key.view(grid), value.view(grid), rows, biases and biases.known
         ).flatten(0, 1)
-        parts = zip(*(_own(states, rows) for states in (query, key, value)), strict=True)
+        parts = zip(_own(query, rows), _own(key, rows), _own(value, rows), strict=True)
         found = torch.cat([
             self._summed(*part, block.mask, biases and biases.own[number]).flatten(0, 1)
             for number, (block, part) in enumerate(zip(rows.blocks, parts, strict=True))
@@ -315,7 +315,8 @@ def _own(states: Tensor, rows: Rows) -> list[Tensor]:
 
     All blocks are taken at once: each time, the gradient is a matrix as large as the states.
     """
-    taken = states.index_select(0, rows.own).split([b.mask.numel() for b in rows.blocks])
+    sizes = [block.mask.numel() for block in rows.blocks]
+    taken = torch.split(states.index_select(0, rows.own), sizes)
     return [
         part.view(*block.mask.shape, *states.shape[1:])
         for part, block in zip(taken, rows.blocks, strict=True)
