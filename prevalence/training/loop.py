@@ -140,24 +140,25 @@ class _Working:
     def __init__(self, classifier: Classifier, dtype: torch.dtype) -> None:
         self.classifier = classifier
         self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
-        self._copies: list[torch.nn.Parameter] = []
+        self._pairs: list[tuple[torch.nn.Parameter, torch.nn.Parameter]] = []
         if dtype != torch.float32:
             model = copy.deepcopy(classifier.model).train()
             for parameter in model.parameters():  # Buffers, such as rotary angles, stay exact.
                 parameter.data = parameter.data.to(dtype)
             self.classifier = classifier._replace(model=model)
-            self._copies = [p for p in model.parameters() if p.requires_grad]
+            copies = [p for p in model.parameters() if p.requires_grad]
+            self._pairs = list(zip(self.trainable, copies, strict=True))
 
     def hand_over(self) -> None:
         """Give the model the gradients of the copy."""
-        for kept, computed in zip(self.trainable, self._copies, strict=bool(self._copies)):
+        for kept, computed in self._pairs:
             kept.grad = None if computed.grad is None else computed.grad.to(kept.dtype)
             computed.grad = None
 
     @torch.no_grad()
     def follow(self) -> None:
         """Give the copy the weights of the model."""
-        for kept, computed in zip(self.trainable, self._copies, strict=bool(self._copies)):
+        for kept, computed in self._pairs:
             computed.copy_(kept)
 
 
