@@ -7,6 +7,7 @@ padding, so that the first token's probabilities do not depend on them at all.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -104,7 +105,7 @@ class PrefixReader:
                 input_ids=new,
                 attention_mask=torch.ones(1, len(ids), dtype=torch.long, device=self._device),
                 position_ids=torch.arange(shared, len(ids), device=self._device).unsqueeze(0),
-                past_key_values=cache,
+                **handed(self._model, cache),
                 use_cache=True,
                 logits_to_keep=1,
             ).logits
@@ -131,6 +132,12 @@ def cache_of(layers: KeptLayers) -> Any:
     for place, (keys, values) in enumerate(layers):
         cache.update(keys, values, place)
     return cache
+
+
+def handed(model: Any, cache: Any) -> dict[str, Any]:
+    """A cache under the name that the model takes it by: transformers 5.24 renamed the argument."""
+    known = inspect.signature(type(model).forward).parameters
+    return {"cache" if "cache" in known else "past_key_values": cache}
 
 
 def layers_of(cache: Any) -> KeptLayers:
@@ -407,7 +414,7 @@ class _Batch:
                 input_ids=torch.tensor(tokens, device=self._model.device).unsqueeze(1),
                 attention_mask=self._mask,
                 position_ids=self._next.unsqueeze(1),
-                past_key_values=self._cache,
+                **handed(self._model.model, self._cache),
                 use_cache=True,
             ).logits
         self._next = self._next + 1
