@@ -5,7 +5,9 @@ distinct scores themselves, the largest left out (nothing would be positive), an
 balanced accuracy wins, the lowest of equally good ones. So the threshold is the largest score
 that still counts as negative, which is how the published 0.4194 of ROUGE-1 came about, and it is
 exact in the scorer's own precision. With ``midpoints``, the same cut is placed halfway to the next
-score: better for few pairs, whose scores lie far apart.
+score: better for few pairs, whose scores lie far apart. With ``logistic``, the cut lies where a
+Platt curve passes the share of positives, so that both classes weigh the same: it follows all
+pairs, not the few near the cut, and moves less from one sample to the next.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from prevalence.scorers.calibrated import Labels, Scores, checked_pairs
+from prevalence.scorers.calibrated import Labels, Scores, checked_pairs, even_odds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -225,8 +227,8 @@ def _figure(name: str, probabilities: Floats, decided: Bools, labels: Bools) -> 
     return float(rates(tally(probabilities, decided, labels, everything, 1))[name][0])
 
 
-ThresholdRule = Literal["scores", "midpoints"]
-THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("scores", "midpoints")
+ThresholdRule = Literal["scores", "midpoints", "logistic"]
+THRESHOLD_RULES: tuple[ThresholdRule, ...] = ("scores", "midpoints", "logistic")
 
 _EQUAL = 1e-12
 """Balanced accuracies nearer than this differ by rounding only."""
@@ -248,13 +250,14 @@ def best_threshold(
         scores: [n], higher means more positive.
         labels: [n] of 0 and 1.
         candidates: where the cut lies between two neighbouring scores: on the lower one, or
-            midway.
+            midway; or ``logistic``: on the fitted curve.
 
     Returns:
         The threshold and its balanced accuracy; for equal scores all over, that score and 0.5.
 
     Raises:
-        InputError: lengths differ, a class is missing, or a score is not finite.
+        InputError: lengths differ, a class is missing, or a score is not finite; with
+            ``logistic``, also where a score lies outside [0, 1] or scores fall as labels rise.
 
     >>> best_threshold([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1])
     Threshold(value=0.2, balanced_accuracy=1.0)
@@ -265,6 +268,9 @@ def best_threshold(
     values, inverse = np.unique(s, return_inverse=True)
     if values.size == 1:
         return Threshold(float(values[0]), 0.5)
+    if candidates == "logistic":
+        value = even_odds(s, y)
+        return Threshold(value, balanced_accuracy(s, y, value))
     positives = np.bincount(inverse, weights=y, minlength=values.size)
     negatives = np.bincount(inverse, weights=~y, minlength=values.size)
     recall = 1.0 - np.cumsum(positives) / positives.sum()

@@ -101,10 +101,10 @@ is taken, the lowest of equals.
 @option(
     "Choice",
     "--candidates",
-    type=click.Choice(["scores", "midpoints"]),
+    type=click.Choice(["scores", "midpoints", "logistic"]),
     default="scores",
     show_default=True,
-    help="Put the threshold on a score, or midway between two (for few pairs).",
+    help="Put the threshold on a score, midway between two (for few pairs), or on a fitted curve.",
 )
 @option(
     "Choice",
@@ -179,7 +179,7 @@ class _Options(SimpleNamespace):
         return Settings(
             relation=self.relation,
             score_map=self.score_map,
-            candidates="midpoints" if self.candidates == "midpoints" else "scores",
+            candidates=self.candidates,
             folds=self.folds,
             resampling=Resampling(self.resamples, self.trials, self.seed),
             curves=self.curves,

@@ -34,6 +34,7 @@ __all__ = [
     "ScoreMap",
     "Scores",
     "checked_pairs",
+    "even_odds",
     "fit_map",
     "read_calibration",
     "read_map",
@@ -141,10 +142,36 @@ def fit_map(kind: str, scores: Scores, labels: Labels) -> ScoreMap | None:
     """
     if kind == "none":
         return None
+    s, y = _checked_chances(scores, labels)
+    return _isotonic(s, y) if kind == "isotonic" else _logistic(s, y, shifted=kind == "platt")
+
+
+def even_odds(scores: Scores, labels: Labels) -> float:
+    """The score whose odds on the Platt curve are those of a positive pair at large.
+
+    It is where the curve would give ½ if there were as many positive pairs as negative ones.
+
+    Args:
+        scores: [n] in [0, 1].
+        labels: [n] of 0 and 1.
+
+    Returns:
+        A score in (0, 1).
+
+    Raises:
+        InputError: as :func:`fit_map`.
+    """
+    s, y = _checked_chances(scores, labels)
+    fitted = _logistic(s, y, shifted=True)
+    cut = _sigmoid((_logit(y.mean()) - fitted.shift) / fitted.scale)
+    return float(np.clip(cut, _EDGE, 1 - _EDGE))
+
+
+def _checked_chances(scores: Scores, labels: Labels) -> tuple[Floats, Bools]:
     s, y = checked_pairs(scores, labels)
     if s.min() < 0 or s.max() > 1:
         raise InputError(f"a calibration map needs scores in [0, 1], not {s.min():g}–{s.max():g}")
-    return _isotonic(s, y) if kind == "isotonic" else _logistic(s, y, shifted=kind == "platt")
+    return s, y
 
 
 def read_map(record: Mapping[str, Any] | None) -> ScoreMap | None:

@@ -57,7 +57,7 @@ class HeldOutResult:
     """What held-out pairs say about a recipe.
 
     Attributes:
-        threshold: maximises balanced accuracy over all held-out pairs.
+        threshold: where a curve fitted to all held-out pairs gives both classes the same chance.
         auc: pooled over all held-out pairs.
         balanced_accuracy: at ``threshold``, pooled: optimistic by the choice of one number.
         calibration_error: expected calibration error of the pooled probabilities, ten bins.

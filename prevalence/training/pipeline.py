@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from prevalence import calibration
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.models.devices import open_device
 from prevalence.training.export import (
     FoldFigures,
@@ -284,16 +284,22 @@ def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, in
     return tuple(found)
 
 
+def _threshold(scores: Floats, labels: Mask) -> calibration.Threshold:
+    """The cut on a fitted curve; the best one where scores fall as labels rise and none fits."""
+    try:
+        return calibration.best_threshold(scores, labels, candidates="logistic")
+    except InputError:
+        return calibration.best_threshold(scores, labels, candidates="midpoints")
+
+
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
-    best = calibration.best_threshold(scores, labels, candidates="midpoints")
+    best = _threshold(scores, labels)
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
     for number, inside in enumerate(members):
         fold_of[inside] = number
-        others = calibration.best_threshold(
-            scores[~inside], labels[~inside], candidates="midpoints"
-        )
+        others = _threshold(scores[~inside], labels[~inside])
         balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from prevalence.calibration import balanced_accuracy, best_threshold
 from prevalence.errors import InputError
@@ -61,3 +62,66 @@ def test_what_is_not_a_number_is_refused():
         best_threshold([0.1, float("nan")], [0, 1])
     with pytest.raises(InputError, match="equally long"):
         best_threshold([0.1, 0.2, 0.3], [0, 1])
+
+
+def _two_normals(positives: int, negatives: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores whose log-odds are normal with variance 1 about +0.5 and -1.5: best cut at -0.5."""
+    draw = np.random.default_rng(seed)
+    odds = np.concatenate([draw.normal(0.5, 1.0, positives), draw.normal(-1.5, 1.0, negatives)])
+    return 1.0 / (1.0 + np.exp(-odds)), np.repeat([1, 0], [positives, negatives])
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(2000, 2000), (500, 6000)])
+def test_a_curve_finds_the_cut_of_two_normals_whatever_their_shares(positives, negatives):
+    scores, labels = _two_normals(positives, negatives, seed=1)
+    cut = best_threshold(scores, labels, candidates="logistic").value
+    assert np.log(cut / (1 - cut)) == pytest.approx(-0.5, abs=0.1)
+
+
+def test_a_curve_is_that_of_an_independent_fit():
+    scores, labels = _two_normals(40, 90, seed=2)
+    odds = np.log(scores / (1 - scores))
+    # Platt's targets are what two pseudo-pairs a class give.
+    aims = np.where(labels == 1, 41 / 42, 1 / 92)
+
+    def loss(weights: np.ndarray) -> float:
+        fitted = weights[0] * odds + weights[1]
+        return float((np.logaddexp(0, fitted) - aims * fitted).sum())
+
+    scale, shift = minimize(loss, [1.0, 0.0], tol=1e-12).x
+    expected = (np.log(40 / 90) - shift) / scale
+    found = best_threshold(scores, labels, candidates="logistic")
+    assert np.log(found.value / (1 - found.value)) == pytest.approx(expected, abs=1e-4)
+    assert found.balanced_accuracy == balanced_accuracy(scores, labels, found.value)
+
+
+def test_a_curve_moves_less_from_sample_to_sample():
+    cuts = {
+        rule: [
+            best_threshold(*_two_normals(60, 140, seed), candidates=rule).value
+            for seed in range(100)
+        ]
+        for rule in ("midpoints", "logistic")
+    }
+    assert np.std(cuts["logistic"]) < np.std(cuts["midpoints"]) / 2
+
+
+@settings(deadline=None)
+@given(rows=CASES)
+def test_a_curve_never_beats_the_best_cut(rows):
+    scores, labels = (np.array(column) for column in zip(*rows, strict=True))
+    positive, negative = scores[labels].mean(), scores[~labels].mean()
+    assume(positive > negative or np.unique(scores).size == 1)
+    try:
+        found = best_threshold(scores, labels, candidates="logistic")
+    except InputError as error:
+        # Means of scores may rise where those of their log-odds fall.
+        assume("scores fall" not in str(error))
+        raise
+    assert 0.0 < found.value < 1.0 or np.unique(scores).size == 1
+    assert found.balanced_accuracy <= best_threshold(scores, labels).balanced_accuracy + 1e-12
+
+
+def test_a_curve_needs_scores_between_0_and_1():
+    with pytest.raises(InputError, match="needs scores in"):
+        best_threshold([-3.0, 0.2, 0.4], [0, 1, 1], candidates="logistic")

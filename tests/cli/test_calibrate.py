@@ -55,6 +55,26 @@ def test_json_of_one_scorer(run: Run, pairs: Path) -> None:
     assert dev["workers"] is None
 
 
+def test_a_threshold_on_a_curve(run: Run, pairs: Path) -> None:
+    result = run("calibrate", pairs, *ROUGE, *QUICK, "--candidates", "logistic", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    # Between the scores of the classes, 0.5 and 1, on a score of no pair.
+    assert 0.5 < found["threshold"] < 1.0
+    assert found["dev"]["balanced_accuracy"] == 1.0
+
+
+def test_a_curve_needs_scores_that_rise_with_the_labels(run: Run, write: Write) -> None:
+    wrong = write(
+        pair("warm boots", "warm boots", 0, "x"), pair("warm boots", "they leak", 1, "y"),
+        name="wrong.jsonl",
+    )  # fmt: skip
+    result = run("calibrate", wrong, *ROUGE, *QUICK, "--candidates", "logistic")
+    assert result.exit_code == 2
+    assert "scores fall as labels rise" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_json_of_several_scorers_and_a_second_set(run: Run, pairs: Path, write: Write) -> None:
     second = write(
         pair("warm boots", "boots", 1, "x"), pair("warm boots", "they leak", 0, "y"),
