@@ -3,9 +3,10 @@
     python -m benchmarks.quality
     python -m benchmarks.quality --model embedded --state
 
-Three sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
+Four sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
 two that differ from it in one thing; and, where the released data is, sentences of OpinSummEval's
-reviews with their negations, antonyms and other numbers, made by rule. Rows are written to
+reviews with their negations, antonyms and other numbers, made by rule, and sentences of its
+summaries with a careful reader's judgement for each of eight reviews. Rows are written to
 `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
 weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
 ReviewNLI: `benchmarks/consistency.py`.
@@ -133,6 +134,44 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
     return rows
 
 
+def judged_row(released: Sequence[Row], model: Embedded) -> Row:
+    """Figures on a careful reader's judgements of summary sentences, over all pairs.
+
+    Args:
+        released: the cases of OpinSummEval. The file of judgements names a sentence by its system
+            and its place in that system's summary.
+        model: whose decisions.
+    """
+    cases, split = {record["case"]: record for record in released}, get_splitter()
+    pairs: list[tuple[str, str]] = []
+    chances: list[int] = []
+    for judged in read_pairs(ROOT / "benchmarks" / "data" / "summary_judgments.jsonl"):
+        record = cases[judged["case"]]
+        sentences = [
+            split(_summary(record, system))[place].text for system, place in judged["sentences"]
+        ]
+        pairs += [(review, sentence) for review in record["reviews"] for sentence in sentences]
+        chances += [chance for row in judged["labels"] for chance in row]
+    truth = np.array(chances) > 50
+    entailment, _ = model.probabilities(pairs)
+    threshold = model.scorer.traits.threshold
+    decided = entailment > threshold
+    return {
+        "pairs": len(pairs),
+        "auc": calibration.auc(entailment, truth),
+        "balanced_accuracy": calibration.balanced_accuracy(entailment, truth, threshold),
+        "best_balanced_accuracy": calibration.best_threshold(entailment, truth).balanced_accuracy,
+        "sensitivity": float(decided[truth].mean()),
+        "specificity": float((~decided[~truth]).mean()),
+    }
+
+
+def _summary(record: Row, system: str) -> str:
+    if system == "reference":
+        return record["reference"]
+    return record["summaries"][system]["text"]
+
+
 def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
     entailed = truth == "entailment"
     opposed = truth == "contradiction"
@@ -152,7 +191,7 @@ def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshol
 
 
 def phenomena(result: Row) -> list[Row]:
-    """Error rates by phenomenon, over the three sets."""
+    """Error rates by phenomenon, over all sets."""
     found = []
     for title in ("robustness", "contrast"):
         for row in result[title]:
@@ -165,6 +204,10 @@ def phenomena(result: Row) -> list[Row]:
             "specificity": 1.0 - row["turned_supported"],
         }
         found.append(_rates("turned", row["kind"], row["pairs"], kept))
+    if "summaries" in result:
+        row = result["summaries"]
+        kept = {name: row[name] for name in ("sensitivity", "specificity")}
+        found.append(_rates("summaries", "all", row["pairs"], kept))
     return found
 
 
@@ -184,8 +227,9 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         _HEADING,
         "",
         "Pairs that training never sees (`python -m benchmarks.quality`): the robustness pairs, "
-        "contrast sets, and sentences of Yelp reviews asked about themselves (sensitivity) and "
-        "about the same with one thing turned (specificity).",
+        "contrast sets, sentences of Yelp reviews asked about themselves (sensitivity) and about "
+        "the same with one thing turned (specificity), and sentences of summaries of such reviews, "
+        "judged by a careful reader.",
         "",
         "| set | phenomenon | pairs | sensitivity | specificity |",
         "|---|---|---|---|---|",
@@ -234,9 +278,12 @@ def main() -> None:
         result[title] = rows
     released = DATA / "opinsummeval.jsonl"
     if released.is_file():
-        reviews = [text for record in read_pairs(released) for text in record["reviews"]]
+        cases = read_pairs(released)
+        reviews = [text for record in cases for text in record["reviews"]]
         result["turned"] = turned_rows(reviews, model, most=options.most)
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
+        result["summaries"] = judged_row(cases, model)
+        show(f"Summary sentences judged by a reader, {name}", [result["summaries"]])
     if options.state:
         state(resolve(options.model), phenomena(result))
     options.output.parent.mkdir(parents=True, exist_ok=True)

@@ -47,7 +47,49 @@ def test_the_command_writes_every_row(
     assert [(row["kind"], row["pairs"]) for row in result.get("turned", [])] in (
         [], [("negation", 3), ("antonym", 3), ("number", 3)],
     )  # fmt: skip
+    judged = result.get("summaries")
+    assert judged is None or judged["pairs"] == 64 * 8 * 12
     assert "Contrast set" in capsys.readouterr().out
+
+
+def test_judgments_are_read_by_place(
+    model: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two reviews and two sentences; a model that says yes to the second review alone."""
+    data = tmp_path / "benchmarks" / "data"
+    data.mkdir(parents=True)
+    judged = {"case": 7, "sentences": [["reference", 1], ["bart", 0]],
+              "labels": [[51, 50], [90, 0]], "contradicted": []}  # fmt: skip
+    (data / "summary_judgments.jsonl").write_text(json.dumps(judged) + "\n", encoding="utf-8")
+    monkeypatch.setattr(quality, "ROOT", tmp_path)
+    scorer = quality.Embedded(str(model))
+    asked = []
+
+    def probabilities(pairs: quality.Pairs) -> tuple[np.ndarray, np.ndarray]:
+        asked.extend(pairs)
+        chances = np.array([0.9 if review == "Second." else 0.1 for review, _ in pairs])
+        return chances, np.zeros(len(pairs))
+
+    monkeypatch.setattr(scorer, "probabilities", probabilities)
+    record = {"case": 7, "reviews": ["First.", "Second."], "reference": "One. Two here.",
+              "summaries": {"bart": {"text": "Three there."}}}  # fmt: skip
+    row = quality.judged_row([record], scorer)
+    assert asked == [(a, b) for a in record["reviews"] for b in ("Two here.", "Three there.")]
+    # Of the supported pairs (the first sentence) the second is found; of the others the first.
+    assert (row["pairs"], row["sensitivity"], row["specificity"]) == (4, 0.5, 0.5)
+    assert (row["auc"], row["balanced_accuracy"]) == (0.5, 0.5)
+
+
+def test_the_judgments_are_whole() -> None:
+    """Every case has a place for each sentence, and a chance for each review and sentence."""
+    cases = quality.read_pairs(quality.ROOT / "benchmarks" / "data" / "summary_judgments.jsonl")
+    assert len({case["case"] for case in cases}) == len(cases) == 64
+    for case in cases:
+        assert len({(system, place) for system, place in case["sentences"]}) == 12
+        assert [len(row) for row in case["labels"]] == [12] * 8
+        for review, place in case["contradicted"]:
+            assert case["labels"][review][place] <= 40
+        assert all(0 <= chance <= 100 for row in case["labels"] for chance in row)
 
 
 def test_a_set_is_ranked_when_its_entailed_statement_scores_highest() -> None:
