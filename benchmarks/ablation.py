@@ -36,12 +36,7 @@ REVIEWS = 200
 
 # Thousands of pairs: about what the files hold, and fewer of what is made by rule.
 MIX: Mapping[str, Mapping[tuple[str, str], int]] = {
-    "real reviews": {
-        ("real", "labelled"): 28,
-        ("statements", "labelled"): 17,
-        ("statements-2", "labelled"): 17,
-        ("statements-3", "labelled"): 17,
-    },
+    "real reviews": {("real", "labelled"): 28, ("statements", "labelled"): 17},
     "contrast sets": {
         ("hard", "labelled"): 14,
         ("written", "labelled"): 11,
@@ -51,17 +46,8 @@ MIX: Mapping[str, Mapping[tuple[str, str], int]] = {
         ("everyday-1", "labelled"): 11,
         ("everyday-2", "labelled"): 8,
         ("systems", "labelled"): 8,
-        ("shop", "labelled"): 14,
-        ("shop-2", "labelled"): 8,
     },
-    "clusters": {("clusters", "labelled"): 18, ("compounds", "labelled"): 7},
-    "summaries by people": {
-        ("summaries", "labelled"): 17,
-        ("summaries-shop", "labelled"): 14,
-        ("summaries-shop-2", "labelled"): 8,
-        ("shop-3", "labelled"): 8,
-    },
-    "events": {("events", "labelled"): 7, ("events-2", "labelled"): 7},
+    "clusters": {("clusters", "labelled"): 18},
     "twins by rule": {
         ("real", "reworded"): 8,
         ("hard", "reworded"): 4,
@@ -70,10 +56,8 @@ MIX: Mapping[str, Mapping[tuple[str, str], int]] = {
     "sentence and sentence": {
         ("real", "sentence"): 4,
         ("statements", "sentence"): 5,
-        ("statements-3", "sentence"): 5,
         ("hard", "sentence"): 5,
         ("clusters", "sentence"): 5,
-        ("compounds", "sentence"): 4,
     },
 }
 
