@@ -134,13 +134,12 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
     return rows
 
 
-def judged_row(released: Sequence[Row], model: Embedded) -> Row:
-    """Figures on a careful reader's judgements of summary sentences, over all pairs.
+def judged_pairs(released: Sequence[Row]) -> tuple[list[tuple[str, str]], Any]:
+    """Pairs of a review and a summary sentence, and whether a careful reader found support.
 
     Args:
         released: the cases of OpinSummEval. The file of judgements names a sentence by its system
             and its place in that system's summary.
-        model: whose decisions.
     """
     cases, split = {record["case"]: record for record in released}, get_splitter()
     pairs: list[tuple[str, str]] = []
@@ -152,7 +151,17 @@ def judged_row(released: Sequence[Row], model: Embedded) -> Row:
         ]
         pairs += [(review, sentence) for review in record["reviews"] for sentence in sentences]
         chances += [chance for row in judged["labels"] for chance in row]
-    truth = np.array(chances) > 50
+    return pairs, np.array(chances) > 50
+
+
+def _summary(record: Row, system: str) -> str:
+    text = record["reference"] if system == "reference" else record["summaries"][system]["text"]
+    return str(text)
+
+
+def judged_row(released: Sequence[Row], model: Embedded) -> Row:
+    """Figures on the judged sentences of summaries, over all pairs."""
+    pairs, truth = judged_pairs(released)
     entailment, _ = model.probabilities(pairs)
     threshold = model.scorer.traits.threshold
     decided = entailment > threshold
@@ -164,12 +173,6 @@ def judged_row(released: Sequence[Row], model: Embedded) -> Row:
         "sensitivity": float(decided[truth].mean()),
         "specificity": float((~decided[~truth]).mean()),
     }
-
-
-def _summary(record: Row, system: str) -> str:
-    if system == "reference":
-        return record["reference"]
-    return record["summaries"][system]["text"]
 
 
 def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
@@ -206,8 +209,8 @@ def phenomena(result: Row) -> list[Row]:
         found.append(_rates("turned", row["kind"], row["pairs"], kept))
     if "summaries" in result:
         row = result["summaries"]
-        kept = {name: row[name] for name in ("sensitivity", "specificity")}
-        found.append(_rates("summaries", "all", row["pairs"], kept))
+        rates = {name: row[name] for name in ("sensitivity", "specificity")}
+        found.append(_rates("summaries", "all", row["pairs"], rates))
     return found
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from prevalence.scorers.calibrated import Labels, Scores, checked_pairs, even_odds
+from prevalence.scorers.calibrated import Labels, Scores, balanced_cut, checked_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -244,13 +244,14 @@ class Threshold(NamedTuple):
 def best_threshold(
     scores: Scores, labels: Labels, *, candidates: ThresholdRule = "scores"
 ) -> Threshold:
-    """The threshold of highest balanced accuracy, by the rule of this module.
+    """The threshold by one of three rules, and the balanced accuracy that it reaches.
 
     Args:
         scores: [n], higher means more positive.
         labels: [n] of 0 and 1.
-        candidates: where the cut lies between two neighbouring scores: on the lower one, or
-            midway; or ``logistic``: on the fitted curve.
+        candidates: ``scores``: on the lower of the two neighbouring scores between which balanced
+            accuracy is highest; ``midpoints``: midway; ``logistic``: where a fitted curve gives
+            both classes the same weight.
 
     Returns:
         The threshold and its balanced accuracy; for equal scores all over, that score and 0.5.
@@ -269,7 +270,7 @@ def best_threshold(
     if values.size == 1:
         return Threshold(float(values[0]), 0.5)
     if candidates == "logistic":
-        value = even_odds(s, y)
+        value = balanced_cut(s, y)
         return Threshold(value, balanced_accuracy(s, y, value))
     positives = np.bincount(inverse, weights=y, minlength=values.size)
     negatives = np.bincount(inverse, weights=~y, minlength=values.size)

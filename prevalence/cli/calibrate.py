@@ -104,7 +104,8 @@ is taken, the lowest of equals.
     type=click.Choice(["scores", "midpoints", "logistic"]),
     default="scores",
     show_default=True,
-    help="Put the threshold on a score, midway between two (for few pairs), or on a fitted curve.",
+    help="Put the threshold on a score, midway between two (for few pairs), or where a curve "
+    "fitted to scores in [0, 1] puts it.",
 )
 @option(
     "Choice",

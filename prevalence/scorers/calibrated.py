@@ -33,8 +33,8 @@ __all__ = [
     "LogitMap",
     "ScoreMap",
     "Scores",
+    "balanced_cut",
     "checked_pairs",
-    "even_odds",
     "fit_map",
     "read_calibration",
     "read_map",
@@ -146,10 +146,10 @@ def fit_map(kind: str, scores: Scores, labels: Labels) -> ScoreMap | None:
     return _isotonic(s, y) if kind == "isotonic" else _logistic(s, y, shifted=kind == "platt")
 
 
-def even_odds(scores: Scores, labels: Labels) -> float:
-    """The score whose odds on the Platt curve are those of a positive pair at large.
+def balanced_cut(scores: Scores, labels: Labels) -> float:
+    """The score at which a Platt curve would give ½ if both classes were equally frequent.
 
-    It is where the curve would give ½ if there were as many positive pairs as negative ones.
+    There the fitted curve equals the share of positive pairs.
 
     Args:
         scores: [n] in [0, 1].
@@ -229,7 +229,10 @@ def _logistic(scores: Floats, labels: Bools, *, shifted: bool) -> LogitMap:
             break
     if not weights[0] > 0:
         raise InputError("scores fall as labels rise: no increasing map fits them")
-    return LogitMap(float(min(weights[0], _STEEPEST)), float(weights[1]) if shifted else 0.0)
+    # A capped slope turns the curve about the score where it is ½.
+    scale = min(weights[0], _STEEPEST)
+    shift = weights[1] * scale / weights[0] if shifted else 0.0
+    return LogitMap(float(scale), float(shift))
 
 
 def _isotonic(scores: Floats, labels: Bools) -> IsotonicMap:

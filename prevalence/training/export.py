@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from prevalence.calibration import ThresholdRule
     from prevalence.training.recipe import ModelSettings, Recipe
 
 __all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
@@ -57,7 +58,8 @@ class HeldOutResult:
     """What held-out pairs say about a recipe.
 
     Attributes:
-        threshold: where a curve fitted to all held-out pairs gives both classes the same chance.
+        threshold: chosen on all held-out pairs.
+        rule: how it was chosen, see :data:`prevalence.calibration.THRESHOLD_RULES`.
         auc: pooled over all held-out pairs.
         balanced_accuracy: at ``threshold``, pooled: optimistic by the choice of one number.
         calibration_error: expected calibration error of the pooled probabilities, ten bins.
@@ -71,6 +73,7 @@ class HeldOutResult:
     """
 
     threshold: float
+    rule: ThresholdRule
     auc: float
     balanced_accuracy: float
     calibration_error: float
@@ -156,6 +159,8 @@ def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
             f"| balanced accuracy | {balanced:.4f} ± {balanced_sd:.4f} "
             f"| {selection.balanced_accuracy:.4f} |",
             f"| expected calibration error | | {selection.calibration_error:.4f} |",
+            "",
+            f"The threshold is that of `prevalence calibrate --candidates {selection.rule}`.",
             "",
             "AUC, and balanced accuracy at the best threshold, before the last stage and after it "
             "with the product held out, pooled:",

@@ -284,27 +284,31 @@ def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, in
     return tuple(found)
 
 
-def _threshold(scores: Floats, labels: Mask) -> calibration.Threshold:
-    """The cut on a fitted curve; the best one where scores fall as labels rise and none fits."""
+def _rule(scores: Floats, labels: Mask) -> calibration.ThresholdRule:
+    """``logistic``, or ``midpoints`` where scores fall as labels rise and no curve fits."""
     try:
-        return calibration.best_threshold(scores, labels, candidates="logistic")
+        calibration.best_threshold(scores, labels, candidates="logistic")
     except InputError:
-        return calibration.best_threshold(scores, labels, candidates="midpoints")
+        return "midpoints"
+    return "logistic"
 
 
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
-    best = _threshold(scores, labels)
+    rule = _rule(scores, labels)
+    best = calibration.best_threshold(scores, labels, candidates=rule)
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
     for number, inside in enumerate(members):
         fold_of[inside] = number
-        others = _threshold(scores[~inside], labels[~inside])
+        seen = scores[~inside], labels[~inside]
+        others = calibration.best_threshold(*seen, candidates=_rule(*seen))
         balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
     return HeldOutResult(
         threshold=best.value,
+        rule=rule,
         auc=calibration.auc(scores, labels),
         balanced_accuracy=best.balanced_accuracy,
         calibration_error=calibration.calibration_error(scores, labels),

@@ -122,6 +122,13 @@ def test_a_curve_never_beats_the_best_cut(rows):
     assert found.balanced_accuracy <= best_threshold(scores, labels).balanced_accuracy + 1e-12
 
 
+def test_a_curve_that_would_be_too_steep_still_cuts_between_the_classes():
+    scores, labels = np.repeat([0.3, 0.3004], 1000), np.repeat([0, 1], 1000)
+    found = best_threshold(scores, labels, candidates="logistic")
+    assert 0.3 < found.value < 0.3004
+    assert found.balanced_accuracy == 1.0
+
+
 def test_a_curve_needs_scores_between_0_and_1():
     with pytest.raises(InputError, match="needs scores in"):
         best_threshold([-3.0, 0.2, 0.4], [0, 1, 1], candidates="logistic")

@@ -208,6 +208,7 @@ def test_cross_validation_shares_the_early_stage(
     assert f"| 128 of `pairs` | {early:.4f}, " in card
     assert f"| {late:.4f}, " in card
     assert f"| 24 of `more` | {other.before[0]:.4f}, " in card
+    assert f"that of `prevalence calibrate --candidates {result.selection.rule}`" in card
     assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
     made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
@@ -235,6 +236,22 @@ def test_a_validation_of_one_class_is_refused_before_training(
     with pytest.raises(ConfigurationError, match="validation 'pairs' has 0 positive pairs of 64"):
         train(recipe, tmp_path / "out", device="cpu", progress=events.append)
     assert events == []
+
+
+def test_a_model_that_ranks_upside_down_still_gets_a_threshold(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in pairs_file.read_text(encoding="utf-8").splitlines()]
+    wrong = "".join(json.dumps(row | {"label": 1 - row["label"]}) + "\n" for row in rows)
+    (tmp_path / "wrong.jsonl").write_text(wrong, encoding="utf-8")
+    path = recipe_file(validation="source = 'wrong'\nmetric = 'loss'\n")
+    source = "\n[[source]]\nname = 'wrong'\npath = 'wrong.jsonl'\nlicence = 'CC0'\n"
+    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
+    selection = train(read_recipe(path), tmp_path / "m", device="cpu").selection
+    assert selection is not None
+    assert selection.auc < 0.5
+    assert selection.rule == "midpoints"
+    assert 0.0 <= selection.threshold < 1.0
 
 
 def test_early_stopping_keeps_the_best_epoch(
