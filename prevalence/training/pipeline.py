@@ -284,25 +284,24 @@ def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, in
     return tuple(found)
 
 
-def _rule(scores: Floats, labels: Mask) -> calibration.ThresholdRule:
-    """``logistic``, or ``midpoints`` where scores fall as labels rise and no curve fits."""
+def _threshold(
+    scores: Floats, labels: Mask
+) -> tuple[calibration.Threshold, calibration.ThresholdRule]:
+    """The threshold and its rule: ``midpoints`` only where no curve fits, as scores fall."""
     try:
-        calibration.best_threshold(scores, labels, candidates="logistic")
+        return calibration.best_threshold(scores, labels, candidates="logistic"), "logistic"
     except InputError:
-        return "midpoints"
-    return "logistic"
+        return calibration.best_threshold(scores, labels, candidates="midpoints"), "midpoints"
 
 
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
-    rule = _rule(scores, labels)
-    best = calibration.best_threshold(scores, labels, candidates=rule)
+    best, rule = _threshold(scores, labels)
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
     for number, inside in enumerate(members):
         fold_of[inside] = number
-        seen = scores[~inside], labels[~inside]
-        others = calibration.best_threshold(*seen, candidates=_rule(*seen))
+        others, _ = _threshold(scores[~inside], labels[~inside])
         balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
