@@ -55,6 +55,10 @@ class Line(NamedTuple):
     data: bytes
     fault: str | None = None
 
+    def blank(self) -> bool:
+        """Whether the line holds white space alone, that of Unicode included."""
+        return not self.data.decode("utf-8", errors="replace").strip()
+
     def text(self) -> str:
         """The line as text, its ending included.
 
@@ -155,13 +159,13 @@ class Source:
 
     def head(self, count: int) -> list[Line]:
         """The first ``count`` lines that hold something; they are handed out again later."""
-        found = [line for line in self._pending if line.data.strip()]
+        found = [line for line in self._pending if not line.blank()]
         while len(found) < count:
             line = self._next()
             if line is None:
                 break
             self._pending.append(line)
-            if line.data.strip():
+            if not line.blank():
                 found.append(line)
         return found[:count]
 

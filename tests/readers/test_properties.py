@@ -196,6 +196,15 @@ def test_any_bytes_as_side_files(data, other):
             review.text.encode()
 
 
+@pytest.mark.parametrize("blank", [b"\n \n", b"\x1c", "\u00a0\n\u2003".encode()])
+def test_white_space_alone_is_refused_whatever_its_kind(blank, tmp_path):
+    path = tmp_path / "blank"
+    path.write_bytes(blank)
+    for read in (read_product_names, read_reviews):
+        with pytest.raises(InputError, match="holds only white space"):
+            read(path)
+
+
 @pytest.mark.parametrize("packages", [{"torch", "numpy", "numba", "scipy", "click", "rich"}])
 def test_importing_the_readers_is_cheap(packages):
     code = "import sys, prevalence.readers; print(*sys.modules)"
