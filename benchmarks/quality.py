@@ -3,10 +3,11 @@
     python -m benchmarks.quality
     python -m benchmarks.quality --model embedded --state
 
-Four sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
-two that differ from it in one thing; and, where the released data is, sentences of OpinSummEval's
-reviews with their negations, antonyms and other numbers, made by rule, and sentences of its
-summaries with a careful reader's judgement for each of eight reviews. Rows are written to
+The sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
+two that differ from it in one thing; review sentences with key points, and summary sentences with
+others that repeat them or not, judged by a careful reader; and, where the released data is,
+sentences of OpinSummEval's reviews with their negations, antonyms and other numbers, made by rule,
+and sentences of its summaries, judged for each of eight reviews. Rows are written to
 `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
 weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
 ReviewNLI: `benchmarks/consistency.py`.
@@ -22,6 +23,7 @@ import numpy as np
 
 from benchmarks.common import DATA, RESULTS, ROOT, environment, show_table
 from prevalence import calibration
+from prevalence.labelled import JudgedPairs, read_documents
 from prevalence.models.checkpoint import resolve
 from prevalence.models.error_rates import ERRORS_FILE, read_errors_file
 from prevalence.sentences import get_splitter
@@ -30,6 +32,8 @@ from prevalence.training.minimal_pairs import KINDS
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Pairs = Sequence[tuple[str, str]]
 Row = dict[str, Any]
+
+WRITTEN = ("key_points", "repetitions")
 
 
 class Embedded:
@@ -134,6 +138,17 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
     return rows
 
 
+def written_pairs(title: str) -> tuple[Pairs, Any]:
+    """Pairs of a set that was written and judged for this project, and whether one supports.
+
+    Args:
+        title: `key_points` or `repetitions`.
+    """
+    documents = read_documents(ROOT / "benchmarks" / "data" / f"{title}.jsonl")
+    judged = JudgedPairs.of([one for one in documents if one.relation == "review"])
+    return judged.pairs, np.asarray(judged.labels)
+
+
 def judged_pairs(released: Sequence[Row]) -> tuple[list[tuple[str, str]], Any]:
     """Pairs of a review and a summary sentence, and whether a careful reader found support.
 
@@ -159,9 +174,14 @@ def _summary(record: Row, system: str) -> str:
     return str(text)
 
 
-def judged_row(released: Sequence[Row], model: Embedded) -> Row:
-    """Figures on the judged sentences of summaries, over all pairs."""
-    pairs, truth = judged_pairs(released)
+def judged_row(pairs: Pairs, truth: Any, model: Embedded) -> Row:
+    """Figures on pairs that a careful reader judged, over all of them.
+
+    Args:
+        pairs: premises and hypotheses.
+        truth: whether the premise supports the hypothesis.
+        model: whose decisions.
+    """
     entailment, _ = model.probabilities(pairs)
     threshold = model.scorer.traits.threshold
     decided = entailment > threshold
@@ -207,10 +227,11 @@ def phenomena(result: Row) -> list[Row]:
             "specificity": 1.0 - row["turned_supported"],
         }
         found.append(_rates("turned", row["kind"], row["pairs"], kept))
-    if "summaries" in result:
-        row = result["summaries"]
-        rates = {name: row[name] for name in ("sensitivity", "specificity")}
-        found.append(_rates("summaries", "all", row["pairs"], rates))
+    for title in (*WRITTEN, "summaries"):
+        if title in result:
+            row = result[title]
+            rates = {name: row[name] for name in ("sensitivity", "specificity")}
+            found.append(_rates(title.replace("_", " "), "all", row["pairs"], rates))
     return found
 
 
@@ -231,8 +252,9 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         "",
         "Pairs that training never sees (`python -m benchmarks.quality`): the robustness pairs, "
         "contrast sets, sentences of Yelp reviews asked about themselves (sensitivity) and about "
-        "the same with one thing turned (specificity), and sentences of summaries of such reviews, "
-        "judged by a careful reader.",
+        "the same with one thing turned (specificity), and pairs that a careful reader judged: "
+        "review sentences with key points, summary sentences with others that repeat them or not, "
+        "and Yelp reviews with sentences of their summaries.",
         "",
         "| set | phenomenon | pairs | sensitivity | specificity |",
         "|---|---|---|---|---|",
@@ -279,13 +301,16 @@ def main() -> None:
         rows = rows_of(read_pairs(ROOT / "benchmarks" / "data" / f"{title}.jsonl"), model)
         show(f"{title.capitalize()} set, {name}", rows)
         result[title] = rows
+    for title in WRITTEN:
+        result[title] = judged_row(*written_pairs(title), model)
+        show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
     released = DATA / "opinsummeval.jsonl"
     if released.is_file():
         cases = read_pairs(released)
         reviews = [text for record in cases for text in record["reviews"]]
         result["turned"] = turned_rows(reviews, model, most=options.most)
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
-        result["summaries"] = judged_row(cases, model)
+        result["summaries"] = judged_row(*judged_pairs(cases), model)
         show(f"Summary sentences judged by a reader, {name}", [result["summaries"]])
     if options.state:
         state(resolve(options.model), phenomena(result))

@@ -47,6 +47,7 @@ def test_the_command_writes_every_row(
     assert [(row["kind"], row["pairs"]) for row in result.get("turned", [])] in (
         [], [("negation", 3), ("antonym", 3), ("number", 3)],
     )  # fmt: skip
+    assert (result["key_points"]["pairs"], result["repetitions"]["pairs"]) == (960, 800)
     judged = result.get("summaries")
     assert judged is None or judged["pairs"] == 64 * 8 * 12
     assert "Contrast set" in capsys.readouterr().out
@@ -73,7 +74,7 @@ def test_judgments_are_read_by_place(
     monkeypatch.setattr(scorer, "probabilities", probabilities)
     record = {"case": 7, "reviews": ["First.", "Second."], "reference": "One. Two here.",
               "summaries": {"bart": {"text": "Three there."}}}  # fmt: skip
-    row = quality.judged_row([record], scorer)
+    row = quality.judged_row(*quality.judged_pairs([record]), scorer)
     assert asked == [(a, b) for a in record["reviews"] for b in ("Two here.", "Three there.")]
     # Of the supported pairs (the first sentence) the second is found; of the others the first.
     assert (row["pairs"], row["sensitivity"], row["specificity"]) == (4, 0.5, 0.5)
@@ -100,7 +101,7 @@ def test_a_set_is_ranked_when_its_entailed_statement_scores_highest() -> None:
     assert quality.ranked(sets, entailment, entailed) == 0.5
 
 
-def test_no_contrast_set_is_in_the_training_data() -> None:
+def test_no_written_set_is_in_the_training_data() -> None:
     """Not even seven words in a row."""
     data = quality.ROOT / "prevalence" / "training" / "data"
     known = "\n".join(path.read_text(encoding="utf-8") for path in sorted(data.glob("*.jsonl")))
@@ -108,6 +109,10 @@ def test_no_contrast_set_is_in_the_training_data() -> None:
     for pair in quality.read_pairs(quality.ROOT / "benchmarks" / "data" / "contrast.jsonl"):
         assert runs.isdisjoint(sevens(pair["premise"])), pair["id"]
         assert runs.isdisjoint(sevens(pair["hypothesis"])), pair["id"]
+    for title in quality.WRITTEN:
+        for premise, hypothesis in quality.written_pairs(title)[0]:
+            assert runs.isdisjoint(sevens(premise)), premise
+            assert runs.isdisjoint(sevens(hypothesis)), hypothesis
 
 
 def sevens(text: str) -> list[tuple[str, ...]]:
