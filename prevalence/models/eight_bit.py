@@ -1,4 +1,4 @@
-"""Weights in 8 bits: each row of a matrix is stored as int8, with a float16 scale for 32 columns.
+"""Weights in 8 bits: each row of a matrix is stored as int8, with a float16 scale for 16 columns.
 
 A block w is stored as round(w / s), where s is the one of a few scales near max |w| / 127 that
 moves the block least, rounded to float16. Everything is computed in the precision that the caller
@@ -19,7 +19,7 @@ __all__ = ["folded_weights", "pack_rows", "unpack_rows"]
 
 _SCALE = ".scales"
 _STEPS = 127
-_BLOCK = 32
+_BLOCK = 16
 _SHARES = (1.0, 0.97, 0.94, 0.91, 0.88)
 """Of the scale that holds the largest weight: what lies above is cut, and the rest finer."""
 
@@ -32,7 +32,7 @@ def pack_rows(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
     Returns:
         For a matrix [r, c] int8 [r, c] under its name and float16 [r, blocks] under its name with
-        ``.scales``, where a block is 32 columns, or the row where 32 does not divide it; other
+        ``.scales``, where a block is 16 columns, or the row where 16 does not divide it; other
         float tensors in float32; everything else as it is.
     """
     packed: dict[str, Tensor] = {}
@@ -49,7 +49,8 @@ def _folded(weight: Tensor) -> tuple[Tensor, Tensor]:
     """A matrix as int8, and the scales of its blocks."""
     import torch
 
-    blocks = _blocks(weight)
+    columns = weight.shape[1]
+    blocks = _blocks(weight, columns if columns % _BLOCK else _BLOCK)
     widest = blocks.abs().amax(dim=2) / _STEPS
     best, steps, scales = torch.full_like(widest, torch.inf), blocks, widest
     for share in _SHARES:
@@ -63,15 +64,14 @@ def _folded(weight: Tensor) -> tuple[Tensor, Tensor]:
     return steps.to(torch.int8).view(weight.shape).contiguous(), scales.half().contiguous()
 
 
-def _blocks(matrix: Tensor) -> Tensor:
+def _blocks(matrix: Tensor, size: int) -> Tensor:
     """[r, c] as [r, blocks, columns of a block]."""
     rows, columns = matrix.shape
-    size = columns if columns % _BLOCK else _BLOCK
     return matrix.reshape(rows, columns // size, size)
 
 
 def unpack_rows(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The state dict in float32 that :func:`pack_rows` has folded."""
+    """The state dict in float32 that :func:`pack_rows` has folded, with blocks of any size."""
     return {
         name: _unfolded(tensor, packed[name + _SCALE]) if name + _SCALE in packed else tensor
         for name, tensor in packed.items()
@@ -80,7 +80,8 @@ def unpack_rows(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _unfolded(steps: Tensor, scales: Tensor) -> Tensor:
-    return (_blocks(steps).float() * scales.float()[..., None]).view(steps.shape)
+    size = steps.shape[1] // scales.shape[1]
+    return (_blocks(steps, size).float() * scales.float()[..., None]).view(steps.shape)
 
 
 def folded_weights(folder: Path) -> dict[str, Tensor] | None:

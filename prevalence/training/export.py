@@ -114,7 +114,7 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
 
 
 _STORED = {
-    "int8": "8 bits with a float16 scale for 32 weights of a row",
+    "int8": "8 bits with a float16 scale for 16 weights of a row",
     "float16": "float16",
     "float32": "float32",
 }
