@@ -28,6 +28,8 @@ EXIT_NOTHING = 2
 _EXIT_INTERRUPTED = 130
 _EXIT_TERMINATED = 143
 _EXIT_BROKEN_PIPE = 141
+_SOON = 0.01
+"""Seconds until an interrupt that was dropped comes again."""
 # Old versions of click show the help of a command without arguments by an Exit.
 _PASSED_ON = (
     click.exceptions.Exit,
@@ -106,17 +108,29 @@ def reported(debug: Callable[[], bool]) -> Iterator[None]:
 
 @contextmanager
 def _tidy_end() -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, where nobody else has taken it."""
+    """Let SIGTERM end the block as Ctrl-C does, where nobody else has taken it; lose neither."""
     mine = threading.current_thread() is threading.main_thread() and (
         signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     )
     if mine:
         signal.signal(signal.SIGTERM, _terminate)
+    before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         yield
     finally:
+        sys.unraisablehook = before
         if mine:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
+    """Send an interrupt once more that came where Python drops exceptions, as in a finalizer."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    number = signal.SIGTERM if issubclass(lost.exc_type, _Terminated) else signal.SIGINT
+    # Not from here: it would be dropped as well.
+    threading.Timer(_SOON, os.kill, (os.getpid(), number)).start()
 
 
 def _described(error: BaseException | None) -> str:

@@ -200,6 +200,33 @@ def test_interrupt_keeps_finished_rows_and_the_same_command_goes_on(
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 
+DROPPED = """
+import sys
+from prevalence.scorers.rouge import RougeScorer as Scorer
+class Finalized:
+    def __del__(self):
+        raise KeyboardInterrupt
+at_once = Scorer.score
+def interrupted(self, texts, pairs, *, progress=None):
+    Finalized()
+    return at_once(self, texts, pairs, progress=progress)
+Scorer.score = interrupted
+from prevalence.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_an_interrupt_in_a_finalizer_is_not_lost(write: Write, tmp_path: Path) -> None:
+    arguments = ["score", str(write(*products(3000))), "--output", str(tmp_path / "o.jsonl")]
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED, *arguments, "--model", "rouge1-precision", "--no-cache"],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert done.stderr.startswith("interrupted: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_interrupt_leaves_no_half_of_a_csv_and_the_cache_keeps_the_work(
     write: Write, tmp_path: Path, shell: Shell
 ) -> None:
