@@ -181,7 +181,7 @@ def rows_page() -> str:
 
     parts = [
         "# Fields of rows and signatures",
-        "One JSON object a line. Fields that were not asked for are left out or null.",
+        "One JSON object per line. Fields that were not asked for are left out or null.",
     ]
     for title, row in sample_rows().items():
         parts += [f"## {title}", table(("field", "what it holds"), row_fields(row))]
