@@ -96,10 +96,7 @@ def recipe_of(start: Path, *, taught: bool) -> Recipe:
 
 def measure(shop: Workshop) -> dict[str, float]:
     """Figures of the present weights, at the threshold that is best for the judged pairs."""
-    judged = shop.judged(JUDGED)
-    held_out = shop.recipe.source(JUDGED).only
-    kept = np.array([group.startswith(held_out) for group in judged.groups])
-    judged = judged.take(kept & (judged.relations == "review"))
+    judged = shop.asked_of_reviews(JUDGED)
     entailment = shop.entailment(judged.pairs)
     best = calibration.best_threshold(entailment, judged.labels)
     found = {

@@ -231,6 +231,8 @@ def partial_rho(x: Floats, y: Floats, given: Floats) -> tuple[float, float]:
     Returns:
         That of the system means, and the mean of those of the cases; NaN where undefined.
     """
+    gap = np.isnan(x) | np.isnan(y) | np.isnan(given)
+    x, y, given = (np.where(gap, np.nan, grid) for grid in (x, y, given))
     mean_x, mean_y = system_means(x, y)
     mean_given, _ = system_means(given, y)
     return (
@@ -295,6 +297,11 @@ def chosen(grids: Grids, dimension: str, lines: Sequence[Agreement], most: int) 
     return [*own, *dict.fromkeys(best), *judges]
 
 
+def _above(ours: float, other: float) -> bool:
+    """Whether a figure of ours is above another; one that is undefined is above none."""
+    return not np.isnan(ours) and not other >= ours
+
+
 def beaten(grids: Grids, lines: Sequence[Agreement], name: str) -> str:
     """How many released metrics that are no language model a figure of ours is above."""
     ours = next((line for line in lines if line.name == name), None)
@@ -303,7 +310,7 @@ def beaten(grids: Grids, lines: Sequence[Agreement], name: str) -> str:
     if ours is None:
         return f"{name}: not known"
     counts = [
-        sum(not line.values[cell] >= ours.values[cell] for line in others)
+        sum(_above(ours.values[cell], line.values[cell]) for line in others)
         for cell in range(len(CELLS))
     ]
     said = ", ".join(

@@ -68,12 +68,14 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
             found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
     found += stored_answers(model, data)
     zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
-    found.append(_named(model, title=model + SEEN))
+    # Held-out answers are stored for models that have learned from these very labels.
+    seen = SEEN if held_out(model, data / PAIRS) else ""
+    found.append(_named(model, title=model + seen))
     found += [
-        _named(f"summac-zs:{options},model={model}", title=f"SummaC-ZS {options} on {model}" + SEEN)
+        _named(f"summac-zs:{options},model={model}", title=f"SummaC-ZS {options} on {model}" + seen)
         for options in zero_shot
     ]
-    title = f"SummaC-Conv trained here, on {model}" + SEEN
+    title = f"SummaC-Conv trained here, on {model}" + seen
     return [*found, Provider(title, cross_validated_conv(model, settings), warms_up=False)]
 
 

@@ -43,6 +43,7 @@ class Embedded:
         from prevalence.nli.scorer import NLIScorer
 
         self.scorer = NLIScorer(model, device="cpu")
+        self.three_way = self.scorer.traits.three_way
 
     def probabilities(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """P(entailment) and P(contradiction)."""
@@ -133,7 +134,7 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
             "pairs": len(found),
             "itself_supported": float((kept > threshold).mean()),
             "turned_supported": float((support > threshold).mean()),
-            "turned_contradicted": float(opposed.mean()),
+            "turned_contradicted": float(opposed.mean()) if model.three_way else None,
         })  # fmt: skip
     return rows
 
@@ -202,14 +203,19 @@ def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshol
     neutral = 1.0 - entailment - contradiction
     against = ~decided & (contradiction > entailment) & (contradiction > neutral)
     both = entailed.any() and not entailed.all()
+    three_way = not np.isnan(contradiction).any()
     return {
         "pairs": len(truth),
         "accuracy": float((decided == entailed).mean()),
         "recall": float(decided[entailed].mean()) if entailed.any() else None,
         "specificity": float((~decided[~entailed]).mean()) if (~entailed).any() else None,
         "auc": calibration.auc(entailment, entailed) if both else None,
-        "contradiction_recall": float(against[opposed].mean()) if opposed.any() else None,
-        "contradiction_false": float(against[~opposed].mean()) if (~opposed).any() else None,
+        "contradiction_recall": float(against[opposed].mean())
+        if three_way and opposed.any()
+        else None,
+        "contradiction_false": float(against[~opposed].mean())
+        if three_way and (~opposed).any()
+        else None,
     }
 
 
@@ -265,7 +271,8 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         ),
     ]
     card = folder / "README.md"
-    before, _, after = card.read_text(encoding="utf-8").partition(_HEADING)
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    before, _, after = text.partition(_HEADING)
     rest = after[after.index("\n## ") + 1 :] if "\n## " in after else ""
     parts = [before.rstrip("\n"), "\n".join(lines), rest.rstrip("\n")]
     card.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
@@ -294,6 +301,9 @@ def main() -> None:
     parser.add_argument("--state", action="store_true", help="write the rates beside the weights")
     parser.add_argument("--most", type=int, default=500, help="turned sentences of a kind")
     options = parser.parse_args()
+    released = DATA / "opinsummeval.jsonl"
+    if options.state and not released.is_file():
+        parser.error(f"--state states all rates, and {released} is not there")
     model = Embedded(options.model)
     name = f"{options.model} @ {model.scorer.traits.threshold:.3f}"
     result: Row = {"environment": environment(), "threshold": model.scorer.traits.threshold}
@@ -304,7 +314,6 @@ def main() -> None:
     for title in WRITTEN:
         result[title] = judged_row(*written_pairs(title), model)
         show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
-    released = DATA / "opinsummeval.jsonl"
     if released.is_file():
         cases = read_pairs(released)
         reviews = [text for record in cases for text in record["reviews"]]
@@ -312,10 +321,10 @@ def main() -> None:
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
         result["summaries"] = judged_row(*judged_pairs(cases), model)
         show(f"Summary sentences judged by a reader, {name}", [result["summaries"]])
-    if options.state:
-        state(resolve(options.model), phenomena(result))
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if options.state:
+        state(resolve(options.model), phenomena(result))
 
 
 if __name__ == "__main__":

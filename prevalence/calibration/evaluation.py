@@ -16,6 +16,7 @@ from prevalence.calibration.resampling import (
     figures_of,
     intervals_of,
 )
+from prevalence.errors import InputError
 
 if TYPE_CHECKING:
     from prevalence.labelled import JudgedPairs
@@ -140,10 +141,18 @@ def relation_figures(
             **figures_of(outcome),
         }
         if outcome.has_both:
-            own = best_threshold(outcome.scores, outcome.labels, candidates=candidates)
-            figures["own_threshold"] = own._asdict()
+            figures["own_threshold"] = _own_threshold(outcome, candidates)
         result[relation] = figures
     return result
+
+
+def _own_threshold(outcome: Outcome, candidates: ThresholdRule) -> Figures | None:
+    """What a relation would have chosen; None where no rising curve fits it."""
+    try:
+        own = best_threshold(outcome.scores, outcome.labels, candidates=candidates)
+    except InputError:
+        return None
+    return own._asdict()
 
 
 def comparison_json(name: str, outcome: Outcome, best: Outcome, resampling: Resampling) -> Figures:

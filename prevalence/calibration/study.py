@@ -19,7 +19,7 @@ from prevalence.calibration.evaluation import (
     relation_figures,
     set_figures,
 )
-from prevalence.calibration.figures import ThresholdRule, auc, best_threshold
+from prevalence.calibration.figures import Threshold, ThresholdRule, auc, best_threshold
 from prevalence.calibration.resampling import Outcome, Resampling, figures_of
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.scorers.calibrated import fit_map
@@ -240,11 +240,18 @@ def _choose(family: Sequence[ScoredPairs], view: _View, rows: Bools, settings: S
     found = []
     for alternative in family:
         scores = alternative.dev[view.kept][rows]
-        threshold = best_threshold(scores, labels, candidates=settings.candidates)
+        threshold = _threshold(alternative.name, scores, labels, settings)
         decider = Decider(threshold.value, _map(alternative.name, scores, labels, settings))
         merit = (threshold.balanced_accuracy, auc(scores, labels))
         found.append(_Choice(alternative, decider, merit))
     return max(found, key=lambda choice: choice.merit)
+
+
+def _threshold(name: str, scores: Floats, labels: Bools, settings: Settings) -> Threshold:
+    try:
+        return best_threshold(scores, labels, candidates=settings.candidates)
+    except InputError as error:
+        raise InputError(f"{name}: {error} (--candidates scores does without)") from error
 
 
 def _map(name: str, scores: Floats, labels: Bools, settings: Settings) -> ScoreMap | None:
@@ -301,7 +308,7 @@ def _cross_validate(
         if len(set(judged.labels[~inside].tolist())) < 2:
             raise InputError(
                 "without a fold of products, only one label is left to choose on: give a second "
-                "set (--test), or another number of --folds"
+                "set (--held-out), or another number of --folds"
             )
         choice = _choose(family, view, ~inside, settings)
         scores = choice.scored.dev[view.kept][inside]

@@ -119,7 +119,8 @@ def read_documents(
         if products is None:
             raise InputError(
                 f"{path}: ReviewNLI's released answers name texts by number; give the products "
-                "file that holds them (Copycat's gold summaries) with --products"
+                "file that holds them (Copycat's gold summaries): --products, or in a recipe "
+                "products beside path"
             )
         return join_released(records, products, labels)
     known = {str(record["id"]) for _, record in records if "id" in record}

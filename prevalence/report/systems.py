@@ -257,12 +257,12 @@ class SystemTable:
         if not entry.scores:
             return found
         scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.counting))
-        used = scores.counts > 0
         # One product says nothing of others, whatever is known of the rates.
-        interval = None if found.interval is None else corrected_interval(
-            scores.sums[used] / scores.counts[used], most.sums[used] / most.counts[used],
-            rates, resamples=resamples, seed=seed,
-        )  # fmt: skip
+        interval = (
+            None
+            if found.interval is None
+            else corrected_interval(scores, most, rates, resamples=resamples, seed=seed)
+        )
         return replace(
             found,
             corrected=corrected_share(

@@ -17,13 +17,12 @@ from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     Interval,
+    ProductScores,
     check_drawing,
     percentile_interval,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from prevalence.stats.arrays import Floats
 
 __all__ = ["ErrorRates", "corrected_interval", "corrected_share"]
@@ -125,8 +124,8 @@ def corrected_share(
 
 
 def corrected_interval(
-    observed: Sequence[float] | Floats,
-    most: Sequence[float] | Floats,
+    observed: ProductScores,
+    most: ProductScores,
     rates: ErrorRates,
     *,
     resamples: int = DEFAULT_RESAMPLES,
@@ -139,8 +138,8 @@ def corrected_interval(
     with replacement.
 
     Args:
-        observed: float [n], the mean share of each scored product.
-        most: float [n], see :func:`corrected_share`.
+        observed: shares of the summaries of n products; a product without any is not drawn.
+        most: of the same summaries, see :func:`corrected_share`.
         rates: of the scorer.
         resamples: draws of the bootstrap.
         seed: of the draws.
@@ -151,10 +150,11 @@ def corrected_interval(
             chance in every draw.
     """
     check_drawing(resamples, confidence)
-    shares, tops = np.asarray(observed, np.float64), np.asarray(most, np.float64)
+    used = np.flatnonzero(observed.counts)
     rng = np.random.default_rng(seed)
-    places = rng.integers(len(shares), size=(resamples, len(shares)))
-    share, top = shares[places].mean(axis=1), tops[places].mean(axis=1)
+    places = used[rng.integers(len(used), size=(resamples, len(used)))]
+    summaries = observed.counts[places].sum(axis=1)
+    share, top = (each.sums[places].sum(axis=1) / summaries for each in (observed, most))
     sensitivity, specificity = rates.drawn(resamples, rng).T
     told = sensitivity + specificity - 1
     usable = told > 0

@@ -134,6 +134,8 @@ def teach(
     # A scorer shares a premise among pairs that lie together, and each distinct pair is asked once.
     distinct, back = np.unique(pairs, axis=0, return_inverse=True)
     answers = _mean([teacher.score(table, distinct, progress=progress) for teacher in teachers])
+    if progress is not None and len(distinct) < len(pairs):
+        progress(len(teachers) * (len(pairs) - len(distinct)))
     answers = answers.take(back.reshape(-1))
     three_way = all(teacher.traits.three_way for teacher in teachers)
     taught, start = [], 0
@@ -198,7 +200,7 @@ def write_documents(path: Path, documents: Sequence[Document]) -> None:
     """Write reviews with soft labels as JSON Lines, in one move.
 
     Args:
-        path: target file; :func:`.data.read_documents` reads it.
+        path: target file; :func:`prevalence.labelled.read_documents` reads it.
         documents: reviews.
 
     Raises:

@@ -279,6 +279,8 @@ def write_checkpoint(
     """
     recipe = shop.recipe
     folder.mkdir(parents=True, exist_ok=True)
+    for name in (HELD_OUT, ERRORS_FILE):
+        (folder / name).unlink(missing_ok=True)
     model = copy.deepcopy(shop.classifier.model).cpu().eval()
     if recipe.output.store == "float16":
         model.half()
@@ -297,7 +299,8 @@ def write_checkpoint(
     digest = file_digest(folder / "model.safetensors")
     if selection is not None and selection.folds:
         _write_held_out(shop, folder / HELD_OUT, selection)
-        _write_errors(shop, folder / ERRORS_FILE, selection)
+        if selection.errors:
+            _write_errors(shop, folder / ERRORS_FILE, selection)
     write_golden(folder)
     parameters = sum(p.numel() for p in model.parameters())
     card = (
@@ -331,7 +334,7 @@ def _write_errors(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
     cross = shop.recipe.cross_validation
     record = {
         "source": "" if cross is None else f"{cross.source}, {cross.folds} folds by product",
-        "threshold": round(selection.threshold, 4),
+        "threshold": selection.threshold,
         "products": selection.errors,
     }
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
@@ -341,7 +344,7 @@ def _settings(recipe: Recipe, threshold: float) -> dict[str, Any]:
     """What a scorer needs to know beside the architecture."""
     model, output = recipe.model, recipe.output
     settings: dict[str, Any] = {
-        "prevalence_threshold": round(threshold, 4),
+        "prevalence_threshold": threshold,
         "prevalence_max_length": output.max_length or model.max_length,
     }
     if model.architecture == PREMISE_FIRST:

@@ -74,8 +74,8 @@ def _supported(document: Document) -> list[str]:
 def _easy(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
     """Make matching pairs: what a review says, against what reviews of other products say.
 
-    Each review gives its supported statements and one of its own sentences as entailed, and as
-    many statements or sentences of the same domain but another group as unrelated.
+    Each review gives its supported statements and one of its own sentences as entailed, and up to
+    as many statements or sentences of the same domain but another group as unrelated.
     """
     reviews = [document for document in documents if document.relation == "review"]
     pools: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -99,7 +99,7 @@ def _easy(documents: Sequence[Document], rng: np.random.Generator) -> list[Train
 def _enriched(documents: Sequence[Document], rng: np.random.Generator) -> list[TrainingPair]:
     """Labelled pairs, and easy ones on the same premises.
 
-    Each review also gets two statements about other products of its domain, and every second
+    Each review also gets up to two statements about other products of its domain, and every second
     review one of its own sentences. A domain without any statement gives nothing: its easy pairs
     would all be entailed.
     """

@@ -69,13 +69,14 @@ class Classifier(NamedTuple):
         return logits[:, list(self.columns)]
 
 
-def resolve_base(base: str, folder: Path) -> Path:
+def resolve_base(base: str, folder: Path, data: Path | None = None) -> Path:
     """Find the folder of a base checkpoint.
 
     Args:
         base: path, in which ``${PREVALENCE_...}`` are expanded, or ``package:NAME/FOLDER`` for a
             folder inside an installed package.
         folder: where relative paths start.
+        data: what ``${PREVALENCE_DATA}`` stands for; None takes the environment's.
 
     Returns:
         An existing folder.
@@ -94,7 +95,8 @@ def resolve_base(base: str, folder: Path) -> Path:
             )
         path = Path(spec.origin).parent / inner
     else:
-        path = folder / expanded(base)
+        own = base if data is None else base.replace("${PREVALENCE_DATA}", str(data))
+        path = folder / expanded(own)
     if not (path / "config.json").is_file():
         raise ModelError(f"{path}: not a checkpoint folder (config.json is missing)")
     return path

@@ -74,20 +74,23 @@ def train(
         PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
     work = work or output / ".training"
-    _check_output(output, recipe)
-    if recipe.run.threads:
-        torch.set_num_threads(recipe.run.threads)
+    _check_output(output, recipe, data)
+    base = _base(recipe, work=work, data=data, device=device, progress=progress)
     shop = Workshop(
         recipe,
-        base=_base(recipe, work=work, data=data, device=device, progress=progress),
+        base=base,
         work=work,
         data=data,
         device=open_device(device),
         progress=progress,
     )
     trial = _held_out(shop)
+    teachers = [] if recipe.teacher is None else _teachers(shop, recipe.teacher, device)
+    # Only now: bases and teachers that were trained first have set their own.
+    if recipe.run.threads:
+        torch.set_num_threads(recipe.run.threads)
     if recipe.teacher is not None:
-        shop.learn_from(_teachers(shop, recipe.teacher, device), recipe.teacher)
+        shop.learn_from(teachers, recipe.teacher)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
     outcome = shop.start
@@ -120,7 +123,7 @@ def _base(
     """The folder of the base, which is trained first where a recipe makes it."""
     named = recipe.model.base
     if not named.startswith(BY_RECIPE):
-        return resolve_base(named, recipe.folder)
+        return resolve_base(named, recipe.folder, data)
     own = read_recipe(recipe.folder / named.removeprefix(BY_RECIPE))
     if own.model.base.startswith(BY_RECIPE):
         raise ConfigurationError(f"{named}: a base's recipe cannot start from another recipe")
@@ -129,14 +132,16 @@ def _base(
     return folder
 
 
-def _check_output(output: Path, recipe: Recipe) -> None:
+def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
     """Refuse a folder that no training has written, and that of the base."""
     if not output.is_dir() or not any(output.iterdir()):
         return
     config = output / "config.json"
     trained = config.is_file() and '"prevalence_threshold"' in config.read_text(encoding="utf-8")
     named = recipe.model.base
-    own = not named.startswith(BY_RECIPE) and output.samefile(resolve_base(named, recipe.folder))
+    own = not named.startswith(BY_RECIPE) and output.samefile(
+        resolve_base(named, recipe.folder, data)
+    )
     if own or not (trained or (output / ".training").is_dir()):
         held = "the recipe's base" if own else "files of something else"
         raise ConfigurationError(
@@ -273,8 +278,15 @@ def _average(outcomes: Sequence[StageResult]) -> StageResult:
 
 
 def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, int], ...]:
-    """True positives, false negatives, true negatives and false positives of each product."""
+    """True positives, false negatives, true negatives and false positives of each product.
+
+    Of reviews' pairs alone, whose share is what is corrected; none where they are all of one kind.
+    """
+    asked = judged.relations == "review"
+    decided, judged = decided[asked], judged.take(asked)
     truth = np.asarray(judged.labels)
+    if truth.all() or not truth.any():
+        return ()
     cells = (decided & truth, ~decided & truth, ~decided & ~truth, decided & ~truth)
     found = []
     for group in sorted(set(judged.groups.tolist())):
@@ -294,9 +306,16 @@ def _threshold(
         return calibration.best_threshold(scores, labels, candidates="midpoints"), "midpoints"
 
 
+def _short(threshold: float) -> float:
+    """The threshold with six digits, unless that makes it 1, which nothing is above."""
+    short = float(f"{threshold:.6g}")
+    return short if short < 1.0 else threshold
+
+
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
     best, rule = _threshold(scores, labels)
+    value = _short(best.value)
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
     for number, inside in enumerate(members):
@@ -306,14 +325,14 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Hel
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
     return HeldOutResult(
-        threshold=best.value,
+        threshold=value,
         rule=rule,
         auc=calibration.auc(scores, labels),
-        balanced_accuracy=best.balanced_accuracy,
+        balanced_accuracy=calibration.balanced_accuracy(scores, labels, value),
         calibration_error=calibration.calibration_error(scores, labels),
         pairs=len(labels),
         folds=tuple(folds),
         scores=tuple(round(float(score), 6) for score in scores),
-        errors=_errors(scores > best.value, judged),
+        errors=_errors(scores > value, judged),
         fold_of=tuple(fold_of.tolist()) if members else (),
     )

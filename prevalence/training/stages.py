@@ -215,14 +215,17 @@ class Workshop:
 
     def judged(self, name: str) -> JudgedPairs:
         """Pairs of a source with majority labels, for evaluation."""
-        products = self._beside(self.recipe.source(name).products)
-        return JudgedPairs.of(read_documents(self.paths[name], products=products))
+        return JudgedPairs.of(self._majority(name))
 
     def asked_of_reviews(self, name: str) -> JudgedPairs:
-        """Likewise, of the products that the recipe takes and with reviews as premises alone."""
+        """Likewise, with reviews as premises alone."""
+        return JudgedPairs.of(d for d in self._majority(name) if d.relation == "review")
+
+    def _majority(self, name: str) -> list[Document]:
         source = self.recipe.source(name)
-        found = read_documents(self.paths[name], products=self._beside(source.products))
-        return JudgedPairs.of(d for d in source.select(found) if d.relation == "review")
+        return source.select(
+            read_documents(self.paths[name], products=self._beside(source.products))
+        )
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(entailment) of pairs under the present weights."""

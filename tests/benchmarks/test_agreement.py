@@ -87,3 +87,13 @@ def test_the_partial_correlation_by_hand() -> None:
     # Spearman 1 − 6 Σd² / 60: .8 of x and y, .8 of x and z; of y and z (1, 4, 1, 0) .4.
     expected = (0.8 - 0.8 * 0.4) / ((1 - 0.64) * (1 - 0.16)) ** 0.5
     assert agreement.partial_rho(x, y, given) == pytest.approx((expected, expected))
+    # What one of the three lacks is left out of all of them.
+    gap = np.array([[np.nan]])
+    holed = agreement.partial_rho(
+        np.hstack([x, gap]), np.hstack([y, gap + 1]), np.hstack([given, [[9.0]]])
+    )
+    assert holed == pytest.approx((expected, expected))
+    holed = agreement.partial_rho(
+        np.hstack([x, gap]), np.hstack([y, [[9.0]]]), np.hstack([given, [[0.0]]])
+    )
+    assert holed == pytest.approx((expected, expected))

@@ -134,6 +134,19 @@ def test_other_relations_are_reported_at_the_same_threshold():
     assert set(whole.dev["relations"]) == {"review", "product", "sentence"}
 
 
+def test_no_curve_need_rise_for_a_relation_beside_the_one_that_is_calibrated():
+    labels = [0, 0, 1, 1, 0, 1, 1, 0]
+    relations = ["review"] * 4 + ["product"] * 4
+    scores = [0.1, 0.4, 0.3, 0.8, 0.9, 0.2, 0.1, 0.7]
+    settings = Settings(resampling=QUICK, candidates="logistic")
+    pairs, family = judged(labels, relations=relations), [scored("a", scores, np.array(scores))]
+    row = study(pairs, pairs, [family], settings)[0]
+    assert row.dev["relations"]["product"]["own_threshold"] is None
+    wrong = judged([1 - label for label in labels], relations=relations)
+    with pytest.raises(InputError, match=r"a: scores fall .*--candidates scores"):
+        study(wrong, wrong, [family], settings)
+
+
 def test_a_map_changes_probabilities_and_no_decision():
     labels, good, _ = make(200)
     plain, mapped = (

@@ -9,6 +9,13 @@ from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
 from prevalence.stats.correction import ErrorRates, corrected_interval, corrected_share
+from prevalence.stats.resampling import ProductScores
+
+
+def one_each(*scores: float) -> ProductScores:
+    """A summary of each product."""
+    return ProductScores(np.array(scores, np.float64), np.ones(len(scores)))
+
 
 RATES = ErrorRates(((8, 2, 45, 5), (16, 4, 45, 5)), 0.5)
 
@@ -43,8 +50,22 @@ def test_an_expected_share_is_turned_back(
 def test_a_scorer_without_errors_is_left_alone() -> None:
     perfect = ErrorRates(((5, 0, 5, 0), (3, 0, 9, 0)), 0.5)
     assert corrected_share(0.37, perfect.sensitivity, perfect.specificity) == pytest.approx(0.37)
-    interval = corrected_interval([0.2, 0.4, 0.6], [1, 1, 1], perfect, resamples=500)
+    interval = corrected_interval(
+        one_each(0.2, 0.4, 0.6), one_each(1, 1, 1), perfect, resamples=500
+    )
     assert 0.2 <= interval.low < 0.4 < interval.high <= 0.6
+
+
+def test_every_summary_counts_once_however_many_its_product_has() -> None:
+    perfect = ErrorRates(((5, 0, 5, 0),), 0.5)
+    rng = np.random.default_rng(2)
+    counts = np.where(rng.random(400) < 0.5, 1.0, 3.0)
+    counts[:2] = 0.0
+    # Products with three summaries have the high scores: .75 over summaries, .5 over products.
+    shares = ProductScores(np.where(counts == 3, 3.0, 0.0), counts)
+    found = corrected_interval(shares, ProductScores(counts, counts), perfect)
+    assert found.low < shares.mean < found.high
+    assert found.low > 0.6
 
 
 def test_intervals_cover_the_truth() -> None:
@@ -58,7 +79,11 @@ def test_intervals_cover_the_truth() -> None:
         chance = true * sensitivity + (1 - true) * (1 - specificity)
         observed = rng.binomial(40, chance, size=60) / 40
         found = corrected_interval(
-            observed, np.ones(60), ErrorRates(products, 0.5), resamples=300, seed=1
+            one_each(*observed),
+            one_each(*np.ones(60)),
+            ErrorRates(products, 0.5),
+            resamples=300,
+            seed=1,
         )
         covered += found.low <= true <= found.high
     assert 0.88 <= covered / 200 <= 1.0
@@ -68,7 +93,7 @@ def test_what_cannot_be_corrected() -> None:
     with pytest.raises(ConfigurationError, match="those of chance"):
         corrected_share(0.5, 0.4, 0.6)
     with pytest.raises(ConfigurationError, match="chance in every draw"):
-        corrected_interval([0.5], [1.0], ErrorRates(((1, 9, 1, 9),), 0.5))
+        corrected_interval(one_each(0.5), one_each(1.0), ErrorRates(((1, 9, 1, 9),), 0.5))
     with pytest.raises(ConfigurationError, match="supported and of unsupported"):
         ErrorRates(((3, 1, 0, 0),), 0.5)
     with pytest.raises(ConfigurationError, match="none negative"):

@@ -88,6 +88,16 @@ def test_missing_base(tmp_path: Path) -> None:
         resolve_base("package:no_such_pkg/model", tmp_path)
 
 
+def test_the_data_folder_that_is_given_holds_the_base(
+    tiny_base: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path / "elsewhere"))
+    named = "${PREVALENCE_DATA}/" + tiny_base.name
+    assert resolve_base(named, tmp_path, tiny_base.parent) == tiny_base
+    with pytest.raises(ModelError, match="elsewhere"):
+        resolve_base(named, tmp_path)
+
+
 def test_finding_a_package_runs_none_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "loud").mkdir()
     (tmp_path / "loud" / "__init__.py").write_text("raise SystemExit('it ran')")

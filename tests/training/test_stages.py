@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,6 +143,8 @@ def test_a_source_takes_the_products_that_it_names(
     shop = workshop(read_recipe(path), tmp_path / "work")
     assert [document.group for document in shop.documents("dev")] == ["A", "B"]
     assert [document.group for document in shop.documents("rest")] == ["other/C"]
+    assert shop.judged("dev").groups.tolist() == ["A", "B"]
+    assert shop.judged("rest").groups.tolist() == ["other/C"]
     assert len({shop.digests[name] for name in ("dev", "rest", "none")}) == 3
     with pytest.raises(ConfigurationError, match=r"no product of .* is left by only = 'z'"):
         shop.documents("none")
@@ -153,11 +156,11 @@ def test_a_product_is_held_out_of_every_source(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    groups: list[set[str]] = []
+    seen: list[Counter[tuple[str, str]]] = []
 
     def train_run(classifier: Classifier, plan: RunPlan, *_: object, **__: object) -> RunResult:
-        premises = {example.premise for epoch in plan.epochs for example in epoch}
-        groups.append(premises)
+        examples = [example for epoch in plan.epochs for example in epoch]
+        seen.append(Counter((example.premise, example.hypothesis) for example in examples))
         return RunResult(state.trainable_weights(classifier.model), 1, [0.0], [], 0.0)
 
     monkeypatch.setattr("prevalence.training.stages.train_run", train_run)
@@ -175,8 +178,14 @@ def test_a_product_is_held_out_of_every_source(
     documents = shop.documents("pairs")
     held = documents[0].group
     shop.run_stage(recipe.stages[0], shop.start, without=frozenset({held}))
-    kept = {document.premise for document in documents if document.group != held}
-    assert groups == [kept]
+    kept = Counter(
+        (document.premise, text)
+        for document in documents
+        if document.group != held
+        for text in document.hypotheses
+    )
+    assert 0 < kept.total() < sum(len(document.hypotheses) for document in documents)
+    assert seen == [kept + kept]
 
 
 @pytest.mark.parametrize(

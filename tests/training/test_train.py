@@ -214,6 +214,39 @@ def test_cross_validation_shares_the_early_stage(
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
 
 
+def test_rates_of_an_earlier_training_do_not_stay(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "m"
+    train(read_recipe(recipe_file(cross_validation="source = 'pairs'\n")), folder, device="cpu")
+    stated = json.loads((folder / "errors.json").read_text(encoding="utf-8"))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    assert stated["threshold"] == config["prevalence_threshold"]
+    assert sum(map(sum, stated["products"])) == 128
+    train(read_recipe(recipe_file()), folder, device="cpu")
+    assert not (folder / "errors.json").exists()
+    assert not (folder / "held_out.json").exists()
+
+
+def test_rates_are_of_pairs_with_reviews(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path
+) -> None:
+    rows = [
+        {"id": f"p{n}", "name": "lamp", "reviews": [f"It is red {n}."], "trivial": "It is.",
+         "sentences": ["It is red.", "It is blue."], "labels": [[1, 0]]}
+        for n in range(6)
+    ]  # fmt: skip
+    grouped = tmp_path / "grouped.jsonl"
+    grouped.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path = recipe_file(cross_validation="source = 'grouped'\nfolds = 2\n")
+    source = "\n[[source]]\nname = 'grouped'\npath = 'grouped.jsonl'\nlicence = 'CC0'\n"
+    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
+    result = train(read_recipe(path), tmp_path / "m", device="cpu")
+    assert result.selection is not None
+    assert result.selection.pairs > 12
+    assert [sum(counts) for counts in result.selection.errors] == [2] * 6
+
+
 def test_folds_of_one_class_are_refused_before_training(
     recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
