@@ -1,14 +1,15 @@
 """What each kind of training data buys: short trainings, each without one kind, on the same budget.
 
     python -m benchmarks.ablation --start MODEL_FOLDER --save
+    python -m benchmarks.ablation --start MODEL_FOLDER --without events --without "key points"
 
 Every run starts from the same checkpoint (for the embedded model: the output of `matching.toml`),
 has one stage and takes the same number of pairs; what one kind leaves free, the others fill in
-their proportions. `all` takes every kind; `all, taught` also mixes the larger embedded model's
-probabilities into the labels of the real reviews. Judged on careful readers' labels of ReviewNLI's
-development products, which no run sees, on contrast sets, and on sentences of OpinSummEval's
-reviews with one thing turned. A run takes about five minutes on two cores; finished ones are kept
-in `--work`.
+their proportions. `all` takes every kind; `--taught` adds a run that mixes the larger embedded
+model's probabilities into the labels of the real reviews. Judged on careful readers' labels of
+ReviewNLI's development products, which no run sees, on the sets of `benchmarks.quality`, and on
+sentences of OpinSummEval's reviews with one thing turned. A run takes three to five minutes on two
+cores; finished ones are kept in `--work`.
 """
 
 import argparse
@@ -22,7 +23,14 @@ import numpy as np
 import torch
 
 from benchmarks.common import DATA, ROOT, append_row, environment, show_table
-from benchmarks.quality import ranked, read_pairs, turned_pairs
+from benchmarks.quality import (
+    WRITTEN,
+    judged_pairs,
+    ranked,
+    read_pairs,
+    turned_pairs,
+    written_pairs,
+)
 from prevalence import calibration
 from prevalence.training.loop import TrainingProgress
 from prevalence.training.recipe import MixItem, Recipe, Stage, Teacher, read_recipe
@@ -31,6 +39,7 @@ from prevalence.training.stages import Workshop, predict
 RECIPE = ROOT / "prevalence" / "training" / "recipes" / "embedded.toml"
 JUDGED = "human"
 TAUGHT = "real"
+TAUGHT_RUN = "all, taught"
 TURNED = 300
 REVIEWS = 200
 
@@ -48,6 +57,16 @@ MIX: Mapping[str, Mapping[tuple[str, str], int]] = {
         ("systems", "labelled"): 8,
     },
     "clusters": {("clusters", "labelled"): 18},
+    "shop reviews": {("shop", "labelled"): 12, ("shop-2", "labelled"): 10},
+    "compounds": {("compounds", "labelled"): 8},
+    "events": {("events", "labelled"): 8, ("events-2", "labelled"): 8},
+    "whole summaries": {
+        ("summaries", "labelled"): 8,
+        ("summaries-shop", "labelled"): 8,
+        ("gist", "labelled"): 8,
+    },
+    "key points": {("key-points", "labelled"): 10},
+    "repetitions": {("repetitions", "labelled"): 7},
     "twins by rule": {
         ("real", "reworded"): 8,
         ("hard", "reworded"): 4,
@@ -110,6 +129,10 @@ def measure(shop: Workshop) -> dict[str, float]:
     entailed = np.array([row["label"] == "entailment" for row in contrast])
     found["contrast_sets_ranked"] = ranked(sets, scores, entailed)
     released = read_pairs(DATA / "opinsummeval.jsonl")
+    sets_judged = {title: written_pairs(title) for title in WRITTEN}
+    sets_judged["unseen_reviews"] = judged_pairs(released)
+    for title, (pairs, truth) in sets_judged.items():
+        found[f"{title}_auc"] = calibration.auc(shop.entailment(pairs), truth)
     reviews = [text for row in released for text in row["reviews"]][:REVIEWS]
     for kind, twins in turned_pairs(reviews, most=TURNED).items():
         chances = predict(shop.classifier, twins)
@@ -144,7 +167,12 @@ def main() -> None:
     parser.add_argument(
         "--start", type=Path, required=True, help="checkpoint every run starts from"
     )
-    parser.add_argument("--pairs", type=int, default=24_000, help="pairs a run (default 24,000)")
+    parser.add_argument(
+        "--without", choices=MIX, action="append", metavar="KIND",
+        help="leave out this kind alone; may be given several times (default: each in turn)",
+    )  # fmt: skip
+    parser.add_argument("--taught", action="store_true", help="also a run with a teacher")
+    parser.add_argument("--pairs", type=int, default=16_000, help="pairs a run (default 16,000)")
     parser.add_argument("--rate", type=float, default=2e-4, help="learning rate (default 2e-4)")
     parser.add_argument("--work", type=Path, default=Path("ablation-work"), help="finished runs")
     parser.add_argument("--save", action="store_true", help="append rows to benchmarks/results")
@@ -159,9 +187,11 @@ def main() -> None:
 
     shop = workshop(options, taught=False)
     state("the start", 0.0, shop)
-    runs = {"all": "", **{f"without {kind}": kind for kind in MIX}, "all, taught": ""}
+    runs = {"all": "", **{f"without {kind}": kind for kind in options.without or MIX}}
+    if options.taught:
+        runs[TAUGHT_RUN] = ""
     for run, without in runs.items():
-        if run == "all, taught":
+        if run == TAUGHT_RUN:
             shop = workshop(options, taught=True)
         outcome = shop.run_stage(stage(without, options.pairs, options.rate), shop.start)
         shop.load(outcome)

@@ -15,7 +15,7 @@ from prevalence.notebook import Share, data_frame, html_table
 from prevalence.readers import parse_record
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
 from prevalence.scorers.options import shared_out, takes
-from prevalence.scorers.registry import ScorerOptions, open_scorer
+from prevalence.scorers.registry import ScorerOptions, open_scorer, refuse_opening
 from prevalence.scoring.engine import Engine, WorkCounts
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.others import OtherProducts
@@ -211,9 +211,9 @@ class OpinionPrevalence:
             hub name, or another consistency scorer's name. None is the calibration's scorer, and
             ``embedded`` without one.
         scorer: a ready :class:`~prevalence.nli.pairs.PairScorer`, in place of ``model`` and
-            the options that concern it. One of your own is a class derived from it which gives
-            ``PairScorer.__init__`` its :class:`~prevalence.nli.pairs.ScorerTraits` and answers
-            pairs in ``score``.
+            the options that concern it, which are refused beside it. One of your own is a class
+            derived from it which gives ``PairScorer.__init__`` its
+            :class:`~prevalence.nli.pairs.ScorerTraits` and answers pairs in ``score``.
         preset: a name of :data:`~prevalence.scoring.presets.PRESETS`, whose options hold where
             none are given.
         options: fields of :class:`~prevalence.scoring.options.ScoringOptions` and of
@@ -232,14 +232,16 @@ class OpinionPrevalence:
         preset: str | None = None,
         **options: Any,
     ) -> None:
+        given = options if model is None else {**options, "model": model}
+        if scorer is not None:
+            refuse_opening(given)
+            # It answers in place of the model of a preset.
+            given["model"] = type(scorer).__name__
         if preset is not None:
-            options = preset_options(
-                preset, options if model is None else {**options, "model": model}
-            )
-            model = options.pop("model")
-        scoring, opening = shared_out(options, ScoringOptions, ScorerOptions)
+            given = preset_options(preset, given)
+        scoring, opening = shared_out(given, ScoringOptions, ScorerOptions)
         known = ScoringOptions(**scoring)
-        self._engine = Engine(open_scorer(model, **opening) if scorer is None else scorer, known)
+        self._engine = Engine(open_scorer(**opening) if scorer is None else scorer, known)
 
     @property
     def signature(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.nli.pairs import FLAG_TOO_LONG
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScores
@@ -27,6 +28,7 @@ __all__ = [
     "check_threshold",
     "contradictions",
     "decisions",
+    "implied_pairs",
     "masks",
     "near",
     "prefix_curve",
@@ -97,6 +99,25 @@ def decisions(probabilities: ArrayLike, threshold: float) -> Bools:
     one = values.dtype.type(1)
     cut = min(values.dtype.type(threshold), np.nextafter(one, values.dtype.type(0)))
     return np.asarray(values > cut, dtype=np.bool_)
+
+
+def implied_pairs(answers: PairScores, threshold: float) -> Bools:
+    """C of answered pairs; 0 where the hypothesis is longer than the scorer reads.
+
+    Args:
+        answers: of P pairs.
+        threshold: in [0, 1).
+
+    Returns:
+        bool [P].
+
+    Raises:
+        InputError: a probability that was read is NaN or outside [0, 1].
+    """
+    read = answers.flags & FLAG_TOO_LONG == 0
+    implied = np.zeros(len(read), np.bool_)
+    implied[read] = decisions(answers.entailment[read], threshold)
+    return implied
 
 
 def near(probabilities: ArrayLike, threshold: float, doubt: float) -> Bools:

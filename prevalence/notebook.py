@@ -62,9 +62,8 @@ def _cell(value: object) -> str:
     if isinstance(value, Share):
         if value.part is None:
             return "<td>–</td>"
-        return (
-            f'<td><progress value="{value.part}" max="{value.whole}"></progress> '
-            f"{value.part}/{value.whole}</td>"
-        )
+        # Rows that are read from a file may hold anything.
+        part, whole = escape(str(value.part)), escape(str(value.whole))
+        return f'<td><progress value="{part}" max="{whole}"></progress> {part}/{whole}</td>'
     shown = "–" if value is None else str(value)
     return f'<td style="text-align:left"><bdi>{escape(shown)}</bdi></td>'

@@ -106,6 +106,7 @@ class Product:
         metadata: description, key features, ... (used by multi-source judges).
         extra: unknown keys of the record, passed through to the output.
         source: "file:line", for messages.
+        whole_gives_claims: of a part of a record, whether the whole gives claims; None for a whole.
     """
 
     id: str
@@ -115,10 +116,22 @@ class Product:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
+    whole_gives_claims: bool | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def gives_claims(self) -> bool:
+        """Whether the record gives claims of a summary, be it in another part of it."""
+        if self.whole_gives_claims is not None:
+            return self.whole_gives_claims
+        return any(CLAIMS in summary.extra for summary in self.summaries)
 
     def with_summaries(self, summaries: Iterable[Summary]) -> Product:
         """The same product with other summaries."""
-        return replace(self, summaries=tuple(summaries))
+        return replace(self, summaries=tuple(summaries), whole_gives_claims=None)
+
+    def part(self, summaries: Iterable[Summary]) -> Product:
+        """Some of the summaries, which are scored as they are in the whole record."""
+        return replace(self, summaries=tuple(summaries), whole_gives_claims=self.gives_claims)
 
     def rewritten(self) -> Product:
         """The product as summarisers see it: the rewriting of each review in place of its text.

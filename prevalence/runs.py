@@ -128,7 +128,7 @@ class Selection:
         """A record with some of its summaries, by their places."""
         if isinstance(item, BadRecord):
             return item
-        return item.with_summaries([item.summaries[place] for place in left])
+        return item.part([item.summaries[place] for place in left])
 
     def check(self) -> None:
         """Refuse wanted systems that no record has, once all were read.
@@ -162,9 +162,9 @@ class Selection:
         """Refuse to read standard input twice.
 
         Raises:
-            InputError: it is an input.
+            InputError: it is an input, or the file of reviews.
         """
-        if "-" in self.inputs:
+        if "-" in map(str, (*self.inputs, self.reviews)):
             raise InputError(f"standard input is read once, and {why}")
 
     def _read(

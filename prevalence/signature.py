@@ -17,6 +17,7 @@ __all__ = [
     "TRIVIAL_TEMPLATES",
     "build_signature",
     "package_version",
+    "statement_of",
     "trivial_template",
     "with_parts",
 ]
@@ -27,6 +28,7 @@ TRIVIAL_TEMPLATES = {
     "hotel": "I stayed at {name}.",
 }
 """Named product statements: the paper's wording, that of its authors' script, and for hotels."""
+_EXAMPLE = f"write for example 'I bought a {{name}}.', or choose {' or '.join(TRIVIAL_TEMPLATES)}"
 
 SIGNATURE_PARTS = {
     "nli": "the NLI model, and a digest of its weights, config and tokenizer",
@@ -72,25 +74,37 @@ def trivial_template(choice: str | None) -> tuple[str | None, str]:
         digest.
 
     Raises:
-        ConfigurationError: a text without ``{name}``.
+        ConfigurationError: no text, or one without ``{name}``.
 
     >>> trivial_template("name")
     ('I bought a {name}.', 'name')
     """
     if choice is None:
         return None, "none"
+    if not isinstance(choice, str):
+        raise ConfigurationError(
+            f"a trivial template is {type(choice).__name__}, not text: {_EXAMPLE}"
+        )
     if choice in TRIVIAL_TEMPLATES:
         return TRIVIAL_TEMPLATES[choice], choice
     choice = well_formed(choice)
     if "{name}" not in choice:
-        raise ConfigurationError(
-            f"trivial template {choice!r} lacks {{name}}: write for example "
-            f"'I bought a {{name}}.', or choose {' or '.join(TRIVIAL_TEMPLATES)}"
-        )
+        raise ConfigurationError(f"trivial template {choice!r} lacks {{name}}: {_EXAMPLE}")
     for name, text in TRIVIAL_TEMPLATES.items():
         if text == choice:
             return choice, name
     return choice, "custom-" + hashlib.blake2b(choice.encode(), digest_size=4).hexdigest()
+
+
+def statement_of(template: str | None, name: str | None) -> str | None:
+    """What having bought a product says; None without a template, or a name of the product.
+
+    >>> statement_of("I bought a {name}.", "lamp")
+    'I bought a lamp.'
+    """
+    if template is None or name is None:
+        return None
+    return template.replace("{name}", name)
 
 
 def build_signature(parts: Mapping[str, str]) -> str:

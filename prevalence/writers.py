@@ -184,7 +184,22 @@ def atomic_file(path: Path) -> Iterator[IO[str]]:
 
     Yields:
         The open file; UTF-8, line ends as written.
+
+    Raises:
+        OSError: it cannot be written; the error names it.
     """
+    try:
+        with _replaced(path) as file:
+            yield file
+    except OSError as error:
+        if isinstance(error, ConnectionError) or error.filename is not None or error.errno is None:
+            raise
+        # That of a full disk does not say where.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[IO[str]]:
     if path.exists() and (is_stream(path) or not path.is_file()):
         with path.open("a", encoding="utf-8", newline="") as file:
             yield file

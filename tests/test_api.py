@@ -257,3 +257,13 @@ def test_model_options_reach_the_scorer(monkeypatch, fake_scorer):
     assert seen == {"model": "m"} | given
     accepted = set(inspect.signature(open_scorer).parameters)
     assert accepted - {"check_cuts"} == set(seen)
+
+
+def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):
+    with pytest.raises(ConfigurationError, match="a ready scorer takes no model, dtype, windows"):
+        OpinionPrevalence("vitc", scorer=fake_scorer(), windows=64, dtype="float16")
+    metric = OpinionPrevalence(scorer=fake_scorer(), model=None, cache=None, threshold=0.3)
+    assert metric.threshold == 0.3
+    # It is not the model that a preset names.
+    preset = OpinionPrevalence(scorer=fake_scorer(), preset="malon")
+    assert "|preset:malon+model|" in preset.signature

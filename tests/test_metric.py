@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from prevalence import metric
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
 
 
 @st.composite
@@ -53,6 +54,16 @@ def test_a_threshold_below_one_leaves_certainty_above_it():
 def test_decisions_refuse_what_is_no_probability(value):
     with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
         metric.decisions([0.5, value], 0.5)
+
+
+def test_a_pair_that_was_too_long_to_read_is_decided_no():
+    answers = PairScores.empty(3)
+    answers.entailment[:2] = 0.9, 0.1
+    answers.flags[2] = FLAG_TOO_LONG
+    assert metric.implied_pairs(answers, 0.5).tolist() == [True, False, False]
+    answers.flags[2] = 0
+    with pytest.raises(InputError, match="not be NaN"):
+        metric.implied_pairs(answers, 0.5)
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.0, 2.0, float("nan")])

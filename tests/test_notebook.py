@@ -75,7 +75,8 @@ def test_a_summary_without_a_score_says_why(metric):
 
 def test_tables_escape_every_part():
     bad = "<script>"
-    assert bad not in html_table(bad, [bad], [[bad, None, Share(1, 2)]], foot=bad)
+    row = [bad, None, Share(1, 2), Share(bad, bad)]
+    assert bad not in html_table(bad, [bad], [row], foot=bad)
 
 
 def test_frames_say_what_is_missing(monkeypatch):

@@ -154,3 +154,15 @@ def test_records_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         ROW.prevalence = 1.0
     assert Product("p", (), ()).with_summaries([Summary("s", "x")]).summaries[0].text == "x"
+
+
+def test_a_part_of_a_record_remembers_whether_the_whole_gives_claims():
+    summaries = (Summary("a", "Fits.", {"claims": ["Fits."]}), Summary("b", "Warm."))
+    product = Product("p", (Review("x"),), summaries)
+    part = product.part(summaries[1:])
+    assert part.gives_claims
+    assert part.part(summaries[1:]).gives_claims
+    # It is no part of what the record says, and no longer true of other summaries.
+    assert part == product.with_summaries(summaries[1:])
+    assert part.to_json() == product.with_summaries(summaries[1:]).to_json()
+    assert not part.with_summaries(summaries[1:]).gives_claims

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import pytest
 
 from prevalence.errors import InputError
+from prevalence.records import Product, Review, Summary
 from prevalence.runs import Selection, Tally, chunks, run
 
 
@@ -51,6 +52,13 @@ def test_a_system_that_is_not_there_is_told_from_one_that_was_not_reached(source
         else:
             with pytest.raises(InputError, match="--systems: no summary by c; choose from a, b"):
                 selection.check()
+
+
+def test_the_rest_of_a_record_is_counted_as_the_whole():
+    summaries = (Summary("a", "Warm.", {"claims": ["Warm."]}), Summary("b", "Dry."))
+    rest = Selection.rest(Product("p", (Review("x"),), summaries), [1])
+    assert rest.summaries == summaries[1:]
+    assert rest.gives_claims
 
 
 def failing(*items):

@@ -12,6 +12,7 @@ from prevalence.signature import (
     TRIVIAL_TEMPLATES,
     build_signature,
     package_version,
+    statement_of,
     trivial_template,
 )
 
@@ -47,6 +48,17 @@ def test_a_template_that_utf8_cannot_hold_is_repaired():
 def test_a_template_without_the_name_is_refused(text):
     with pytest.raises(ConfigurationError, match=r"lacks \{name\}"):
         trivial_template(text)
+
+
+@pytest.mark.parametrize("value", [5, ["I bought a {name}."]])
+def test_a_template_that_is_no_text_is_refused(value):
+    with pytest.raises(ConfigurationError, match=f"is {type(value).__name__}, not text"):
+        trivial_template(value)
+
+
+def test_without_a_template_or_a_name_nothing_is_stated():
+    assert statement_of("A {name}.", r"\1 {name}") == r"A \1 {name}."
+    assert statement_of(None, "lamp") is statement_of("A {name}.", None) is None
 
 
 def test_parts_stand_in_a_fixed_order_and_the_version_last():

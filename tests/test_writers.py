@@ -261,6 +261,16 @@ def test_a_failed_atomic_file_leaves_what_was_there(tmp_path, error):
     assert os.listdir(tmp_path) == ["out.csv"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_the_error_of_a_full_disk_names_the_file():
+    def write_in_vain():
+        with atomic_file(Path("/dev/full")) as file:
+            file.write("new")
+
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_in_vain()
+
+
 def test_an_atomic_file_has_ordinary_permissions(tmp_path):
     plain = tmp_path / "plain"
     plain.touch()

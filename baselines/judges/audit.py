@@ -186,7 +186,7 @@ class AttackAudit(NamedTuple):
 
 def without_attacks(table: RatingTable) -> RatingTable:
     """The table without the systems that stand for attacked summaries."""
-    return table.select(systems=[name for name in table.systems if MARK not in name])
+    return table.select(systems=[name for name in table.systems if not _divided(name)[1]])
 
 
 def consistency(samples: Floats) -> Consistency | None:
@@ -252,8 +252,8 @@ def audit_attacks(table: RatingTable, *, maximum: float = 5.0) -> list[AttackAud
     places = {name: place for place, name in enumerate(table.systems)}
     under: dict[str, list[tuple[int, int]]] = {}
     for name, place in places.items():
-        system, mark, attack = name.rpartition(MARK)
-        if mark and system in places:
+        system, attack = _divided(name)
+        if attack and system in places:
             under.setdefault(attack, []).append((places[system], place))
     return [
         _attack(metric, attack, scores, pairs, maximum)
@@ -270,6 +270,13 @@ def audit_orders(verdicts: Mapping[str, Sequence[tuple[float, float]]]) -> dict[
         verdicts: by dimension, (verdict with a first, verdict with b first), NaN without one.
     """
     return {name: order_bias(np.array(rows)) for name, rows in verdicts.items()}
+
+
+def _divided(name: str) -> tuple[str, str]:
+    """A system, and the attack that its summaries are under; the latter is empty without one."""
+    system, mark, attack = name.rpartition(MARK)
+    known = mark and any(attack == one.name for one in load_attacks())
+    return (system, attack) if known else (name, "")
 
 
 def _metric(table: RatingTable, name: str, maximum: float) -> MetricAudit:

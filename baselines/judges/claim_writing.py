@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.baselines.judges.packs import PACKS
+from prevalence.baselines.judges.parsers import spoken
 from prevalence.baselines.judges.prompts import harmless
 from prevalence.errors import InputError
 from prevalence.llm.protocol import Message, Request, Sampling, Subject
@@ -145,6 +146,6 @@ def _written(response: Response, n_sentences: int) -> WrittenClaims:
     if response.finish == "length":
         return WrittenClaims(unparsable="the reply was cut at its longest; raise --max-tokens")
     try:
-        return WrittenClaims(parse_claims(response.text, n_sentences))
+        return WrittenClaims(parse_claims(spoken(response.text), n_sentences))
     except InputError as error:
         return WrittenClaims(unparsable=str(error))

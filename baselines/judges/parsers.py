@@ -27,6 +27,7 @@ __all__ = [
     "read_table",
     "read_tag",
     "read_verdict",
+    "spoken",
 ]
 
 Fault = Literal["", "unparsable", "several", "out_of_range"]
@@ -120,7 +121,7 @@ def read_tag(reply: str) -> Reading:
     >>> read_tag("<score>2</score> or <score>3</score>").fault, read_tag("<score>7</score>").fault
     ('several', 'out_of_range')
     """
-    found = _TAG.findall(_said(reply))
+    found = _TAG.findall(spoken(reply))
     said = [text.strip() for text in found]
     numbers = [text for text in said if text.casefold() not in _PLACEHOLDERS]
     if not all(map(_PLAIN_NUMBER.fullmatch, numbers)):
@@ -142,7 +143,7 @@ def read_plain(reply: str) -> Reading:
     >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
     ('unparsable', 'out_of_range')
     """
-    said = _said(reply)
+    said = spoken(reply)
     if _TAG.search(said):
         return read_tag(said)
     verdict = _verdict(said)
@@ -189,7 +190,7 @@ def read_star_count(reply: str) -> Reading:
     >>> read_star_count("I give it 4 stars."), read_star_count("3").value
     (Reading(value=4.0, fault=''), 3.0)
     """
-    said = _said(reply)
+    said = spoken(reply)
     whole = _WHOLE.fullmatch(said.strip())
     return _agreed([whole[1]] if whole else _stated(said, _STARS))
 
@@ -218,7 +219,7 @@ def read_table(reply: str, titles: Sequence[str]) -> list[Reading]:
     >>> read_table("Readability: 4\nSelf-coherence - 5/5", ["Readability", "Self-coherence"])
     [Reading(value=4.0, fault=''), Reading(value=5.0, fault='')]
     """
-    said = _said(reply)
+    said = spoken(reply)
     return [_agreed(_stated(said, _row_pattern(title))) for title in titles]
 
 
@@ -261,7 +262,7 @@ def contradicts_percentage(reply: str, score: float) -> bool | None:
     >>> [contradicts_percentage(f"Estimate: {p}%", 2) for p in (50, 20.5, 60)]
     [False, False, True]
     """
-    said = _said(reply)
+    said = spoken(reply)
     found = _PERCENT.findall(said) or _ANY_PERCENT.findall(said)
     if not found:
         return None
@@ -281,7 +282,7 @@ def _inside_another(share: float, number: int) -> bool:
     )
 
 
-def _said(reply: str) -> str:
+def spoken(reply: str) -> str:
     """The reply without the thoughts that reasoning models write before it, ended or cut."""
     return _THOUGHT.split(_THOUGHT_END.split(reply)[-1])[0]
 
@@ -325,7 +326,7 @@ def _agreed(numbers: Sequence[str]) -> Reading:
 
 
 def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
-    said = _said(reply).strip()
+    said = spoken(reply).strip()
     for rule, ending in _letter_rules(letters):
         named = {
             match[1]: ending.match(said, match.end(1)) is not None

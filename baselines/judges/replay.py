@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prevalence.errors import InputError
+from prevalence.errors import BackendError, InputError
 from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies, unread_results
 from prevalence.readers.fields import escaped
@@ -108,6 +109,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path, *, append: bool = False) -> None:
+        self._path = path
         self._file = path.open("a", encoding="utf-8", newline="")
         if not path.is_file():
             return
@@ -123,22 +125,43 @@ class Recorder:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with self._named():
+            self._file.close()
 
     def write(self, request: Request, responses: Sequence[Response]) -> None:
-        """Write the replies to one request; requests of which one failed are left out."""
+        """Write the replies to one request; requests of which one failed are left out.
+
+        Raises:
+            BackendError: the disk is full, or something like it.
+        """
         if any(response.error is not None for response in responses):
             return
         subject = {key: value for key, value in request.subject._asdict().items() if value}
         row = {**subject, "replies": [response.text for response in responses]}
-        self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
-        self._file.flush()
+        with self._named():
+            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            self._file.flush()
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """A disk that is full, and its like, as an error that names the file."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            # What is still buffered would fail once more at the end.
+            with suppress(OSError):
+                self._file.close()
+            raise BackendError(
+                f"{self._path}: {error.strerror or error}; the replies already written are kept"
+            ) from error
 
 
 def _continue(path: Path) -> None:
     """Make a recording end with a whole line, if it is one."""
     read = partial(_read_row, where="it")
-    heads = (b'{"method": , "dimension": ',)
+    heads = (b'{"method": , "dimension": ', b'{"method": , "id": ')
     rows = finished_rows(path, read, kind="recorded reply", begins=heads, option="--record")
     deque(rows, maxlen=0)
 

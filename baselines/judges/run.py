@@ -7,6 +7,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from prevalence.baselines.judges.parsers import spoken
 from prevalence.baselines.judges.prompts import Prompter, missing_inputs, steps_prompt
 from prevalence.baselines.judges.scoring import merged
 from prevalence.baselines.rows import ScoreRow, finished_scores
@@ -187,7 +188,7 @@ def write_steps(
         The steps by dimension; nothing for methods whose steps are in the pack.
 
     Raises:
-        BackendError: a reply failed or is empty.
+        BackendError: a reply failed or holds no steps.
     """
     requests = [
         Request(
@@ -203,12 +204,13 @@ def write_steps(
     for request, responses in zip(requests, answered, strict=True):
         (response,) = responses
         dimension = request.subject.dimension
-        if response.error is not None or not response.text.strip():
+        text = spoken(response.text).strip()
+        if response.error is not None or not text:
             raise BackendError(
                 f"the judge wrote no evaluation steps for {dimension}: "
-                f"{response.error or 'its reply is empty'}"
+                f"{response.error or 'its reply holds none'}"
             )
-        steps[dimension] = response.text.strip()
+        steps[dimension] = text
         if record is not None:
             record(request, responses)
     return steps

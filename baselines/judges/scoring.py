@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from prevalence.baselines.judges.parsers import Reading
     from prevalence.llm.protocol import Response
 
-__all__ = ["FORMS", "Form", "Judged", "Plan", "make_plan", "merged"]
+__all__ = ["Form", "Judged", "Plan", "make_plan", "merged"]
 
 Form = Literal["samples", "direct", "probabilities"]
-FORMS: tuple[Form, ...] = ("samples", "direct", "probabilities")
 """Mean of sampled replies, one greedy reply, or weighting by token probabilities."""
 
 _DIGITS = {str(grade): float(grade) for grade in range(1, 6)}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.judges.packs import PACKS
+from prevalence.baselines.judges.parsers import spoken
 from prevalence.baselines.judges.prompts import material, missing_inputs
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.llm.protocol import Message, Request, Sampling, Subject
@@ -102,7 +103,7 @@ class Written:
     """A summary that a model wrote, or why there is none.
 
     Attributes:
-        text: the summary: the reply without its label, on one line; empty after an error.
+        text: the summary: the reply without thoughts and label, on one line; empty after an error.
         reply: what the model said.
         cut: whether it ended at the most tokens of a reply.
         prompt_tokens: tokens of the prompt; 0 where unknown.
@@ -200,7 +201,7 @@ class SummaryWriter:
         return self._prompt.messages(product.rewritten() if self._simplified else product)
 
     def _written(self, response: Response) -> Written:
-        text = _LABEL.sub("", " ".join(response.text.split()))
+        text = _LABEL.sub("", " ".join(spoken(response.text).split()))
         empty = "the model's reply holds no summary"
         return Written(
             text=text,

@@ -22,7 +22,15 @@ from prevalence.cli.options import (
     refuse_given,
     several_names,
 )
-from prevalence.cli.outputs import LineFile, check_output, kept_in, line_file, print_json, screen
+from prevalence.cli.outputs import (
+    LineFile,
+    LineWriter,
+    check_output,
+    kept_in,
+    line_file,
+    print_json,
+    screen,
+)
 from prevalence.errors import InputError
 from prevalence.runs import Incomplete, Selection, Tally, run
 from prevalence.scorers.registry import ScorerOptions
@@ -256,8 +264,7 @@ def _writer(
     options: SimpleNamespace, lines: LineFile | None, stack: ExitStack
 ) -> JsonLinesWriter | None:
     if lines is not None:
-        stack.enter_context(lines).begin()
-        return JsonLinesWriter(lines)
+        return LineWriter(stack.enter_context(lines))
     return JsonLinesWriter(screen()) if options.format == "jsonl" else None
 
 

@@ -126,6 +126,16 @@ class _Work(Tally[Product]):
         self._splitter = get_splitter(options.splitter)
         self._summaries = self._claims = 0
 
+    def keep(self, row: Any) -> None:
+        """Take a record of an earlier run; what that left without claims has failed here too."""
+        super().keep(row)
+        for system, summary in row["summaries"].items():
+            if not isinstance(summary, dict) or CLAIMS not in summary:
+                self.fail(
+                    f"{row['id']}: summary by {system!r}: an earlier run could not read the reply; "
+                    f"add claims to {self._output}, or use another model with --overwrite"
+                )
+
     def claimed(
         self, products: Iterable[Product], progress: Callable[[int], None]
     ) -> Iterator[Product]:

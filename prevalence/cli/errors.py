@@ -10,6 +10,7 @@ import threading
 import traceback
 import warnings
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -114,7 +115,8 @@ def _tidy_end() -> Iterator[None]:
     )
     if mine:
         signal.signal(signal.SIGTERM, _terminate)
-    before, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+    before = sys.unraisablehook
+    sys.unraisablehook = partial(_interrupt_again, before)
     try:
         yield
     finally:
@@ -123,10 +125,17 @@ def _tidy_end() -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _interrupt_again(lost: sys.UnraisableHookArgs) -> None:
-    """Send an interrupt once more that came where Python drops exceptions, as in a finalizer."""
+def _interrupt_again(
+    before: Callable[[sys.UnraisableHookArgs], object], lost: sys.UnraisableHookArgs
+) -> None:
+    """Send an interrupt once more that came where Python drops exceptions, as in a finalizer.
+
+    Args:
+        before: what takes every other exception that is dropped.
+        lost: what was dropped.
+    """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
+        before(lost)
         return
     number = signal.SIGTERM if issubclass(lost.exc_type, _Terminated) else signal.SIGINT
     # Not from here: it would be dropped as well.

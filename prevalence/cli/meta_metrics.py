@@ -278,6 +278,10 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
         label, mark, path = given.partition("=")
         if not mark or Path(given).exists():
             label, path = Path(given).stem, given
+        if label in judges:
+            raise click.UsageError(
+                f"--duels: two files are called {label!r}; tell them apart with LABEL=FILE"
+            )
         judges[label], left_out = read_duels(path, study.table)
         if not quiet:
             note_left_out(left_out, path)

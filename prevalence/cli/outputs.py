@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LineFile",
+    "LineWriter",
     "check_output",
     "keeping_pairs",
     "kept_in",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 _BLOCK = 1 << 20
-_WRITTEN = frozenset({"--output", "--record"})
+_WRITTEN = frozenset({"--output", "--record", "--report"})
 """Options that name what a command writes; whatever other parameters name is read."""
 
 
@@ -211,6 +212,14 @@ class LineFile:
         if self._overwrite:
             command += " without --overwrite"
         return f"{_lines(self._path):,} {what} are in {self._path}; {command} continues from there"
+
+
+class LineWriter(JsonLinesWriter):
+    """Rows for a :class:`LineFile`, which is begun in the end though there may be none."""
+
+    def close(self) -> None:
+        """Begin the file where no row has."""
+        self._file.flush()
 
 
 def line_file(path: Path | None, *, overwrite: bool) -> LineFile | None:

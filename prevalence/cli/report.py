@@ -120,10 +120,12 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     from prevalence.report.contents import Contents, read_rows
 
     contents = Contents(doubt=doubt)
-    for path in paths:
+    stems = [path.stem for path in paths]
+    for path, stem in zip(paths, stems, strict=True):
+        source = stem if stems.count(stem) == 1 else str(path)
         for row in read_rows(path):
             try:
-                contents.add(row, source=path.stem)
+                contents.add(row, source=source)
             except InputError as error:
                 raise InputError(f"{path}: {error}") from error
     return contents

@@ -33,7 +33,7 @@ from prevalence.cli.options import (
     seed_option,
     with_preset,
 )
-from prevalence.cli.outputs import LineFile, check_output, kept_parts, screen
+from prevalence.cli.outputs import LineFile, LineWriter, check_output, kept_parts, screen
 from prevalence.errors import InputError
 from prevalence.records import Product
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
@@ -46,6 +46,7 @@ from prevalence.writers import (
     RowWriter,
     atomic_file,
     finished_rows,
+    is_stream,
 )
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class _Options(SimpleNamespace):
     @property
     def continues(self) -> bool:
         """Whether rows of an earlier run in --output are kept."""
-        if self.output is None or self.overwrite or not self.keeps_rows:
+        if self.output is None or self.overwrite or is_stream(self.output) or not self.keeps_rows:
             return False
         return self.output.is_file() or (self.file_format == "parquet" and self.output.is_dir())
 
@@ -242,7 +243,7 @@ def _run(options: _Options) -> SystemTable:
         from prevalence.scoring.others import OtherProducts
 
         selection.check_repeatable("--others reads it a second time")
-        others = OtherProducts.of(_selection(options).items(), most=scoring.others)
+        others = OtherProducts.of(selection.items(), most=scoring.others)
     return _score(options, selection, _open_engine(scoring, parameters, others))
 
 
@@ -414,8 +415,7 @@ def _writer(
         kind = _WRITERS.get(_kind(options, options.screen_format))
         return None if kind is None else kind(screen())
     if lines is not None:
-        stack.enter_context(lines).begin()
-        return JsonLinesWriter(lines)
+        return LineWriter(stack.enter_context(lines))
     if options.file_format == "parquet":
         from prevalence.distributed import PartsWriter
 
@@ -572,13 +572,16 @@ def _check(options: _Options) -> None:
         _check_output(options, options.output)
     if options.engine == "ray":
         check_cluster(options)
-        refuse_given({"others"}, "does not go with --engine ray: it compares all records")
     else:
         refuse_given({"address", "workers", "gpus_per_worker"}, "goes with --engine ray")
     _check_profile(options)
 
 
 def _check_profile(options: _Options) -> None:
+    if options.engine == "ray" and options.others is not None:
+        raise click.UsageError(
+            "--others (or a preset with it) does not go with --engine ray: it compares all records"
+        )
     if not options.profile:
         refuse_given({"coverage_statements", "sap_alpha"}, "goes with --profile")
     elif options.others is None:

@@ -55,7 +55,7 @@ class Reading:
         left = islice(self._chosen(self._every(split)), split.skip, None)
         for place, item in enumerate(left):
             if place == 0 and split.last and not isinstance(item, BadRecord):
-                yield item.with_summaries(item.summaries[-split.last :])
+                yield item.part(item.summaries[-split.last :])
             else:
                 yield item
 

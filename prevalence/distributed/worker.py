@@ -276,7 +276,7 @@ class SplitScorer:
                 yield from self._engine.run([item])
                 continue
             for summary in item.summaries:
-                yield self._alone(item.with_summaries([summary]))
+                yield self._alone(item.part([summary]))
 
     def _alone(self, product: Product) -> ScoredSummary:
         try:

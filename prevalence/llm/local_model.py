@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from prevalence.llm.protocol import Message
 
-__all__ = ["LanguageModel", "load_language_model", "log_sum"]
+__all__ = ["LanguageModel", "load_language_model", "log_sum", "model_name"]
 
 _ROLES = {"system": "", "user": "", "assistant": "Answer: "}
 _PROBE = "probe"
@@ -131,7 +131,7 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
     except RuntimeError as error:
         raise BackendError(f"{path} does not fit on {where}: {first_line(error)}") from error
     return LanguageModel(
-        name=f"{path.resolve().name}@{_digest(path)}",
+        name=model_name(path),
         model=model,
         tokenizer=tokenizer,
         device=where,
@@ -183,12 +183,12 @@ def _marks(tokenizer: Any) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda text: (-len(text), text)))
 
 
-def _digest(path: Path) -> str:
-    """Of weights and settings, and of the chat template where it has a file of its own."""
+def model_name(path: Path) -> str:
+    """A folder's name, and a digest of its weights, settings and files of chat templates."""
     hasher = hashlib.blake2b(folder_digest(path), digest_size=6)
     for template in sorted(path.glob("*.jinja")):
         hasher.update(template.read_bytes())
-    return hasher.hexdigest()
+    return f"{path.resolve().name}@{hasher.hexdigest()}"
 
 
 def _ids(tokenizer: Any, text: str, *, special: bool) -> list[int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
+from prevalence.llm.local_model import model_name
 from prevalence.llm.protocol import Response
 from prevalence.llm.server import answer_log_probabilities
-from prevalence.models.checkpoint import first_line, folder_digest, local_folder
+from prevalence.models.checkpoint import first_line, local_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,7 +112,7 @@ def open_backend(target: str, options: BackendOptions) -> Vllm:
         raise ModelError(f"{target}: vllm: {first_line(error)}") from error
     signature = {
         "backend": "vllm",
-        "model": f"{path.resolve().name}@{folder_digest(path).hex()[:12]}",
+        "model": model_name(path),
         "dtype": options.dtype,
         "vllm": str(vllm.__version__),
     }

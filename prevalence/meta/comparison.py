@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ class MetricComparison(NamedTuple):
         first: correlation of the first metric.
         second: correlation of the second.
         statistic: first minus second for a permutation, Williams' t otherwise.
-        p: two-sided p-value of equal correlations; NaN where one of them is undefined.
+        p: two-sided p-value of equal correlations; NaN where one of them is undefined, or one in
+            every trial.
     """
 
     first: float
@@ -70,10 +72,11 @@ def permutation_test(
             (``systems``), or each summary on its own (``both``).
         trials: number of permutations.
         seed: of the generator.
-        undefined: rule for undefined coefficients.
+        undefined: rule for undefined coefficients; trials may well have some, and take ``fail`` for
+            ``drop``.
 
     Returns:
-        The comparison; p is (1 + extreme trials) / (1 + trials).
+        The comparison; p is (1 + extreme trials) / (1 + trials), of trials with both correlations.
 
     Raises:
         ConfigurationError: an unknown unit or no trials.
@@ -89,20 +92,24 @@ def permutation_test(
         raise InputError(f"scores of shapes {first.shape}, {second.shape} and {human.shape}")
     gap = np.isnan(first) | np.isnan(second) | np.isnan(human)
     a, b = (_standardised(np.where(gap, np.nan, grid)) for grid in (first, second))
-
-    def values(grids: Floats) -> Floats:
-        return correlate_many(level, kind, grids, human, undefined=undefined)
-
-    one, two = values(np.stack([a, b])).tolist()
+    values = partial(correlate_many, level, kind, human=human)
+    one, two = values(np.stack([a, b]), undefined=undefined).tolist()
     if np.isnan(one - two):
         return MetricComparison(one, two, one - two, float("nan"))
     shape = {"items": (len(human), 1), "systems": (1, human.shape[1]), "both": human.shape}[over]
+    rule: Undefined = "zero" if undefined == "zero" else "drop"
     differences = [
-        values(np.where(swap, b, a)) - values(np.where(swap, a, b))
+        values(np.where(swap, b, a), undefined=rule) - values(np.where(swap, a, b), undefined=rule)
         for swap in draw_swaps(shape, trials, seed, block=_BLOCK)
     ]
-    found = paired_test(one - two, np.concatenate(differences), len(human))
-    return MetricComparison(one, two, one - two, found.p_value)
+    p = _p_value(one - two, np.concatenate(differences), len(human))
+    return MetricComparison(one, two, one - two, p)
+
+
+def _p_value(observed: float, trials: Floats, items: int) -> float:
+    """The p-value by the trials that have a difference; NaN without any."""
+    null = trials[~np.isnan(trials)]
+    return paired_test(observed, null, items).p_value if null.size else float("nan")
 
 
 def _standardised(grid: Floats) -> Floats:

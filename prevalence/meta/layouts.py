@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import UNREAD, method_name, reply_reader
@@ -16,7 +16,7 @@ from prevalence.meta.table import SummaryRatings
 from prevalence.readers.fields import ID_KEYS, FieldError, describe, escaped, read_id
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.readers.streams import EmptyInputError
-from prevalence.readers.summeval_op import DIMENSIONS, snake
+from prevalence.readers.summeval_op import DIMENSIONS, NAMES_KEYS, snake, system_names
 from prevalence.records import PROFILE_FIGURES
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "REPEATED",
     "Context",
     "Generations",
     "NoScoresError",
@@ -40,11 +39,10 @@ __all__ = [
 
 _FOLDER = re.compile(r"eval_(?P<system>.+)_generations$")
 _OLD = "_old"
-_SHOWN_RESULTS = 5
 """Ends the name of a file whose replies its authors replaced by another one's."""
+_SHOWN_RESULTS = 5
 
 Repeated = Literal["first", "last"]
-REPEATED: tuple[Repeated, ...] = get_args(Repeated)
 """Which answer counts where a judge was asked twice about a summary."""
 
 
@@ -174,7 +172,6 @@ _GROUP = re.compile(r"(?P<group>\w+?)_annotations$")
 _JOINED_GROUPS = ("expert", "turker")
 _ANNOTATOR = re.compile(r"annot(?:ator)?_?(?P<rater>\w+)$")
 _OPINSUMMEVAL = ("asp_rel", "self_coh", "sent_con", "readblty")
-_NAMES_KEYS = ("systems", "models")
 
 _LARGEST = 1e15
 """Beyond it squares and sums of scores lose all meaning, and no scale or metric goes there."""
@@ -366,7 +363,7 @@ def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Itera
     count = len(summaries)
     rated: dict[str, list[Any]] = {}
     for key, value in record.items():
-        if key in {"summaries", "reviews", *ID_KEYS, *_NAMES_KEYS} or not isinstance(value, list):
+        if key in {"summaries", "reviews", *ID_KEYS, *NAMES_KEYS} or not isinstance(value, list):
             continue
         if len(value) != count:
             problem = f"rates {len(value)} summaries where there are {count}"
@@ -374,17 +371,9 @@ def _listed(record: Mapping[str, Any], summaries: list[Any], item: str) -> Itera
         rated[DIMENSIONS.get(key, key)] = value
     if not rated:
         return
-    for place, system in enumerate(_system_names(record, count)):
+    for place, system in enumerate(system_names(record, count)[0]):
         human = _ratings({name: values[place] for name, values in rated.items()}, f"[{place}]")
         yield SummaryRatings(item, system, {}, {}, human, _text(summaries[place]))
-
-
-def _system_names(record: Mapping[str, Any], count: int) -> Sequence[str]:
-    for key in _NAMES_KEYS:
-        names = record.get(key)
-        if isinstance(names, list) and len(names) == count:
-            return [str(name) for name in names]
-    return [str(number + 1) for number in range(count)]
 
 
 def _is_case(record: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from prevalence.stats.coefficients import mean_coefficient
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from prevalence.meta.conventions import Rounding
     from prevalence.stats.arrays import Floats, Ints
 
 __all__ = ["MARKED", "ModelMeans", "model_means", "ranks", "round_half_up"]
@@ -40,14 +41,19 @@ class ModelMeans:
 
 
 def model_means(
-    scores: ArrayLike, *, decimals: int | None = None, marked: int = MARKED
+    scores: ArrayLike,
+    *,
+    decimals: int | None = None,
+    rounding: Rounding = "half-up",
+    marked: int = MARKED,
 ) -> ModelMeans:
     """Average every column of every system, then the columns.
 
     Args:
         scores: float64 [items, systems, columns], NaN = no score.
-        decimals: average the columns after rounding them to so many decimals (half up), as
-            printed tables do; None averages them unrounded.
+        decimals: average the columns after cutting them to so many decimals, as printed tables
+            do; None averages them as they are.
+        rounding: how they are cut.
         marked: number of places to mark.
 
     Returns:
@@ -61,7 +67,7 @@ def model_means(
     if cube.ndim != 3:
         raise InputError(f"scores have {cube.ndim} axes: give [items, systems, columns]")
     values = mean_coefficient(np.moveaxis(cube, 0, -1))
-    printed = values if decimals is None else round_half_up(values, decimals)
+    printed = values if decimals is None else _cut(values, decimals, rounding)
     average = printed.mean(axis=1) if printed.shape[1] else np.full(len(printed), np.nan)
     columns = np.column_stack([printed, average])
     return ModelMeans(values, average, ranks(columns, marked=marked))
@@ -106,8 +112,12 @@ def round_half_up(values: ArrayLike, decimals: int) -> Floats:
     >>> round_half_up([3.575, 0.125, -0.125, 2.4449], 2).tolist()
     [3.58, 0.13, -0.13, 2.44]
     """
+    return _cut(values, decimals, "half-up")
+
+
+def _cut(values: ArrayLike, decimals: int, rounding: Rounding) -> Floats:
     if decimals < 0:
         raise ConfigurationError(f"decimals is {decimals}: it must not be negative")
     array = np.asarray(values, dtype=np.float64)
-    rounded = [cut(value, decimals) for value in array.ravel().tolist()]
+    rounded = [cut(value, decimals, rounding) for value in array.ravel().tolist()]
     return np.array(rounded, dtype=np.float64).reshape(array.shape)

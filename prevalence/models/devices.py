@@ -1,4 +1,4 @@
-"""Where a network runs and in which precision, by name."""
+"""Where a network runs, in which precision, and how pairs share a batch, by name."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from prevalence.errors import BackendError, ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ALL_DEVICES", "DTYPES", "dtype_name", "open_device"]
+__all__ = ["ALL_DEVICES", "DTYPES", "PACKINGS", "dtype_name", "open_device"]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine. A model that
 writes text takes bfloat16 on a GPU."""
+PACKINGS = ("auto", "packed", "padded")
+"""How pairs share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 ALL_DEVICES = "all"
 """Every CUDA device of the machine, which several scorers share."""
 

@@ -29,6 +29,7 @@ __all__ = [
     "ScorerTraits",
     "TextTable",
     "checked_scorer",
+    "no_pairs",
     "score_pairs",
 ]
 
@@ -137,6 +138,11 @@ class PairPlan:
         base = int(hypotheses.max()) + 1
         keys, back = np.unique(premises * base + hypotheses, return_inverse=True)
         return np.stack(np.divmod(keys, base), axis=1), back
+
+
+def no_pairs() -> slice:
+    """The slice of a request that asks nothing."""
+    return slice(0, 0)
 
 
 FLAG_TRUNCATED = 1

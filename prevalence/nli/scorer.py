@@ -16,7 +16,7 @@ from prevalence.models.checkpoint import (
     first_line,
     load_checkpoint,
 )
-from prevalence.models.devices import dtype_name, open_device
+from prevalence.models.devices import PACKINGS, dtype_name, open_device
 from prevalence.nli.pairs import (
     FLAG_TOO_LONG,
     FLAG_TRUNCATED,
@@ -37,13 +37,10 @@ if TYPE_CHECKING:
     from prevalence.nli.packing import Fitted
     from prevalence.nli.running import PairReader
 
-__all__ = ["PACKINGS", "TRUNCATIONS", "NLIScorer", "open_reader", "rounding_doubt"]
+__all__ = ["TRUNCATIONS", "NLIScorer", "open_reader", "rounding_doubt"]
 
 TRUNCATIONS = ("premise", "longest-first")
 """What gives way when a pair is too long: the end of the premise, or of the longer text."""
-
-PACKINGS = ("auto", "packed", "padded")
-"""How pairs share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 
 _CPU_BUDGET = 2_048
 _GPU_BUDGET = 65_536
@@ -130,6 +127,8 @@ class NLIScorer(PairScorer):
         self.reader = open_reader(self.checkpoint, self._device, packing)
         self._windows = windows
         self._longest_first = truncation == "longest-first"
+        limits = windows, max_length, at_most
+        self._by_default = limits == (None, None, None) and not self._longest_first
         on_cpu = self._device.type == "cpu"
         self._runner = BatchRunner(
             self.reader,
@@ -189,7 +188,7 @@ class NLIScorer(PairScorer):
             devices=1,
             work_unit=self.reader.work_unit if self._device.type == "cpu" else _GPU_UNIT,
             # Measured as the checkpoint reads by default.
-            errors=self.checkpoint.errors if self._windows is None else None,
+            errors=self.checkpoint.errors if self._by_default else None,
         )
 
     def _signature(self, *, named_labels: bool) -> dict[str, str]:
@@ -303,7 +302,8 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
     Args:
         checkpoint: model and tokenizer.
         device: torch device.
-        packing: one of :data:`PACKINGS`. Premise-first attention packs always.
+        packing: one of :data:`prevalence.models.devices.PACKINGS`. Premise-first attention packs
+            always.
 
     Raises:
         ModelError: the tokenizer's special tokens are not what the reader needs, or the model

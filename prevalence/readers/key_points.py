@@ -8,7 +8,6 @@ of which the one with the labels is named: `labels_dev.csv` beside `arguments_de
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from prevalence.readers.fields import FieldError, Position, describe, escaped
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json, first_text
 from prevalence.readers.streams import open_source
-from prevalence.readers.tables import header_of, quoted_rows
+from prevalence.readers.tables import cells_of, header_of, quoted_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -154,7 +153,7 @@ def _flat(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _table_rows(source: Source) -> Iterator[NamedRow]:
     first = first_text(source)
-    delimiter = max(_DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark))))
+    delimiter = max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
     rows = quoted_rows(source, delimiter)
     names = [_normal(cell) for cell in header_of(rows, source.path)]
     repeated = sorted({name for name in names if name and names.count(name) > 1})

@@ -10,7 +10,7 @@ from prevalence.readers.opinsummeval import numbered_reviews
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DIMENSIONS", "KNOWN", "draft", "matches", "snake"]
+__all__ = ["DIMENSIONS", "KNOWN", "NAMES_KEYS", "draft", "matches", "snake", "system_names"]
 
 DIMENSIONS: Mapping[str, str] = {
     "fl": "fluency",
@@ -23,7 +23,8 @@ DIMENSIONS: Mapping[str, str] = {
 }
 """The detailed file's keys, and the names under which the ratings are kept."""
 
-_NAMES_KEYS = ("systems", "models")
+NAMES_KEYS = ("systems", "models")
+"""The keys that may name the systems of a list of summaries."""
 
 KNOWN = frozenset({"reviews", "summaries", "name", "metadata", *DIMENSIONS})
 """The keys that mean something; all others are passed through."""
@@ -100,7 +101,7 @@ def _detailed(
     ratings = {
         name: _fitting(record[key], key, count) for key, name in DIMENSIONS.items() if key in record
     }
-    systems, used = _systems(record, count)
+    systems, used = system_names(record, count)
     raw = []
     for index, value in enumerate(summaries):
         human = {name: values[index] for name, values in ratings.items()}
@@ -118,13 +119,19 @@ def _fitting(value: object, key: str, count: int) -> list[Any]:
     return value
 
 
-def _systems(record: dict[str, Any], count: int) -> tuple[list[str], frozenset[str]]:
-    for key in _NAMES_KEYS:
+def system_names(record: Mapping[str, Any], count: int) -> tuple[list[str], frozenset[str]]:
+    """The systems of a list of summaries, and the keys of the record that name them.
+
+    Args:
+        record: the decoded object.
+        count: number of summaries; they are "1", "2", ... without as many names.
+    """
+    for key in NAMES_KEYS:
         names = record.get(key)
         if (
             isinstance(names, list)
             and len(names) == count
-            and all(isinstance(name, str) for name in names)
+            and all(isinstance(name, str | int) for name in names)
         ):
-            return names, frozenset({key})
+            return list(map(str, names)), frozenset({key})
     return [str(number + 1) for number in range(count)], frozenset()

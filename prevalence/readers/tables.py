@@ -37,6 +37,7 @@ __all__ = [
     "Columns",
     "Row",
     "best_delimiter",
+    "cells_of",
     "copycat_items",
     "header_of",
     "is_copycat",
@@ -200,12 +201,12 @@ def best_delimiter(line: str) -> str:
     >>> best_delimiter("id;summary;review")
     ';'
     """
-    return max(_DELIMITERS, key=lambda delimiter: _recognised(_cells(line, delimiter)))
+    return max(_DELIMITERS, key=lambda delimiter: _recognised(cells_of(line, delimiter)))
 
 
 def is_table(line: str, *, reviews_only: bool = False) -> bool:
     """Whether a first line is a header: it names reviews, or two columns with a meaning."""
-    cells = _cells(line, best_delimiter(line))
+    cells = cells_of(line, best_delimiter(line))
     if len(set(cells)) < len(cells):
         return False
     has_reviews = any(
@@ -223,7 +224,8 @@ def is_copycat(line: str) -> bool:
     return {"prod_id", "rev1"} <= set(cells)
 
 
-def _cells(line: str, delimiter: str) -> list[str]:
+def cells_of(line: str, delimiter: str) -> list[str]:
+    """The cells of a header line, normalised; none where it cannot be read."""
     try:
         cells = next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error:

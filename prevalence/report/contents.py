@@ -98,6 +98,7 @@ class ReportSummary:
 
     Attributes:
         system: its name.
+        names: of the figures that its rows are for, whether they have a value or not.
         sentences: none without a prevalence row.
         n_reviews: of that row.
         values: figure by name, prevalence first.
@@ -110,6 +111,7 @@ class ReportSummary:
     """
 
     system: str
+    names: frozenset[str] = frozenset()
     sentences: tuple[ReportSentence, ...] = ()
     n_reviews: int = 0
     values: dict[str, float] = field(default_factory=dict)
@@ -342,10 +344,10 @@ class Contents:
         if row.get("system") is None:
             self.failures.append(row.get("error") or "a row without a system")
             return
-        kind = "prevalence" if scored is not None else "|".join(sorted(row["metrics"]))
         for account in (row.get("judge") or {}).values():
-            self.replies.update({f"replies {name}": account.get(name, 0) for name in _REPLIES})
-        product, system = self._place(row, kind, source)
+            if isinstance(account, dict):
+                self.replies.update({f"replies {name}": account.get(name, 0) for name in _REPLIES})
+        product, system = self._place(row, source)
         if scored is not None:
             self.table.add(replace(scored, id=product.id, system=system))
         old = product.summaries.get(system) or ReportSummary(system)
@@ -358,14 +360,18 @@ class Contents:
             if name != "prevalence":
                 gathered.setdefault(name, []).append(value)
 
-    def _place(self, row: Mapping[str, Any], kind: str, source: str) -> tuple[ReportProduct, str]:
+    def _place(self, row: Mapping[str, Any], source: str) -> tuple[ReportProduct, str]:
         """The product of a row, and the name of its system here.
 
         The same summary scored in another file goes by another name; in the same file it is that
         of another product of the same id.
         """
         name, system = str(row.get("id")), str(row["system"])
-        first = self._seen.setdefault((system, kind, name), source)
+        figures = _names(row)
+        keys = [(system, figure, name) for figure in sorted(figures)]
+        first = next((self._seen[key] for key in keys if key in self._seen), source)
+        for key in keys:
+            self._seen.setdefault(key, source)
         if first != source or (source, system) in self._renamed:
             self._renamed.add((source, system))
             system = f"{system} ({source})"
@@ -373,7 +379,8 @@ class Contents:
             self._values[system] = {}
         same = self._by_id.setdefault(name, [])
         for product in same:
-            if not _has(product.summaries.get(system), kind):
+            known = product.summaries.get(system)
+            if known is None or known.names.isdisjoint(figures):
                 return product, system
         product = ReportProduct(name if not same else f"{name} ({len(same) + 1})")
         same.append(product)
@@ -385,6 +392,7 @@ class Contents:
         if not scored:
             return ReportSummary(
                 system,
+                _names(row),
                 values=_numbers(row["metrics"]) | _human_means(row.get("human")),
                 samples=_samples(row.get("samples")),
                 notes=notes,
@@ -397,6 +405,7 @@ class Contents:
         sentences = row.get("sentences") or ()
         return ReportSummary(
             system,
+            _names(row),
             sentences=tuple(self._sentence(s, row) for s in sentences),
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
@@ -495,11 +504,9 @@ def _object(row: Any, where: str) -> dict[str, Any]:
     return row
 
 
-def _has(summary: ReportSummary | None, kind: str) -> bool:
-    if summary is None:
-        return False
-    names = {"prevalence"} if kind == "prevalence" else {*kind.split("|")}
-    return bool(names & {*summary.values}) or (summary.failed and kind == "prevalence")
+def _names(row: Mapping[str, Any]) -> frozenset[str]:
+    """The figures that a row of a summary is for."""
+    return frozenset(["prevalence"] if "prevalence" in row else row["metrics"])
 
 
 def _merged(old: ReportSummary, new: ReportSummary) -> ReportSummary:
@@ -507,6 +514,7 @@ def _merged(old: ReportSummary, new: ReportSummary) -> ReportSummary:
     first = new if new.sentences else old
     return ReportSummary(
         first.system,
+        old.names | new.names,
         sentences=first.sentences,
         n_reviews=first.n_reviews or new.n_reviews,
         values={**first.values, **old.values, **new.values},

@@ -47,7 +47,12 @@ def means_report(
     table, convention = study.table, study.convention
     printer = Printer(convention)
     decimals = convention.decimals if convention.average_rounded else None
-    found = model_means(np.stack([*columns.values()], axis=2), decimals=decimals, marked=marked)
+    found = model_means(
+        np.stack([*columns.values()], axis=2),
+        decimals=decimals,
+        rounding=convention.rounding,
+        marked=marked,
+    )
     values = np.column_stack([found.values, found.average])
     names = [*columns, "average"] if average else [*columns]
     rows = [

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import math
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -431,7 +432,7 @@ def _ordered(product: ReportProduct, order: Sequence[str]) -> list[ReportSummary
 def _shown_summary(summary: ReportSummary, product: str) -> dict[str, Any]:
     return {
         "system": summary.system,
-        "anchor": f"{product}/{_anchor(summary.system)}",
+        "anchor": f"{product}/{_quoted(summary.system)}",
         "figures": _figures(summary),
         "notes": summary.notes,
         "failed": summary.failed,
@@ -458,7 +459,20 @@ def _spread(samples: Sequence[float]) -> str:
     return f" [{low:g}–{high:g}]" if low < high else ""
 
 
-def _anchor(name: str) -> str:
+def _anchor(product: str) -> str:
+    """A product's id as an address; it is none of the page's own ids."""
+    quoted = _quoted(product)
+    # Nothing else quotes a letter.
+    return f"%{ord(quoted[0]):02X}{quoted[1:]}" if quoted in _own_ids() else quoted
+
+
+@cache
+def _own_ids() -> frozenset[str]:
+    page = _asset("report.html") + _asset("report.js")
+    return frozenset(re.findall(r'\bid(?:=|: )"([\w-]+)"', page))
+
+
+def _quoted(name: str) -> str:
     """A name as part of an address; a very long one is cut and told apart by a digest."""
     quoted = quote(name, safe="")
     if len(quoted) <= _LONGEST_ANCHOR:

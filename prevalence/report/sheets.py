@@ -267,7 +267,7 @@ def _csv(report: Report) -> str:
         names |= {name: None for name, value in record.items() if _is_single(value)}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow([neutral_cell(one_line(name)) for name in names])
     for record in report.records:
         values = (finite(record.get(name)) for name in names)
         shown = (one_line(value) if isinstance(value, str) else value for value in values)

@@ -12,7 +12,7 @@ from prevalence.records import BadRecord
 from prevalence.rewards.batch import BatchScorer, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
 from prevalence.scorers.options import shared_out, takes
-from prevalence.scorers.registry import ScorerOptions
+from prevalence.scorers.registry import ScorerOptions, refuse_opening
 from prevalence.scoring.options import ScoringOptions
 from prevalence.signature import with_parts
 
@@ -50,7 +50,7 @@ class PrevalenceReward:
             longer than the model reads. That is the policy's doing, so it is 0 and not None.
         latency: ask everything in one round instead of two, masked sentences included. Scores are
             the same; small calls on a GPU wait less, large ones ask more.
-        scorer: a ready scorer in place of ``model`` and its options.
+        scorer: a ready scorer in place of ``model`` and its options, which are refused beside it.
         kept_pairs: answers kept between calls, the most recently used; 0 for none.
         kept_characters: texts and their tokens kept between calls, up to about this length.
         name: what trainers call the reward in their logs.
@@ -94,6 +94,8 @@ class PrevalenceReward:
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
         scoring, opening = shared_out(options, ScoringOptions, ScorerOptions, but=_DECIDED)
+        if scorer is not None:
+            refuse_opening({**opening, "model": model})
         self._batches = BatchScorer(
             ScorerOptions(model=model, **opening),
             ScoringOptions(

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.models.devices import DTYPES
+from prevalence.models.devices import DTYPES, PACKINGS
 from prevalence.models.registry import EMBEDDED, lookup
 from prevalence.scorers.grammar import Name, Setting, usage
 from prevalence.scorers.options import check_numbers, described, documented, shared_out, takes
@@ -30,6 +30,7 @@ __all__ = [
     "loads_model",
     "open_scorer",
     "open_unit_model",
+    "refuse_opening",
     "with_files",
 ]
 
@@ -97,7 +98,7 @@ class ScorerOptions:
         "How pairs of unequal length share a batch: packed (no padding), padded, or auto "
         "(packed on a CUDA device where the model allows it, and DeBERTa on a CPU too).",
         metavar="HOW",
-        choices=("auto", "packed", "padded"),
+        choices=PACKINGS,
     )
     windows: int | None = described(
         None,
@@ -147,7 +148,7 @@ class ScorerOptions:
         return _open_calibrated(self.calibration, self)
 
     def _with_cuts_checked(self) -> PairScorer:
-        kind = _given(self.model, EMBEDDED).partition(":")[0]
+        kind = _with_family(_given(self.model, EMBEDDED)).partition(":")[0]
         if self.calibration is not None or self.windows is not None or kind in FAMILIES:
             raise ConfigurationError(
                 "--check-cuts is for NLI models that read only the beginning of long reviews: "
@@ -242,6 +243,24 @@ def open_scorer(model: str | None = None, **options: Any) -> PairScorer:
     return ScorerOptions(model=model, **known).open()
 
 
+def refuse_opening(given: Mapping[str, Any]) -> None:
+    """Refuse options that say which scorer to open and how, where a ready one is there.
+
+    Args:
+        given: options by their names; None is not given. The threshold is an option of scoring
+            too, and may be given.
+
+    Raises:
+        ConfigurationError: one of them was given.
+    """
+    names = [each.name for each in fields(ScorerOptions) if each.name != "threshold"]
+    left = [name for name in names if given.get(name) is not None]
+    if left:
+        raise ConfigurationError(
+            f"a ready scorer takes no {', '.join(left)}: set them where it is made, or leave it out"
+        )
+
+
 def loads_model(name: str) -> bool:
     """Whether the scorer of that name loads a model, for which alone a device matters."""
     family = FAMILIES.get(name.partition(":")[0])
@@ -249,15 +268,19 @@ def loads_model(name: str) -> bool:
 
 
 def _open(model: str, options: ScorerOptions) -> PairScorer:
-    entry = lookup(model)
-    if entry is not None and entry.family:
-        model = f"{entry.family}:{model}"
+    model = _with_family(model)
     name = model.partition(":")[0]
     family = FAMILIES.get(name)
     if family is None:
         _refuse_misspelt(model, name)
         return _decided(model.removeprefix("nli:"), options)
     return family.open(Name.read(model).options(family.settings), options, model)
+
+
+def _with_family(model: str) -> str:
+    """The name after that of its family, where a registered checkpoint has one."""
+    entry = lookup(model)
+    return f"{entry.family}:{model}" if entry is not None and entry.family else model
 
 
 def _given(model: str | None, default: str) -> str:

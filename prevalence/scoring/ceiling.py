@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from prevalence.signature import statement_of
 from prevalence.summarize.candidates import Candidates, LengthRule
 from prevalence.summarize.greedy import greedy
 from prevalence.summarize.questions import PairJudge
@@ -68,14 +69,11 @@ class Ceilings:
     def _set_on_product(self, jobs: Sequence[SummaryJob]) -> int:
         product = jobs[0].product
         candidates = self._candidates(jobs[0])
-        statement = None
-        if self.template is not None and product.name is not None:
-            statement = self.template.replace("{name}", product.name)
         judge = PairJudge(
             self.ask,
             reviews=_reviews(jobs[0]),
             sentences=candidates.texts,
-            statement=statement,
+            statement=statement_of(self.template, product.name),
             threshold=self.threshold,
             three_way=self.three_way,
         )

@@ -172,7 +172,8 @@ class Engine:
         self._units = Units(self.options.unit, self._splitter)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
-        english = any(f"{name}@" in own.signature.get("nli", "") for name in SHIPPED)
+        models = "+".join(own.signature.get(key, "") for key in ("nli", "encoder")).split("+")
+        english = any(model.partition("@")[0] in SHIPPED for model in models)
         if english and self.options.language != "en" and not self.options.any_language:
             raise ConfigurationError(
                 "the embedded models were made for English, and the language is "

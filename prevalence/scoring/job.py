@@ -11,9 +11,10 @@ from prevalence import metric
 from prevalence.claims.quantities import agreement
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
-from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
+from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
 from prevalence.records import CLAIMS, SHOWN_DECIMALS, ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
+from prevalence.signature import statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,10 +32,6 @@ __all__ = ["SummaryJob", "scored_summary"]
 
 _SHOWN = 40
 """Characters of a sentence that a message shows."""
-
-
-def _no_pairs() -> slice:
-    return slice(0, 0)
 
 
 def _no_numbers() -> Ints:
@@ -91,9 +88,9 @@ class SummaryJob:
     profile: Profile | None = None
     quantities: tuple[Quantified | None, ...] = ()
     evidence: dict[int, list[Passage]] | None = None
-    _trivial: slice = field(default_factory=_no_pairs)
-    _earlier: slice = field(default_factory=_no_pairs)
-    _reviews: slice = field(default_factory=_no_pairs)
+    _trivial: slice = field(default_factory=no_pairs)
+    _earlier: slice = field(default_factory=no_pairs)
+    _reviews: slice = field(default_factory=no_pairs)
 
     @classmethod
     def build(
@@ -106,7 +103,7 @@ class SummaryJob:
         template: str | None,
         max_sentences: int,
         restriction: Restriction | None = None,
-        quantity_of: Callable[[Sentence], Quantified | None] | None = None,
+        quantity_of: Callable[[int, Sentence], Quantified | None] | None = None,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error."""
         job = cls(product, summary, review_places=np.arange(len(product.reviews)))
@@ -129,14 +126,16 @@ class SummaryJob:
         if not job.open:
             return job
         if quantity_of is not None:
-            job.quantities = tuple(map(quantity_of, job.sentences))
+            places = job.sentence_places.tolist()
+            job.quantities = tuple(map(quantity_of, places, job.sentences))
         job.sentence_ids = texts.add_all(job._statements())
         reviews = [product.reviews[place].text for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
         job.review_ids = texts.add_all(reviews[row] for row in rows)
-        if product.name is not None and template is not None:
-            job.statement_id = texts.add(template.replace("{name}", product.name))
+        statement = statement_of(template, product.name)
+        if statement is not None:
+            job.statement_id = texts.add(statement)
         return job
 
     def _statements(self) -> list[str]:

@@ -154,9 +154,7 @@ def parse_where(text: str) -> Where:
     Raises:
         ConfigurationError: the text is no condition; the message says where it goes wrong.
     """
-    if not isinstance(text, str):
-        raise ConfigurationError(f"a condition is {type(text).__name__}, not text; {_EXAMPLE}")
-    text = well_formed(text)
+    text = _checked(text)
     return _where(list(_tokens(text)), text)
 
 
@@ -174,7 +172,7 @@ def parse_groups(text: str) -> tuple[Where, ...]:
     >>> [str(where) for where in parse_groups("rating <= 2, color = red, blue")]
     ['rating<=2', 'color=red,blue']
     """
-    text = well_formed(text)
+    text = _checked(text)
     tokens = list(_tokens(text))
     starts = [
         k + 1
@@ -186,6 +184,12 @@ def parse_groups(text: str) -> tuple[Where, ...]:
     if len(set(groups)) < len(groups):
         raise _fault(text, "the same group stands there twice")
     return groups
+
+
+def _checked(text: object) -> str:
+    if not isinstance(text, str):
+        raise ConfigurationError(f"a condition is {type(text).__name__}, not text; {_EXAMPLE}")
+    return well_formed(text)
 
 
 _Token = tuple[str, str]
@@ -401,8 +405,14 @@ class Restriction:
 
 
 def safe(text: str) -> str:
-    """A text on one line and without the sign that separates the parts of a signature."""
-    return "".join(c if c.isprintable() and c != "|" else quote(c) for c in text)
+    """A text on one line and without the sign that separates the parts of a signature.
+
+    ``urllib.parse.unquote`` reads it back.
+
+    >>> safe("a|b"), safe("a%7Cb")
+    ('a%7Cb', 'a%257Cb')
+    """
+    return "".join(c if c.isprintable() and c not in "|%" else quote(c) for c in text)
 
 
 def review_fields(review: Review) -> dict[str, Any]:

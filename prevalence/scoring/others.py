@@ -69,9 +69,10 @@ class OtherProducts:
     @property
     def signature(self) -> str:
         """How many are compared with at most, out of which."""
-        texts = [f"{system}\0{text}" for system, found in sorted(self._summaries.items())
-                 for _, text in sorted(found.items())]  # fmt: skip
-        texts += [text for _, text in sorted(self._reviews.items())]
+        texts = [f"{system}\0{key.hex()}\0{text}"
+                 for system, found in sorted(self._summaries.items())
+                 for key, text in sorted(found.items())]  # fmt: skip
+        texts += [f"{key.hex()}\0{text}" for key, text in sorted(self._reviews.items())]
         return f"{min(self.most, self.size)}of{self.size}@{_digest(*texts)[:4].hex()}"
 
     def compared(self, product: Product, system: str) -> Compared:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence import metric
-from prevalence.nli.pairs import PairPlan, PairScores
+from prevalence.nli.pairs import PairPlan, PairScores, no_pairs
 from prevalence.records import Profile
 from prevalence.scoring.options import as_number, review_fields
 from prevalence.scoring.statements import Statements
@@ -38,10 +38,6 @@ Reader = Callable[[PairScores], None]
 
 RATING = "rating"
 """Key of a review that holds its rating."""
-
-
-def _no_pairs() -> slice:
-    return slice(0, 0)
 
 
 @dataclass(slots=True)
@@ -70,9 +66,9 @@ class _Draft:
     premise: int | None = None
     of_others: int = 0
     of_reviews: int = 0
-    _coverage: slice = field(default_factory=_no_pairs)
-    _summaries: slice = field(default_factory=_no_pairs)
-    _reviews: slice = field(default_factory=_no_pairs)
+    _coverage: slice = field(default_factory=no_pairs)
+    _summaries: slice = field(default_factory=no_pairs)
+    _reviews: slice = field(default_factory=no_pairs)
 
     @classmethod
     def of(cls, job: SummaryJob, statements: Statements) -> _Draft | None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence import metric
-from prevalence.nli.pairs import FLAG_TOO_LONG
+from prevalence.nli.pairs import FLAG_TOO_LONG, no_pairs
 from prevalence.records import LeftOut
 from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.greedy import upper_bounds
@@ -89,10 +89,6 @@ def coverage_interval(
     low = lows[0] / (lows[0] + highs[1]) if lows[0] + highs[1] else 0.0
     high = highs[0] / (highs[0] + lows[1]) if highs[0] + lows[1] else 1.0
     return low, high
-
-
-def _no_pairs() -> slice:
-    return slice(0, 0)
 
 
 @dataclass(slots=True)
@@ -166,7 +162,7 @@ class Statements:
         if not self.exact:
             chosen = np.sort(rng.choice(cells, ASKED * len(drawn), replace=False, shuffle=False))
         self._sample = _Sample(*np.divmod(chosen, max(len(drawn), 1)))
-        self._request = _no_pairs()
+        self._request = no_pairs()
         self._pairs = np.empty((2, 0), np.int64)
 
     def plan_trivial(self, plan: PairPlan) -> None:
@@ -291,7 +287,4 @@ class Statements:
         )
 
     def _implied(self, answers: PairScores) -> Bools:
-        read = answers.flags & FLAG_TOO_LONG == 0
-        implied = np.zeros(len(read), np.bool_)
-        implied[read] = metric.decisions(answers.entailment[read], self._threshold)
-        return implied
+        return metric.implied_pairs(answers, self._threshold)

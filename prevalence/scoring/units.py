@@ -8,6 +8,7 @@ the two.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from prevalence.claims import cut, given
@@ -34,7 +35,7 @@ def cutter_of(unit: str, product: Product) -> str | None:
     """Where the claims of a product come from, for its signature; None for sentences."""
     if unit == UNITS[0]:
         return None
-    return _GIVEN if any(CLAIMS in one.extra for one in product.summaries) else _CUT
+    return _GIVEN if product.gives_claims else _CUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +69,22 @@ class Units:
 
     def quantities(
         self, product: Product, summary: Summary
-    ) -> Callable[[Sentence], Quantified | None]:
+    ) -> Callable[[int, Sentence], Quantified | None]:
         """What finds the quantity of people in a unit of a summary.
 
         Returns:
-            A function of a unit; it knows what a claim has lost in the cutting ("most users say").
+            A function of a unit's place in the summary and of the unit; it knows what a claim has
+            lost in the cutting ("most users say").
         """
         if self.kind == UNITS[0]:
-            return lambda unit: quantified(unit.text)
-        lost = {
-            claim.text: Quantified(claim.text, claim.quantity)
-            for claim in self._claims(product, summary)
-            if claim.quantity is not None
-        }
-        return lambda unit: lost.get(unit.text) or quantified(unit.text)
+            return lambda _, unit: quantified(unit.text)
+        claims = cache(lambda: self._claims(product, summary))
+
+        def found(place: int, unit: Sentence) -> Quantified | None:
+            lost = claims()[place].quantity
+            return quantified(unit.text) if lost is None else Quantified(unit.text, lost)
+
+        return found
 
     def _claims(self, product: Product, summary: Summary) -> list[Claim]:
         if cutter_of(self.kind, product) == _CUT:

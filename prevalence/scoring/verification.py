@@ -7,12 +7,14 @@ reviews are not in the row: the input gives them, and the row's digest tells whe
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.records import BadRecord, ScoredSummary
+from prevalence.records import PROFILE_FIGURES, BadRecord, ScoredSummary
 from prevalence.scoring.engine import Engine
-from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ __all__ = ["TOLERANCE", "Verified", "options_of", "sampled", "signature_parts", 
 
 TOLERANCE = 1e-5
 """Within which probabilities are the same, in float32 on any machine."""
+
+_QUOTED = ("statements", "reviews", "groups", "preset")
+"""Parts of a signature that :func:`prevalence.scoring.options.safe` has written."""
 
 _DECISIONS = (
     "text", "trivial", "redundant_with", "support", "supporting_reviews", "contradicting_reviews",
@@ -63,11 +68,17 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
         trivial: the text of the product statement, where the signature holds only its digest.
 
     Raises:
-        InputError: it is no signature of scores, or names a product statement by its digest.
+        InputError: it is no signature of scores, or one of scores that compare with other products.
+        ConfigurationError: it names a product statement by its digest, and no text is given.
     """
     parts = signature_parts(signature)
     if "thr" not in parts or "split" not in parts:
         raise InputError(f"{signature!r} is not a signature of `prevalence score`")
+    if "others" in parts:
+        raise InputError(
+            "the rows were scored with --others, and verify does not compare products: score them "
+            "again instead"
+        )
     template: str | None = parts.get("trivial", "none")
     if template == "none":
         template = None
@@ -76,7 +87,8 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
         if trivial is None:
             raise ConfigurationError("the rows have a product statement of their own: give it "
                                      "with --trivial-template")  # fmt: skip
-    return ScoringOptions(
+    told = {key: unquote(parts[key]) for key in _QUOTED if key in parts}
+    options = ScoringOptions(
         threshold=float(parts["thr"]),
         trivial=template,
         splitter=parts["split"],
@@ -84,11 +96,19 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
         full_matrix=parts.get("matrix") == "full",
         ceiling="ceiling" in parts,
         max_sentences=int(parts.get("limit", DEFAULT_MAX_SENTENCES)),
-        statements_where=parts.get("statements"),
-        reviews_where=parts.get("reviews"),
+        statements_where=told.get("statements"),
+        reviews_where=told.get("reviews"),
         first_reviews=int(parts["first"]) if "first" in parts else None,
-        follows=parts.get("preset"),
+        unit=parts.get("unit", UNITS[0]).partition("-")[0],
+        quantities="quantities" in parts,
+        corrected="corr" in parts,
+        evidence="evidence" in parts,
+        follows=told.get("preset"),
     )
+    if "coverage" not in parts:
+        return options
+    statements = int(parts["coverage"].partition("x")[0])
+    return replace(options, profile=True, coverage_statements=statements, groups=told.get("groups"))
 
 
 def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> list[ScoredSummary]:
@@ -161,7 +181,9 @@ def _engines(
     engines = {}
     for signature in dict.fromkeys(row.signature for row in rows):
         engine = Engine(scorer, options_of(signature, trivial=trivial))
-        theirs, ours = signature_parts(signature), signature_parts(engine.signature())
+        theirs = signature_parts(signature)
+        cutter = theirs.get("unit", "").partition("-")[2] or None
+        ours = signature_parts(engine.signature(cutter=cutter))
         for key in dict.fromkeys((*theirs, *ours)):
             if theirs.get(key) != ours.get(key):
                 raise InputError(
@@ -177,15 +199,23 @@ def _difference(row: ScoredSummary, again: ScoredSummary) -> str:
         return f"cannot be scored any more: {again.error}"
     if len(row.sentences) != len(again.sentences):
         return f"has {len(row.sentences)} sentences, and now {len(again.sentences)}"
-    for name in ("prevalence", "soft_prevalence", "ceiling"):
-        said, found = getattr(row, name), getattr(again, name)
-        if not _near(said, found):
-            return f"{name} is {said}, and now {found}"
+    found = _figures(again)
+    for name, said in _figures(row).items():
+        if not _near(said, found[name]):
+            return f"{name} is {said}, and now {found[name]}"
     for place, (old, new) in enumerate(zip(row, again, strict=True)):
         problem = _sentence_difference(old, new)
         if problem:
             return f"sentence {place}: {problem}"
     return ""
+
+
+def _figures(row: ScoredSummary) -> dict[str, float | None]:
+    """The numbers about a whole summary by name; None for those that it lacks."""
+    own = ("prevalence", "soft_prevalence", "ceiling", "corrected")
+    return {name: getattr(row, name) for name in own} | {
+        name: getattr(row.profile, name, None) for name in PROFILE_FIGURES
+    }
 
 
 def _sentence_difference(old: ScoredSentence, new: ScoredSentence) -> str:

@@ -213,10 +213,7 @@ class PairJudge:
         return answers
 
     def _implied(self, answers: PairScores) -> Bools:
-        read = answers.flags & FLAG_TOO_LONG == 0
-        implied = np.zeros(len(read), np.bool_)
-        implied[read] = metric.decisions(answers.entailment[read], self._threshold)
-        return implied
+        return metric.implied_pairs(answers, self._threshold)
 
 
 class KnownJudge:

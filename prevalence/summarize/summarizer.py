@@ -10,7 +10,7 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.sentences import get_splitter
-from prevalence.signature import build_signature, trivial_template, with_parts
+from prevalence.signature import build_signature, statement_of, trivial_template, with_parts
 from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.extract import Extract, ExtractedSentence, SummaryOptions
 from prevalence.summarize.greedy import greedy
@@ -184,12 +184,11 @@ class _Task:
 
 def _judge(engine: Engine, task: _Task, name: str | None, progress: Progress | None) -> PairJudge:
     template, _ = trivial_template(engine.options.trivial)
-    statement = None if template is None or name is None else template.replace("{name}", name)
     return PairJudge(
         partial(engine.answer, progress=progress),
         reviews=task.texts,
         sentences=task.candidates.texts,
-        statement=statement,
+        statement=statement_of(template, name),
         threshold=engine.threshold,
         three_way=engine.scorer.traits.three_way,
     )

@@ -85,12 +85,7 @@ def train(
         progress=progress,
     )
     trial = _held_out(shop)
-    teachers = [] if recipe.teacher is None else _teachers(shop, recipe.teacher, device)
-    # Only now: bases and teachers that were trained first have set their own.
-    if recipe.run.threads:
-        torch.set_num_threads(recipe.run.threads)
-    if recipe.teacher is not None:
-        shop.learn_from(teachers, recipe.teacher)
+    _be_taught(shop, device)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
     outcome = shop.start
@@ -110,6 +105,17 @@ def train(
         shop, output, threshold=threshold, selection=selection, seconds=seconds
     )
     return TrainingResult(output, threshold, selection, seconds, digest)
+
+
+def _be_taught(shop: Workshop, device: str) -> None:
+    """Learn what the teachers say, where there are some, and take the recipe's threads."""
+    teacher, threads = shop.recipe.teacher, shop.recipe.run.threads
+    models = [] if teacher is None else _teachers(shop, teacher, device)
+    # Only now: bases and teachers that were trained first have set their own.
+    if threads:
+        torch.set_num_threads(threads)
+    if teacher is not None:
+        shop.learn_from(models, teacher)
 
 
 def _base(

@@ -28,9 +28,11 @@ def test_what_is_left_keeps_its_proportions() -> None:
 @pytest.mark.parametrize("taught", [False, True])
 def test_sources_exist_and_held_out_products_are_in_no_mixture(taught: bool) -> None:
     recipe = recipe_of(Path("start"), taught=taught)
+    held_out = recipe.source("human").only
     for item in stage("", PAIRS, 2e-4).mix:
         source = recipe.source(item.source)
         assert not source.only
-        if source.path.startswith("${PREVALENCE_DATA}") or source.products:
-            assert source.leave_out == recipe.source("human").only
+        path = recipe.resolve(source.path, Path("data"))
+        if source.leave_out != held_out:
+            assert f'"{held_out}' not in path.read_text(encoding="utf-8")
     assert [s.name for s in recipe.sources if s.taught] == (["real"] if taught else [])

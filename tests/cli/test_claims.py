@@ -92,12 +92,13 @@ def test_a_model_writes_claims(
 ) -> None:
     said = {
         ("p1", "a"): "1: The lamp is bright.\n1: The lamp hums.\n\n2: It fits.",
-        ("p1", "b"): "1: It is red.",
+        ("p1", "b"): "<think>There is one:\n1: It is blue.</think>\n1: It is red.",
     }
     result = claims(write(LAMP), "--backend", replies(said))
     assert result.exit_code == 0, result.stderr
     (lamp,) = records(tmp_path / "out.jsonl")
     assert lamp["summaries"]["a"]["claims"] == ["The lamp is bright.", "The lamp hums.", "It fits."]
+    assert lamp["summaries"]["b"]["claims"] == ["It is red."]
     assert "claims:model@" in lamp["claims_by"]
 
 
@@ -120,6 +121,20 @@ def test_a_reply_that_cannot_be_read_leaves_no_claims(
     (lamp,) = records(tmp_path / "out.jsonl")
     assert lamp["summaries"]["a"] == LAMP["summaries"]["a"]
     assert lamp["summaries"]["b"]["claims"] == ["It is red."]
+
+
+def test_what_an_earlier_run_left_without_claims_still_fails(
+    claims: Run, write: Write, replies: Callable[..., str], tmp_path: Path
+) -> None:
+    output = tmp_path / "out.jsonl"
+    words = (write(SOFA), "--backend", replies({("p2", "a"): "It sags."}))
+    assert [claims(*words).exit_code for _ in range(2)] == [1, 1]
+    again = claims(*words)
+    assert "p2: summary by 'a': an earlier run could not read the reply" in again.stderr
+    (sofa,) = records(output)
+    sofa["summaries"]["a"] = {"text": SOFA["summaries"]["a"], "claims": ["It sags."]}
+    output.write_text(json.dumps(sofa) + "\n")
+    assert claims(*words).exit_code == 0
 
 
 def test_a_record_without_a_reply_is_tried_again(

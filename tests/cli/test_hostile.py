@@ -39,6 +39,7 @@ def place(tmp_path: Path) -> Path:
             1,
             f"/dev/full: {FULL}; the lines already written",
         ),
+        (f"{SCORE} -q -o /dev/full --format json", 2, f"error: /dev/full: {FULL}"),
         (f"{SCORE} -q -o loop.json", 2, "loop.json cannot be written"),
         (f"{SCORE} --limit 99999999999999999999", 2, "is beyond 64 bits"),
         (f"{SCORE.removesuffix(' --no-cache')} --cache '~nosuchuser/x'", 2, "no known user"),

@@ -119,6 +119,10 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["significance", "--counts", "5,3", "--sizes", "3"], "--sizes goes with an INPUT"),
         (["significance", "--counts", "5,3", "--metrics", "zz"], "--metrics goes with an INPUT"),
         (["preferences", RATINGS, "--duels", RATINGS], "no head-to-head row"),
+        (
+            ["preferences", RATINGS, *2 * ("--duels", "examples/duels.jsonl")],
+            "called 'duels'; tell",
+        ),
         (["agreement", RATINGS, "--maximum", "3"], "maximum is 3"),
         (["figures", RATINGS, "-o", "f", "--figure", "pie"], "'pie' is none of correlations"),
         (["means", RATINGS, "--systems", "best"], "no system 'best'"),
@@ -220,6 +224,9 @@ def test_means_with_marks(run: Run) -> None:
     shown = run("meta", "means", RATINGS, "--mark", 2).stdout
     assert re.search(r"^balanced +4\.333¹ +3\.833¹ +4\.083¹$", shown, re.MULTILINE)
     assert re.search(r"^trivial +4\.000 +1\.278 +2\.639$", shown, re.MULTILINE)
+    # 4.333 and 3.833 are cut to 4 and 3, whose mean is 3.5.
+    words = ("--average-rounded", "--rounding", "truncate", "--decimals", 0, "--mark", 0)
+    assert re.search(r"^balanced +4 +3 +3$", run("meta", "means", RATINGS, *words).stdout, re.M)
 
 
 def test_figures_without_metrics_leave_out_those_that_need_some(run: Run, write: Write) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.cli.outputs import LineFile
+from prevalence.cli.outputs import LineFile, LineWriter
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
@@ -130,6 +130,30 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
         assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command continues")
         lines.write(json.dumps("new") + "\n")
     assert path.read_text() == 'old\n"new"\n'
+
+
+@pytest.mark.parametrize("name", ["score", "baselines"])
+def test_old_rows_outlive_an_input_that_cannot_be_read(
+    run: Run, line_of: Callable[[str], list[str]], tmp_path: Path, name: str
+) -> None:
+    output, picture = tmp_path / "out.jsonl", tmp_path / "picture.jsonl"
+    words = line_of(name)
+    assert run(*words, "--output", output).exit_code == 0
+    whole = output.read_bytes()
+    picture.write_bytes(b"PK\x03\x04 not text")
+    words[1] = str(picture)
+    assert run(*words, "--output", output, "--overwrite").exit_code == 2
+    assert output.read_bytes() == whole
+    assert run(*words, "--output", tmp_path / "new.jsonl").exit_code == 2
+    assert not (tmp_path / "new.jsonl").exists()
+
+
+def test_an_output_without_rows_is_begun_in_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_text("old\n")
+    with LineFile(path, overwrite=True) as lines:
+        LineWriter(lines).close()
+    assert path.read_text() == ""
 
 
 @pytest.mark.parametrize(
@@ -324,16 +348,17 @@ def test_redirected_input_is_not_written_over(shell: Any, write: Any, boots: Any
         assert "is an input, which would be overwritten" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("form", "head"), [("csv", "id,system,prevalence,"), ("jsonl", '{"schema": 1, ')]
+)
 def test_standard_output_that_is_appended_to_a_file_keeps_it(
-    shell: Any, write: Any, boots: Any, tmp_path: Path
+    shell: Any, write: Any, boots: Any, tmp_path: Path, *, form: str, head: str
 ) -> None:
-    data, log = write(boots), tmp_path / "log.csv"
+    data, log = write(boots), tmp_path / "log"
     log.write_text("kept\n", encoding="utf-8")
-    line = (
-        f"prevalence score {data} --model rouge1-precision -q -o /dev/stdout --format csv >> {log}"
-    )
-    assert shell(line).returncode == 0
-    assert log.read_text(encoding="utf-8").startswith("kept\nid,system,prevalence,")
+    words = f"{data} --model rouge1-precision -q -o /dev/stdout --format {form}"
+    assert shell(f"prevalence score {words} >> {log}").returncode == 0
+    assert log.read_text(encoding="utf-8").startswith(f"kept\n{head}")
 
 
 def test_two_runs_do_not_share_an_output(score: Run, write: Any, boots: Any) -> None:

@@ -146,10 +146,24 @@ def test_what_cannot_be_is_one_line(
     assert result.stderr.count("\n") == 1
 
 
-def test_others_need_input_that_can_be_read_twice(score: Run, boots: dict[str, Any]) -> None:
-    result = score("-", "--profile", "--others", "2", stdin=json.dumps(boots))
-    assert result.exit_code == 2
-    assert "standard input is read once, and --others reads it a second time" in result.stderr
+def test_others_need_input_that_can_be_read_twice(
+    score: Run, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    lines = tmp_path / "lines.txt"
+    lines.write_text("Warm boots.\n")
+    for words in (("-",), (lines, "--reviews", "-")):
+        result = score(*words, "--profile", "--others", "2", stdin=json.dumps(boots))
+        assert result.exit_code == 2
+        assert "standard input is read once, and --others reads it a second time" in result.stderr
+
+
+def test_others_read_the_names_of_products_once(
+    score: Run, write: Write, boots: dict[str, Any], coats: dict[str, Any]
+) -> None:
+    words = (write(boots, coats), "--profile", "--others", "2", "--product-names", "-")
+    result = score(*words, stdin="p1 boot\np2 coat\n")
+    assert result.exit_code == 0, result.stderr
+    assert "have no product name" not in result.stderr
 
 
 def test_claims_of_the_record_are_counted(score: Run, write: Write, boots: dict[str, Any]) -> None:

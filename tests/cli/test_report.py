@@ -83,6 +83,30 @@ def test_records_that_were_not_scored_are_left_out_and_counted(
     assert data_of(page)["texts"] == []
 
 
+def test_the_same_command_writes_the_page_again(score: Run, write: Write, boots: Any) -> None:
+    page, rows = write(name="r.html"), write(name="own.jsonl")
+    words = (write(boots), "--output", rows, "--report")
+    for _ in range(2):
+        assert score(*words, page).exit_code == 0
+        assert data_of(page)["products"][0]["s"][0]["d"] == ["ssn"]
+    refused = score(*words, rows)
+    assert refused.exit_code == 2
+    assert "--report and --output are one file" in refused.stderr
+
+
+def test_files_of_one_name_are_told_apart_by_their_paths(
+    run: Run, rows: Path, tmp_path: Path
+) -> None:
+    page, other = tmp_path / "r.html", tmp_path / "large" / "rows.jsonl"
+    other.parent.mkdir()
+    other.write_bytes(rows.read_bytes())
+    assert run("report", rows, other, "-o", page).exit_code == 0
+    assert len(data_of(page)["products"]) == 1
+    html = page.read_text("utf-8")
+    for name in ("good", "double", f"good ({other})", f"double ({other})"):
+        assert f"<bdi>{name}</bdi>" in html
+
+
 def test_pages_make_a_folder(run: Run, rows: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pages"
     assert run("report", rows, "--pages", 1, "-o", folder).exit_code == 0

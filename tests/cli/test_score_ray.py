@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         (["--engine", "ray", "--gpus-per-worker", "1.5"], "give a whole number"),
         (["--engine", "ray", "--cache", "c", "--no-cache"], "exclude each other"),
         (["--engine", "ray", "--reviews-where", "rating ~ 2"], "rating ~ 2"),
+        (["--engine", "ray", "--profile", "--others", "2"], "does not go with --engine ray: it"),
+        (["--engine", "ray", "--preset", "hiro"], "--others (or a preset with it) does not go"),
         (["--engine", "spark"], "--engine"),
     ],
 )

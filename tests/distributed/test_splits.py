@@ -93,6 +93,17 @@ def test_a_run_goes_on_inside_a_split(tmp_path: Path) -> None:
     assert product == first.with_summaries(first.summaries[1:])
 
 
+def test_the_rest_of_a_record_is_counted_as_the_whole(tmp_path: Path) -> None:
+    path = tmp_path / "input.jsonl"
+    path.write_text(json.dumps({**RECORD, "claims": {"a": ["Warm."]}}) + "\n")
+    [split] = cut(path, 1_000)
+    [product] = read([replace(split, last=1)])
+    assert [summary.system for summary in product.summaries] == ["b"]
+    assert product.gives_claims
+    [chosen] = read([split], Reading(systems=frozenset({"b"})))
+    assert not chosen.gives_claims
+
+
 def test_systems_not_wanted_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "input.jsonl"
     other = {**RECORD, "summaries": {"c": "Dry."}}

@@ -85,6 +85,15 @@ def test_the_summary_stands_beside_the_old_ones(summarize, chat_server, tmp_path
     )  # fmt: skip
 
 
+def test_thoughts_are_no_part_of_a_summary(summarize, chat_server, tmp_path, monkeypatch):
+    reply = "<think>What do they say?</think>\n\nProduct opinion summary: It is warm."
+    monkeypatch.setattr(type(chat_server), "text", staticmethod(lambda *_: reply))
+    assert summarize("--limit", 1).exit_code == 0
+    (made,) = records(tmp_path / "out.jsonl")
+    assert made["summaries"]["llm"]["text"] == "It is warm."
+    assert made["summaries"]["llm"]["generation"]["reply"] == reply
+
+
 def test_options_reach_the_server(summarize, chat_server, tmp_path):
     result = summarize(
         "--prompt", "multi-source", "--temperature", 0, "--top-p", 1, "--top-k", 0,

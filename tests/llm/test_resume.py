@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from prevalence.baselines.judges.packs import PACKS
 from prevalence.baselines.judges.replay import Recorder, read_recording
+from prevalence.errors import BackendError
 from prevalence.llm.protocol import Request, Response, Subject
 
 pytest.importorskip("openai")
@@ -195,15 +197,27 @@ def test_a_dry_run_knows_the_steps_that_are_stored(judge_many, chat_server):
     assert len(chat_server.bodies) == 3
 
 
-def test_a_recording_goes_on_after_a_line_that_was_cut(tmp_path):
+@pytest.mark.parametrize(
+    ("dimension", "cut"), [("d", '{"method": "m"'), ("", '{"method": "m", "id": "1", "sys')]
+)
+def test_a_recording_goes_on_after_a_line_that_was_cut(tmp_path, dimension, cut):
     path = tmp_path / "replies.jsonl"
-    request = Request(messages=(), subject=Subject("m", "d", "1", "s"))
+    request = Request(messages=(), subject=Subject("m", dimension, "1", "s"))
     for append in (False, True):
         recorder = Recorder(path, append=append)
         recorder.write(request, [Response(index=0, text="ü")])
         recorder.close()
         with path.open("a", encoding="utf-8") as file:
-            file.write('{"method": "m"')
+            file.write(cut)
     whole = path.read_text(encoding="utf-8").splitlines()
     assert [json.loads(line)["replies"] for line in whole[:2]] == [["ü"], ["ü"]]
     assert len(whole) == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_a_recording_on_a_full_disk_is_named():
+    recorder = Recorder(Path("/dev/full"))
+    request = Request(messages=(), subject=Subject("m", "d", "1", "s"))
+    with pytest.raises(BackendError, match="/dev/full: No space left on device"):
+        recorder.write(request, [Response(index=0, text="x")])
+    recorder.close()

@@ -165,7 +165,9 @@ def _failing(item):
 def test_the_judge_writes_its_steps_once():
     method = load_method("g-eval")
     dimensions = choose_dimensions(method, ["all"])
-    backend = Script(lambda request, _: said(f"1. Judge {request.subject.dimension}."))
+    backend = Script(
+        lambda request, _: said(f"<think>Hm.</think>\n1. Judge {request.subject.dimension}.")
+    )
     steps = write_steps(method, dimensions, backend)
     assert len(backend.asked) == 7
     assert steps["fluency"] == "1. Judge fluency."
@@ -174,8 +176,10 @@ def test_the_judge_writes_its_steps_once():
     list(run.rows([product()]))
     assert "1. Judge fluency." in scores.asked[0].messages[0].content
     assert "|steps:" in run.signature
-    with pytest.raises(BackendError, match="wrote no evaluation steps"):
-        write_steps(method, dimensions, Script(lambda *_: said(" ")))
+    for nothing in (" ", "<think>1. Judge"):
+        silent = Script(lambda *_, text=nothing: said(text))
+        with pytest.raises(BackendError, match="wrote no evaluation steps"):
+            write_steps(method, dimensions, silent)
 
 
 def test_duels_are_asked_in_both_orders_and_turned_back(tmp_path):
@@ -276,6 +280,15 @@ def test_what_attacks_gain(tmp_path):
     rows = [{"id": "a", "system": s, "metrics": {"j.fluency": v}} for s, v in values.items()]
     (found,) = audit_attacks(table(tmp_path, rows))
     assert found == ("j.fluency", "plea", 2, 1, 1.0, 0.5, 0.5)
+
+
+def test_a_mark_in_the_own_name_of_a_system_is_no_attack(tmp_path):
+    values = {"gpt": 3, "gpt#2": 5, "gpt#2#plea": 4}
+    rows = [{"id": "a", "system": s, "metrics": {"j.fluency": v}} for s, v in values.items()]
+    (scale,) = audit_metrics(table(tmp_path, rows))
+    assert (scale.summaries, scale.mean) == (2, 4.0)
+    (attack,) = audit_attacks(table(tmp_path, rows))
+    assert (attack.attack, attack.summaries, attack.shift) == ("plea", 1, -1.0)
 
 
 def test_orders():

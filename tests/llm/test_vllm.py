@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -9,6 +11,7 @@ import pytest
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.llm.backends import BackendOptions, open_backend
+from prevalence.llm.local_model import model_name
 from prevalence.llm.protocol import Message, Request, Sampling
 from prevalence.llm.vllm import Vllm
 
@@ -84,6 +87,18 @@ def test_what_cannot_be_opened(tiny_llama, tmp_path):
         open_backend(f"vllm:{tmp_path / 'none'}")
     with pytest.raises(ConfigurationError, match="device"):
         open_backend(f"vllm:{tiny_llama}", BackendOptions(device="cpu"))
+
+
+def test_another_chat_template_is_another_model(tiny_llama, tmp_path, monkeypatch):
+    installed = SimpleNamespace(LLM=lambda **_: Engine(), SamplingParams=dict, __version__="0")
+    monkeypatch.setitem(sys.modules, "vllm", installed)
+    folder = shutil.copytree(tiny_llama, tmp_path / "model")
+    names = []
+    for template in ("{{ messages }}", "{{ messages[0] }}"):
+        (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
+        names.append(open_backend(f"vllm:{folder}").signature["model"])
+    assert names[0] != names[1]
+    assert names[1] == model_name(folder)
 
 
 @pytest.mark.skipif(find_spec("vllm") is not None, reason="vLLM is installed")

@@ -64,6 +64,29 @@ def test_permutation_with_gaps_and_without_a_coefficient(scores):
     assert np.isnan(constant.p)
 
 
+@pytest.mark.parametrize("undefined", ["drop", "fail"])
+def test_permutations_that_make_a_metric_constant_leave_a_coefficient_out(undefined):
+    # Item 2 is the same in both. Of the four swaps of item 1, which has 1 and -1, two leave or turn
+    # the difference of 1, and two make both metrics constant there, which leaves 1 and 1 of item 2.
+    first, second = np.array([[1.0, 2.0], [1.0, 2.0]]), np.array([[2.0, 1.0], [1.0, 2.0]])
+    options = {"trials": 400, "seed": 1, "undefined": undefined}
+    found = permutation_test("summary", "kendall", first, second, first, **options)
+    assert found[:3] == (1.0, 0.0, 1.0)
+    assert found.p == pytest.approx(0.5, abs=0.1)
+
+
+def test_trials_without_a_coefficient_do_not_count(monkeypatch):
+    # Two of the four swaps make both metrics constant; the others give a difference of 2.
+    first, second = np.array([[1.0, 2.0]]), np.array([[2.0, 1.0]])
+    options = {"trials": 40, "seed": 1}
+    assert permutation_test("pooled", "pearson", first, second, first, **options).p == 1.0
+    zero = permutation_test("pooled", "pearson", first, second, first, undefined="zero", **options)
+    assert zero.p == pytest.approx(0.5, abs=0.3)
+    constant = np.array([[[True, False]]])
+    monkeypatch.setattr("prevalence.meta.comparison.draw_swaps", lambda *_, **__: [constant])
+    assert np.isnan(permutation_test("pooled", "pearson", first, second, first, **options).p)
+
+
 def test_williams_by_hand():
     # r1 = .4, r2 = .3, between the metrics .2, n = 100:
     # determinant 1 - .16 - .09 - .04 + 2(.4)(.3)(.2) = .758,

@@ -31,6 +31,9 @@ def test_columns_may_be_rounded_before_their_average():
     assert model_means(scores).average[0] == pytest.approx(1.504)
     assert model_means(scores, decimals=2).average[0] == 1.5
     assert model_means(scores, decimals=2).values[0, 0] == pytest.approx(1.004)
+    # 1.009 and 2.004 are cut to 1.00 and 2.00, and rounded to 1.01 and 2.00.
+    cut = model_means([[[1.009, 2.004]]], decimals=2, rounding="truncate")
+    assert cut.average[0] == 1.5
 
 
 def test_a_system_without_a_column_has_no_average():

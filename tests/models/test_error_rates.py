@@ -37,8 +37,10 @@ def test_rates_lie_beside_the_weights_and_in_no_digest(measured):
     assert scorer.traits.errors == RATES
     assert bare.traits.errors is None
     assert scorer.traits.digest == bare.traits.digest
-    # Read in windows, decisions are others than those that were measured.
-    assert NLIScorer(str(measured), device="cpu", windows=16).traits.errors is None
+    # Read otherwise, decisions are others than those that were measured.
+    others = ({"windows": 16}, {"max_length": 16}, {"at_most": 16}, {"truncation": "longest-first"})
+    for reading in others:
+        assert NLIScorer(str(measured), device="cpu", **reading).traits.errors is None
 
 
 DAMAGED = (

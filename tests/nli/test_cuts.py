@@ -96,6 +96,7 @@ def test_an_engine_counts_each_cut_premise_once(cutting: type) -> None:
 @pytest.mark.parametrize(
     "settings",
     [{"windows": 64}, {"model": "rouge1-precision"}, {"model": "summac-zs"},
+     {"model": "minicheck-flan-t5-large"},
      {"calibration": "c.json"}],
 )  # fmt: skip
 def test_what_is_not_cut_or_not_read_in_windows_is_refused(settings: dict[str, Any]) -> None:

@@ -192,6 +192,7 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         ("comment,key_point,label\na,b\n", "f.csv:2: has 2 cells, where the header names 3"),
         ("comment,key_point,label,Label\na,b,1,1\n", "f.csv:1: columns appear twice: label"),
         ('comment,key_point,label\n"a,b,1\n', "f.csv:2: a quote opened in this row"),
+        ("comment,key_point,label\ra,b,1\r", "f.csv:1: header: the row cannot be read (new-line"),
         ('{"comment": "a", "key_point": 3, "label": 1}\n', "key_point must be a text, not the num"),
         ('{"comment": "a", "key_point": "k", "label": 1, "scores": 2}\n', "f.csv:1: scores is the"),
         ('{"comment": "a", "key_point": "k", "label": 1\n', "f.csv:1: not valid JSON"),

@@ -72,10 +72,11 @@ def test_summeval_op_details(tmp_path):
     assert item.extra == {}
 
 
-def test_summeval_op_takes_the_names_of_systems_where_given(tmp_path):
-    record = DETAILED | {"models": ["gpt", "t5"]}
+@pytest.mark.parametrize("names", [["gpt", "t5"], [7, 9]])
+def test_summeval_op_takes_the_names_of_systems_where_given(tmp_path, names):
+    record = DETAILED | {"models": names}
     (item,) = read_products(write(tmp_path, json.dumps(record)))
-    assert [summary.system for summary in item.summaries] == ["gpt", "t5"]
+    assert [summary.system for summary in item.summaries] == [str(name) for name in names]
     assert item.extra == {}
 
 

@@ -104,3 +104,12 @@ def test_what_rows_lack_is_left_out_or_refused(rows):
     with pytest.raises(InputError, match=r"'coverage': it needs rows .* profile"):
         chart("coverage", contents)
     assert available(Contents()) == []
+
+
+def test_undefined_correlations_are_nothing_to_draw():
+    contents = Contents()
+    cell = {**CORRELATION, "level": "system", "value": None}
+    contents.add({"analysis": "correlate", "rows": [cell]})
+    assert available(contents) == []
+    with pytest.raises(InputError, match="it needs a defined correlation"):
+        chart("correlations", contents)

@@ -215,6 +215,39 @@ def test_rows_of_judges_keep_samples_people_and_replies():
     assert contents.replies["replies unparsable"] == 1
 
 
+def test_what_a_judge_did_not_see_is_no_account_of_replies():
+    account = {"missing_inputs": ["key_features"], "omni.fluency": {"asked": 2}}
+    one = {"schema": 1, "id": "p", "system": "s", "metrics": {"omni.fluency": 3}, "judge": account}
+    assert filled([one]).replies["replies asked"] == 2
+
+
+@pytest.mark.parametrize("failed_first", [True, False])
+def test_a_failed_row_joins_the_others_of_its_summary(rows, failed_first):
+    failed = {"schema": 1, "id": "p/1", "system": "good", "metrics": {"rts.tone": None},
+              "error": "rts: no score"}  # fmt: skip
+    order = [failed, rows[0]] if failed_first else [rows[0], failed]
+    contents = filled(order)
+    assert [product.id for product in contents.products] == ["p/1"]
+    # A second one of the same figure is about another product of this id.
+    contents.add(failed)
+    assert [product.id for product in contents.products] == ["p/1", "p/1 (2)"]
+
+
+def test_files_that_share_one_of_several_figures_are_told_apart():
+    contents = Contents()
+    for source, metrics in (
+        ("small", {"rouge-1": 0.25}),
+        ("large", {"rouge-1": 0.5, "rouge-2": 0.125}),
+        ("other", {"bleu": 0.75}),
+    ):
+        contents.add({"schema": 1, "id": "p", "system": "s", "metrics": metrics}, source=source)
+    (product,) = contents.products
+    assert {name: one.values for name, one in product.summaries.items()} == {
+        "s": {"rouge-1": 0.25, "bleu": 0.75},
+        "s (large)": {"rouge-1": 0.5, "rouge-2": 0.125},
+    }
+
+
 def test_an_empty_file_of_no_metrics_is_no_row():
     with pytest.raises(InputError, match="neither a row"):
         filled([{"schema": 1}])

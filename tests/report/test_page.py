@@ -224,3 +224,14 @@ def test_very_long_names_get_short_addresses_of_their_own(row, sentence):
     anchors = [one for one in Reader(page_of(rows)).ids if one.startswith("%C3")]
     assert len({*anchors}) == len(anchors)
     assert max(map(len, anchors)) < 100
+
+
+def test_no_product_takes_an_id_of_the_page(row, sentence):
+    ids = Reader(page_of([row("é", "s", [sentence("x", [0])])])).ids
+    own = [one for one in ids if not one.startswith("%C3%A9")]
+    assert {"data", "panel"} <= {*own}
+    # The script gives the panel a title.
+    names = [*own, "panel-title"]
+    found = Reader(page_of([row(name, "data", [sentence("x", [0])]) for name in names])).ids
+    assert len(found) == len({*found})
+    assert {"%70anel-title", "%64ata/data/0"} <= {*found}

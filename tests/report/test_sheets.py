@@ -71,9 +71,9 @@ def test_json_has_unrounded_numbers_and_null_for_the_undefined():
 
 
 def test_csv_is_flat_and_harmless():
-    nested = ({"name": "=1+1", "value": float("nan"), "parts": {"a": 1}}, {"name": "b", "more": 2})
+    nested = ({"name": "=1+1", "value": float("nan"), "parts": {"a": 1}}, {"name": "b", "@x\n": 2})
     lines = [*csv.reader(io.StringIO(render(Report("x", {}, (), nested), "csv")))]
-    assert lines == [["name", "value", "more"], ["'=1+1", "", ""], ["b", "", "2"]]
+    assert lines == [["name", "value", "'@x "], ["'=1+1", "", ""], ["b", "", "2"]]
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -88,6 +88,12 @@ def test_what_is_no_option_is_refused(options, said):
         PrevalenceReward("rouge1-precision", **options)
 
 
+def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):
+    with pytest.raises(ConfigurationError, match="a ready scorer takes no model, device"):
+        PrevalenceReward("m", scorer=fake_scorer(), device="cpu")
+    assert "|thr:0.3|" in PrevalenceReward(scorer=fake_scorer(), threshold=0.3).signature
+
+
 def test_the_signature_in_python_shows_the_options():
     shown = inspect.signature(PrevalenceReward).parameters
     assert {"packing", "recheck", "calibration", "labels", "splitter"} <= set(shown)

@@ -41,6 +41,14 @@ def test_the_embedded_model_refuses_what_it_was_not_made_for(fake_scorer):
     Engine(scorer, ScoringOptions())
 
 
+def test_models_are_told_by_their_whole_names(fake_scorer):
+    german = ScoringOptions(language="de")
+    Engine(fake_scorer(signature={"nli": "gbert-base@1"}), german)
+    for signature in ({"consistency": "cosine", "encoder": "embedded@1"}, {"nli": "mine@1+base@2"}):
+        with pytest.raises(ConfigurationError, match="made for English"):
+            Engine(fake_scorer(signature=signature), german)
+
+
 def test_text_that_is_probably_not_english_is_counted(fake_scorer):
     items = [product(GERMAN), product(ENGLISH), product("Warm."), product(GERMAN)]
     for scorer, options, expected in (

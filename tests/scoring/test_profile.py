@@ -166,11 +166,16 @@ def test_others_are_drawn_alike_in_every_order(order, most):
         assert item.summaries[0].text not in found.summaries
 
 
-def test_the_signature_of_others_changes_with_any_text():
+def test_the_signature_of_others_changes_with_any_text_and_with_whose_it_is():
     items = others("One.", "Two.")
     found = OtherProducts.of(items, most=1).signature
     changed = [items[0], replace(items[1], summaries=(Summary("s", "Too."),))]
     assert OtherProducts.of(changed, most=1).signature != found
+    # Their ids decide which products are drawn.
+    one, renamed = (
+        OtherProducts.of([item], most=1) for item in (items[0], replace(items[0], id="z"))
+    )
+    assert one.signature != renamed.signature
 
 
 def test_genericness_without_other_products_is_refused(fake_scorer):
@@ -188,6 +193,7 @@ def test_genericness_without_other_products_is_refused(fake_scorer):
         ({"profile": True, "sap_alpha": -1.0}, "sap_alpha must be at least 0"),
         ({"profile": True, "coverage_statements": 0}, "coverage_statements must be at least 1"),
         ({"profile": True, "groups": "rating > 1, rating > 1"}, "the same group stands there"),
+        ({"profile": True, "groups": ["rating > 1"]}, "a condition is list, not text"),
         (
             {"profile": True, "statements_where": "aspect = fit"},
             "the profile also applies the condition",

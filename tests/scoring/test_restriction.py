@@ -177,6 +177,9 @@ def test_a_wrong_condition_is_refused_before_any_work():
 def test_signatures_stay_on_one_line():
     options = ScoringOptions(reviews_where='text has "a|b\nc"')
     assert options.restriction.signature == {"reviews": 'text has "a%7Cb%0Ac"'}
+    # What is written for the sign is not what stands for itself.
+    other = ScoringOptions(reviews_where='text has "a%7Cb%0Ac"')
+    assert other.restriction.signature == {"reviews": 'text has "a%257Cb%250Ac"'}
 
 
 def test_the_digest_covers_what_conditions_read(fake_scorer):

@@ -48,6 +48,12 @@ def test_a_record_without_the_claims_of_a_summary_says_so(fake_scorer):
     assert good.error is None
     assert bad.prevalence is None
     assert "claims for other summaries only; give \"claims\" for 't' too" in bad.error
+    # Quantities are looked for in claims that are there.
+    quantified = Engine(fake_scorer(), ScoringOptions(unit="claim", quantities=True))
+    assert [row.error for row in quantified.run([stating(GIVEN, Summary("t", TEXT))])] == [
+        None,
+        bad.error,
+    ]
 
 
 def test_a_quantity_lost_in_the_cutting_is_known(fake_scorer):
@@ -59,6 +65,27 @@ def test_a_quantity_lost_in_the_cutting_is_known(fake_scorer):
     assert unit.text == "It leaks."
     assert unit.quantity["text"].lower() == "most"
     assert unit.support == 1
+
+
+def test_equal_claims_keep_their_own_quantities(fake_scorer):
+    text = "Most users say that it leaks. A few users say that it leaks."
+    product = Product("p", (Review("It leaks."),), (Summary("s", text),))
+    row = score(fake_scorer({}), product, quantities=True)
+    assert [unit.text for unit in row] == ["It leaks."] * 2
+    assert [unit.quantity["text"] for unit in row] == ["Most", "A few"]
+    stated = [{"text": "It leaks.", "quantity": words} for words in ("many", "few")]
+    row = score(fake_scorer({}), stating(stated), quantities=True)
+    assert [unit.quantity["text"] for unit in row] == ["many", "few"]
+
+
+def test_a_part_of_a_record_is_scored_as_in_the_whole(fake_scorer):
+    product = stating(GIVEN, Summary("t", TEXT))
+    engine = Engine(fake_scorer(), ScoringOptions(unit="claim"))
+    parts = [product.part([summary]) for summary in product.summaries]
+    assert list(engine.run(parts)) == list(engine.run([product]))
+    # Without the system that has claims it is another record.
+    (row,) = engine.run([product.with_summaries(product.summaries[1:])])
+    assert "|unit:claim-rules|" in row.signature
 
 
 def test_other_claims_are_cut_by_rule(fake_scorer):

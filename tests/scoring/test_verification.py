@@ -1,0 +1,104 @@
+"""Rows scored again with the settings of their signatures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.records import Product, Review, Summary
+from prevalence.scoring.engine import Engine, ScoringOptions
+from prevalence.scoring.others import OtherProducts
+from prevalence.scoring.verification import options_of, verify
+from prevalence.stats.correction import ErrorRates
+
+RATES = ErrorRates(((8, 2, 45, 5),), 0.5, "people")
+REVIEWS = tuple(
+    Review(text, extra={"rating": rating, "brand": brand})
+    for text, rating, brand in (
+        ("The boots fit well. They leak.", 5, "A|B"),
+        ("Warm, but the laces break.", 2, "50% off"),
+        ("They leak.", 1, "A%7CB"),
+    )
+)
+TEXT = "Most users say that the boots fit, but the laces break. A few say that they leak."
+PRODUCTS = [
+    Product("p1", REVIEWS, (Summary("a", TEXT), Summary("b", "They leak. Warm.")), "boot"),
+    Product("p2", REVIEWS[:2], (Summary("a", "Warm and dry."),)),
+]
+
+
+def rows_of(scorer, products=PRODUCTS, **options):
+    rows = list(Engine(scorer, ScoringOptions(**options)).run(products))
+    return [row for row in rows if row.prevalence is not None]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unit": "claim", "quantities": True},
+        {"quantities": True, "evidence": True},
+        {"corrected": True, "max_sentences": 40, "ceiling": True},
+        {"soft": True, "trivial": "script"},
+        {"full_matrix": True, "splitter": "lines"},
+        {"profile": True, "coverage_statements": 3, "groups": 'rating <= 2, brand = "A|B"'},
+        {"reviews_where": 'brand = "A|B", "50% off"', "first_reviews": 1},
+        {"statements_where": 'text has leak, "50%25"', "profile": True},
+        {"follows": "50%|"},
+    ],
+)
+def test_rows_come_out_again_whatever_was_asked_for(fake_scorer, options):
+    scorer = fake_scorer(errors=RATES)
+    rows = rows_of(scorer, **options)
+    assert rows
+    assert [*verify(rows, PRODUCTS, scorer)] == [(row, "") for row in rows]
+    again = options_of(rows[0].signature)
+    asked = ScoringOptions(**options, threshold=0.5)
+    assert again == replace(
+        asked,
+        groups=again.groups,
+        reviews_where=again.reviews_where,
+        statements_where=again.statements_where,
+    )
+    assert (again.review_groups, again.restriction) == (asked.review_groups, asked.restriction)
+
+
+def test_claims_come_from_where_they_came_from(fake_scorer):
+    given = Summary("a", TEXT, {"claims": ["It fits.", "It leaks."]})
+    product = replace(PRODUCTS[0], summaries=(given, PRODUCTS[0].summaries[1]))
+    (row,) = rows_of(fake_scorer(), [product], unit="claim")
+    assert "|unit:claim-record|" in row.signature
+    assert [*verify([row], [product], fake_scorer())] == [(row, "")]
+    # The other summary is cut by rule where it was chosen alone.
+    chosen = product.with_summaries(product.summaries[1:])
+    (row,) = rows_of(fake_scorer(), [chosen], unit="claim")
+    assert "|unit:claim-rules|" in row.signature
+    assert [*verify([row], [product], fake_scorer())] == [(row, "")]
+
+
+def test_figures_beside_the_score_are_compared(fake_scorer):
+    # No review implies anything: attested is 0.
+    scorer = fake_scorer({}, errors=RATES)
+    (row, *_) = rows_of(scorer, corrected=True, profile=True)
+    for changed, said in (
+        (replace(row, corrected=0.5), "corrected is 0.5, and now 0.0"),
+        (replace(row, profile=replace(row.profile, attested=None)), "attested is None, and now 0"),
+        (replace(row, profile=replace(row.profile, coverage=0.5)), "coverage is 0.5, and now None"),
+    ):
+        [(_, problem)] = verify([changed], PRODUCTS, scorer)
+        assert problem.startswith(said)
+
+
+def test_what_cannot_be_scored_again_is_refused(fake_scorer):
+    scorer = fake_scorer(errors=RATES)
+    corrected = rows_of(scorer, corrected=True)
+    others = replace(RATES, products=((9, 1, 45, 5),))
+    with pytest.raises(InputError, match=r"made with corr:0\.8000/0\.9000, and this is corr:0\.9"):
+        next(verify(corrected, PRODUCTS, fake_scorer(errors=others)))
+    with pytest.raises(ConfigurationError, match="error rates are measured"):
+        next(verify(corrected, PRODUCTS, fake_scorer()))
+    options = ScoringOptions(profile=True, others=1)
+    engine = Engine(scorer, options, others=OtherProducts.of(PRODUCTS, most=1))
+    with pytest.raises(InputError, match="were scored with --others, and verify does not compare"):
+        next(verify(list(engine.run(PRODUCTS)), PRODUCTS, scorer))
