@@ -30,6 +30,10 @@ __all__ = ["ENTRIES", "open_checker", "open_conv", "open_zero_shot"]
 
 _HERE = "prevalence.baselines.consistency"
 _MODEL = "embedded"
+_NLI = {
+    "model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name",
+    "labels=NAMES": "its classes in order, in quotes, where its config does not name them",
+}
 _CUT = "sentence, document, paragraph, 2sents, mixed, or two with a hyphen, the reviews' first"
 
 
@@ -142,10 +146,6 @@ def _metric(entry: Entry, spec: Spec, scorer: PairScorer) -> Metric:
 
 
 def _entry(name: str, about: str, **more: Any) -> Entry:
-    options = {
-        "model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name",
-        "labels=NAMES": "its classes in order, in quotes, where its config does not name them",
-    }
     return Entry(
         name=name,
         about=about,
@@ -157,7 +157,7 @@ def _entry(name: str, about: str, **more: Any) -> Entry:
             "citation": "Laban et al. 2022; the numbers of summac 0.0.4",
             "licence": "Apache-2.0",
             **more,
-            "options": options | more["options"] | AGAINST_OPTIONS,
+            "options": more["options"] | AGAINST_OPTIONS,
         },
     )
 
@@ -182,7 +182,8 @@ ENTRIES: tuple[Entry, ...] = (
         "summac-zs",
         "mean best entailment of the summary's sentences by those of the reviews",
         factory=f"{_HERE}:open_zero_shot",
-        options={
+        options=_NLI
+        | {
             "granularity=CUT": _CUT,
             "over-reviews=OP": "max, mean or min",
             "over-summary=OP": "mean, max or min",
@@ -194,7 +195,8 @@ ENTRIES: tuple[Entry, ...] = (
         "summac-conv",
         "learnt reading of the histograms of entailment",
         factory=f"{_HERE}:open_conv",
-        options={
+        options=_NLI
+        | {
             "head=FILE": "the learnt head (needed), .safetensors or the authors' .bin",
             "granularity=CUT": f"where the file does not say it: {_CUT}",
             "bins=NAME": "where the file does not say it: percentile or evenN",

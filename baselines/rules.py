@@ -2,15 +2,18 @@
 
 References (``refs=``): ``best`` takes the most favourable value (the greatest, or the least where
 lower is better), ``mean`` the average, ``first`` the first reference alone; ``joint`` hands all to
-the metric, where its own definition has a way to use them (BLEU, chrF, TER, METEOR).
+the metric, where its own definition has a way to use them (BLEU, chrF, TER, S3).
 
 Reviews (``source=``): ``joined`` writes them one after the other with a space between;
 ``truncated-N`` keeps the first N words (runs of non-space) of that text; ``each`` compares with
 every review and averages.
+
+A reference or a review against which a metric has no value is left out, unless none has one.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -125,9 +128,12 @@ class ComparingMetric(_Computed):
         return example.references if self.against == REFERENCE else example.reviews
 
     def _merged(self, values: NDArray[np.float64]) -> float:
+        known = values[~np.isnan(values)]
+        if not known.size:
+            return math.nan
         if self.rule == "best":
-            return float(values.max() if self.entry.higher_is_better else values.min())
-        return float(values.mean())
+            return float(known.max() if self.entry.higher_is_better else known.min())
+        return float(known.mean())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ __all__ = ["BaselineRun", "example_digest", "example_of"]
 Work = tuple[Product, Summary]
 """A summary with its product, references attached."""
 
+_NEVER = "never"
 _NO_REFERENCE = 'has no reference; name systems with --references or give "references"'
 
 
@@ -116,7 +117,7 @@ class BaselineRun:
                 undefined = not math.isfinite(value)
                 values[place][metric.name] = None if undefined else value
                 if undefined:
-                    why = fault or f"has no value: {metric.entry.undefined}"
+                    why = fault or _undefined(metric, value)
                     errors[place].append(f"{metric.name} {why}")
         signature = self.signature
         return [
@@ -144,6 +145,13 @@ def _entries(item: Product | BadRecord) -> int:
 def _lacks(metric: Metric, example: Example) -> str | None:
     """What an example lacks for a metric; every product has reviews."""
     return _NO_REFERENCE if REFERENCE in metric.needs and not example.references else None
+
+
+def _undefined(metric: Metric, value: float) -> str:
+    """Why a metric has a value that is no finite number."""
+    if math.isnan(value) and metric.entry.undefined != _NEVER:
+        return f"has no value: {metric.entry.undefined}"
+    return f"is not a finite number ({value})"
 
 
 def _row(

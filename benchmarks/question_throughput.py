@@ -69,11 +69,10 @@ class _Plain:
         self.writer, self.answerer = writer.eval().to(device), answerer.eval().to(device)
         self.finder = SpanFinder("chunks", tagger=None, most=MOST, runtime=Runtime())
 
-    def question(self, wanted: str, context: str, beams: int) -> str:
-        """The question for an answer in its context."""
+    def question(self, before: str, wanted: str, after: str, beams: int) -> str:
+        """The question for an answer between what stands before and after it."""
         import torch
 
-        before, _, after = context.partition(wanted)
         row = self.tokenizer(
             f"{before}<hl> {wanted} <hl>{after}", truncation=True, return_tensors="pt",
             return_token_type_ids=False,
@@ -109,10 +108,9 @@ class _Plain:
     def asked(self, text: str, beams: int, *, sentence: bool) -> list[tuple[str, str]]:
         """Questions about a text, with the answers that they were written for."""
         (spans,) = self.finder([text])
-        contexts = [span.sentence.text if sentence else text for span in spans]
         found = [
-            (self.question(span.text, context, beams), span.text)
-            for span, context in zip(spans, contexts, strict=True)
+            (self.question(*span.within(None if sentence else text), beams), span.text)
+            for span in spans
         ]
         return [each for each in found if each[0]]
 

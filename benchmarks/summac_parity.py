@@ -32,7 +32,7 @@ from prevalence.nli.pairs import PairScorer, TextTable
 from prevalence.nli.scorer import NLIScorer
 from prevalence.scorers.conv import ConvScorer, read_head
 from prevalence.scorers.summac import ZeroShotScorer
-from prevalence.scorers.units import GRANULARITIES, sentences_of
+from prevalence.scorers.units import GRANULARITIES, SUMMAC_SPLITTER, sentences_of
 
 __all__ = ["TOLERANCE"]
 
@@ -138,7 +138,7 @@ def prepare(folder: Path) -> None:
         },
         "conv": conv_cases(),
     }
-    sentences = {text: sentences_of(text) for pair in pairs for text in pair}
+    sentences = {text: sentences_of(text, SUMMAC_SPLITTER) for pair in pairs for text in pair}
     for name, content in (("plan", plan), ("sentences", sentences), ("models", LABELS)):
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
 

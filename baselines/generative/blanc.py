@@ -3,7 +3,8 @@
 BLANC-help writes the summary before each sentence, and as many full stops for comparison;
 BLANC-tune trains a copy of the model on the summary first. Values equal those of the blanc
 package, version 0.3.4, with BERT and the options named in the signature; BLANC-tune's depend on
-the seed there.
+the seed there. Sentences are cut by ``punkt-en``, which keeps several marks at the end of a text
+("So good!!") in one sentence; NLTK's Punkt, which the package uses, makes the last a sentence.
 
 Source: Vasilyev, Dharnidharka and Bohannon 2020.
 """

@@ -60,14 +60,19 @@ class CausalLikelihood:
         self.truncated = 0
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Mean log-likelihoods, float64 [N]; NaN for a text of which no token counts."""
+        """Mean log-likelihoods, float64 [N]; NaN for a text of which no token counts.
+
+        Raises:
+            ModelError: the network gives no number.
+        """
         rows = [self._row(row) for row in self.runner.tokens(texts)]
         values = np.full(len(texts), math.nan)
         able = [place for place, row in enumerate(rows) if row.size > 1]
-        values[able] = self.runner.run(
+        found = self.runner.run(
             [rows[place].size for place in able],
             lambda chosen: self._forward([rows[able[place]] for place in chosen.tolist()]),
         )
+        values[able] = self.runner.numbers(found)
         return values
 
     def _row(self, tokens: Tokens) -> NDArray[np.int64]:
@@ -125,6 +130,9 @@ class GivenLikelihood:
 
         Returns:
             float64 [P]; NaN where a text has no token but special ones.
+
+        Raises:
+            ModelError: the network gives no number.
         """
         texts = [*dict.fromkeys(text for pair in pairs for text in pair)]
         known = dict(zip(texts, self.read(texts), strict=True))
@@ -137,7 +145,8 @@ class GivenLikelihood:
         ]
         for part in self._parts(able, pairs, known):
             states = self._encode([*dict.fromkeys(pairs[place][0] for place in part)], known)
-            values[part] = self._decode([pairs[place] for place in part], known, states)
+            found = self._decode([pairs[place] for place in part], known, states)
+            values[part] = self.runner.numbers(found)
         return values
 
     def _parts(

@@ -82,12 +82,7 @@ class TranslationLikelihood(GivenLikelihood):
     def read(self, texts: Sequence[str]) -> list[Tokens]:
         """Tokens of texts, with those of the language and of the end."""
         with _speaking(self.runner.tokenizer, self.language):
-            rows = self.runner.tokens(texts, literal=True)
-        # Some tokenizers make pieces of spaces, which are no text.
-        return [
-            row if text.strip() else row._replace(plain=np.zeros_like(row.plain))
-            for text, row in zip(texts, rows, strict=True)
-        ]
+            return self.runner.tokens(texts, literal=True)
 
     def begun(self, targets: Sequence[NDArray[np.int64]]) -> Any:
         """Targets with their last token moved to the beginning."""

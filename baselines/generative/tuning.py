@@ -90,20 +90,21 @@ def training_rows(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning)
 
 
 def tuned(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning) -> Any:
-    """A copy of the runner's network, trained on a summary.
+    """A copy of the runner's network in float32, trained on a summary.
 
     Raises:
         BackendError: the device failed, or has not the memory for training.
     """
     import torch
 
-    network = copy.deepcopy(runner.network)
     rows = training_rows(runner, frame, summary, tuning)
     devices = [runner.device] if runner.device.type == "cuda" else []
     # Dropout draws from torch's own generator; the caller's is given back as it was.
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(tuning.seed)
         try:
+            # An optimizer's steps are lost in the rounding of half precision.
+            network = copy.deepcopy(runner.network).float()
             _train(runner, network.train(), rows, tuning)
         except RuntimeError as error:
             raise BackendError(

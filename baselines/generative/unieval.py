@@ -98,14 +98,18 @@ class Answers:
         return QUESTIONS[dimension].format(summary=self._plain(summary), text=self._plain(text))
 
     def __call__(self, inputs: Sequence[str]) -> NDArray[np.float64]:
-        """P(Yes) / (P(Yes) + P(No)) for each input, float64 [N]."""
+        """P(Yes) / (P(Yes) + P(No)) for each input, float64 [N].
+
+        Raises:
+            ModelError: the network gives no number.
+        """
         rows = self.runner.tokens(inputs, limit=self.limit)
         self.truncated += sum(row.cut for row in rows)
         found = self.runner.run(
             [row.ids.size for row in rows],
             lambda chosen: self._forward([rows[place].ids for place in chosen.tolist()]),
         )
-        return np.array(found, np.float64)
+        return self.runner.numbers(found)
 
     def _plain(self, text: str) -> str:
         """The text with a space in each special token that it spells out."""

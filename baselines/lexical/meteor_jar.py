@@ -33,7 +33,7 @@ def open_meteor_jar(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # no
     Raises:
         ConfigurationError: no jar is named, or it is no file.
     """
-    jar = Path(spec.options.get("jar", ""))
+    jar = Path(spec.options.get("jar", "")).expanduser()
     if not jar.is_file():
         raise ConfigurationError(f"{entry.name}: jar={jar}: name the file, {entry.name}:jar=FILE")
     digest = hashlib.blake2b(jar.read_bytes(), digest_size=4).hexdigest()

@@ -1,7 +1,7 @@
 """BLEU as nlg-eval computes it (its scorer is coco-caption's), which OpinSummEval's figures use.
 
 Words are runs of non-space, case and punctuation as they are. Counts of matches and of n-grams
-get 1e-15 and 1e-9 added, so that no value is exactly 0 and a text without words has one too.
+get 1e-15 and 1e-9 added, so that no precision is 0; a summary without words has 0 by its brevity.
 Precisions of orders 1 to N are averaged geometrically, and a summary shorter than the reference
 of closest length (ties: the shorter) is penalised.
 """
@@ -48,7 +48,7 @@ def nlg_eval_bleu(summary: str, references: Sequence[str], order: int) -> float:
         order: longest n-gram.
 
     Returns:
-        A value in (0, 1], give or take the smoothing constants.
+        A value in [0, 1], give or take the smoothing constants.
 
     >>> round(nlg_eval_bleu("the boots are warm", ["the boots are very warm"], 1), 4)
     0.7788

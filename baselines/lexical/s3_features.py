@@ -63,7 +63,7 @@ class WordVectors:
                 f"{path}: cannot be read ({error.strerror}); vectors=FILE takes word vectors as "
                 "text, one word and its numbers per line"
             ) from error
-        self._rows = _read_vectors(data.decode("utf-8", "replace").splitlines(), str(path))
+        self._rows = _read_vectors(data.decode("utf-8", "replace"), str(path))
         self.signature = f"{file.name}@{hashlib.blake2b(data, digest_size=6).hexdigest()}"
 
     def gram(self, gram: Gram) -> NDArray[np.float64] | None:
@@ -118,18 +118,21 @@ def s3_features(
     return np.array(values, np.float64)
 
 
-def _read_vectors(lines: Sequence[str], path: str) -> dict[str, NDArray[np.float64]]:
-    first = lines[0].split() if lines else []
-    sizes = len(first) == 2 and all(part.isdigit() for part in first)
+def _read_vectors(text: str, path: str) -> dict[str, NDArray[np.float64]]:
+    # A word may hold spaces, and marks that str.splitlines takes for ends of lines.
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    first = lines[0].rstrip().split(" ") if lines else [""]
+    sizes = len(first) == 2 and all(part.isdecimal() for part in first)
+    width = int(first[1]) if sizes else len(first) - 1
     rows: dict[str, NDArray[np.float64]] = {}
-    width = 0
     for number, line in enumerate(lines[sizes:], 1 + sizes):
-        word, *parts = line.rstrip().split(" ")
+        word, *parts = line.rstrip().rsplit(" ", width)
         try:
             row = np.array([float(part) for part in parts])
         except ValueError:
             row = np.zeros(0)
-        width = width or row.size
         if not row.size or row.size != width or not np.isfinite(row).all():
             raise InputError(f"{path}:{number}: no word with {width or 'its'} numbers")
         rows.setdefault(word, row)

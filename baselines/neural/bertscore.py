@@ -39,6 +39,9 @@ _LAYERS = {
 }
 """Layers that correlate best with human judgment, as bert-score 0.3.13 chooses them."""
 
+_SPACED = ("gpt2", "roberta")
+"""Model types whose tokenizers get a space before the first word, as in bert-score."""
+
 _PARTS = {"bertscore-precision": 0, "bertscore-recall": 1, "bertscore-f1": 2}
 
 
@@ -53,25 +56,31 @@ def open_bertscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     usual = _LAYERS.get(Path(model).name, -1)
     encoder = open_encoder(model, (layer_option(entry, spec, usual),), runtime)
     weights = Weights(encoder.runner, learns="idf" in spec.options)
+    lead = " " if encoder.runner.network.config.model_type in _SPACED else ""
     part = _PARTS[entry.name]
     baseline = spec.options.get("baseline")
     floor = 0.0 if baseline is None else _read_baseline(Path(baseline), encoder.layers[0], part)
 
+    def read(text: str) -> str:
+        return lead + text.strip()
+
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
-        known = encoder(text.strip() for pair in comparisons for text in (pair.summary, pair.text))
+        known = encoder(read(text) for pair in comparisons for text in (pair.summary, pair.text))
         return [
-            (_matched(known[pair.summary.strip()], known[pair.text.strip()], weights)[part] - floor)
+            (_matched(known[read(pair.summary)], known[read(pair.text)], weights)[part] - floor)
             / (1.0 - floor)
             for pair in comparisons
         ]
 
     signature = dict(encoder.signature)
+    if lead:
+        signature["prefix"] = "space"
     if baseline is not None:
         signature["baseline"] = f"{floor:g}"
     metric = comparing(entry, spec, compute, signature=signature, cuts=lambda: encoder.truncated)
     if "idf" not in spec.options:
         return metric
-    return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(texts))
+    return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(map(read, texts)))
 
 
 def _matched(
@@ -95,7 +104,7 @@ def _matched(
 def _read_baseline(path: Path, layer: int, part: int) -> float:
     """What unrelated texts score, by bert-score's files: a line LAYER,P,R,F for each layer."""
     try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+        rows = list(csv.reader(path.expanduser().read_text(encoding="utf-8").splitlines()))
         values = {int(row[0]): float(row[1 + part]) for row in rows[1:]}
         floor = values[layer]
     except (OSError, ValueError, IndexError) as error:

@@ -92,7 +92,7 @@ ENTRIES: tuple[Entry, ...] = (
     _transport(
         "moverscore",
         "1 - cost of moving unit word vectors",
-        "Zhao et al. 2019; the definition of moverscore_v2 with unigrams",
+        "Zhao et al. 2019; moverscore_v2 with unigrams, and the score of the first moverscore",
         range=(-1.0, 1.0),
         options=_MODEL | {"idf": "weigh by inverse document frequency"} | AGAINST_OPTIONS,
         weights="an encoder [distilbert-base-uncased]",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError
+from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.models.checkpoint import Network, first_line, resolve
 from prevalence.nli.packing import batches
 from prevalence.records import well_formed
@@ -124,7 +124,7 @@ class Runner:
         literal: bool = False,
         limit: int | None = None,
     ) -> list[Tokens]:
-        """Read texts; what lies beyond the limit is cut off.
+        """Read texts; what lies beyond the limit is cut off, and no token of a blank text is plain.
 
         Args:
             texts: N texts.
@@ -135,15 +135,26 @@ class Runner:
         """
         if not texts:
             return []
-        limit = limit or self.limit
-        if not self.tokenizer.is_fast:
-            return self._tokens_slowly(texts, special, None if whole else limit)
+        most = None if whole else limit or self.limit
+        if self.tokenizer.is_fast:
+            found = self._tokens_fast(texts, special, literal, most)
+        else:
+            found = self._tokens_slowly(texts, special, most)
+        # Some tokenizers make tokens of spaces, which are no text.
+        return [
+            row if text.strip() else row._replace(plain=np.zeros_like(row.plain))
+            for text, row in zip(texts, found, strict=True)
+        ]
+
+    def _tokens_fast(
+        self, texts: Sequence[str], special: bool, literal: bool, limit: int | None
+    ) -> list[Tokens]:
         rows = self.tokenizer(
             [well_formed(text) for text in texts],
             add_special_tokens=special,
             **({"split_special_tokens": True} if literal else {}),
-            truncation=not whole,
-            max_length=None if whole else limit,
+            truncation=limit is not None,
+            max_length=limit,
             padding=False,
             return_overflowing_tokens=True,
             return_special_tokens_mask=True,
@@ -206,6 +217,18 @@ class Runner:
                     answers[row] = answer
             waiting = np.array([row for row in waiting if answers[row] is None], np.int64)
         return answers
+
+    def numbers(self, found: Sequence[float]) -> NDArray[np.float64]:
+        """Answers of the network, float64.
+
+        Raises:
+            ModelError: one is not a number.
+        """
+        values = np.array(found, np.float64)
+        if np.isnan(values).any():
+            advice = "; try --dtype float32" if "dtype" in self.signature else ""
+            raise ModelError(f"{self.model}: it gave no number for some texts{advice}")
+        return values
 
     def padded(self, rows: Sequence[NDArray[np.int64]], *, fill: int | None = None) -> Any:
         """Rows of token numbers as one tensor on the device, int64 [B, T].

@@ -73,16 +73,19 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Unit vectors of words are moved, and the score is 1 - cost with Euclidean distances. A word is
     its first token; punctuation weighs nothing. Special tokens weigh as much as a word, and
-    nothing with idf, as in the authors' code.
+    nothing with idf, as in the authors' code. Each side has its own idf.
 
-    Source: Zhao et al. 2019; the authors' moverscore_v2 with n_gram=1.
+    Source: Zhao et al. 2019; the authors' moverscore_v2 with n_gram=1, but for its score,
+    1/(1 + cost): that here is their first program's.
     """
     model = spec.options.get("model", _MOVER_MODEL)
     encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
     idf = "idf" in spec.options
-    weights = Weights(encoder.runner, learns=idf)
+    own, other = (Weights(encoder.runner, learns=idf) for _ in range(2))
 
-    def points(text: str, row: TextVectors) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def points(
+        text: str, row: TextVectors, weights: Weights
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mass = weights.of(row.tokens) if idf else np.ones(row.tokens.ids.size)
         mass = np.where(_leads(text, row), mass, 0.0)
         return mass, unit(row.layers[0].astype(np.float64))
@@ -90,11 +93,11 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         known = encoder(text for pair in comparisons for text in (pair.summary, pair.text))
         return [
-            1.0 - _cost(points(pair.text, known[pair.text]), points(pair.summary, row))
-            if row.tokens.plain.any() and known[pair.text].tokens.plain.any()
+            1.0 - _cost(points(pair.text, wanted, other), points(pair.summary, row, own))
+            if row.tokens.plain.any() and wanted.tokens.plain.any()
             else math.nan
             for pair in comparisons
-            for row in (known[pair.summary],)
+            for row, wanted in ((known[pair.summary], known[pair.text]),)
         ]
 
     metric = comparing(
@@ -102,7 +105,12 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     )
     if not idf:
         return metric
-    return PreparedMetric(metric, [weights], lambda _, texts: weights.learn(texts))
+
+    def learn(summary: str, texts: tuple[str, ...]) -> None:
+        own.learn([summary])
+        other.learn(texts)
+
+    return PreparedMetric(metric, [own, other], learn)
 
 
 def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

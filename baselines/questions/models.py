@@ -68,7 +68,7 @@ _REMEMBERED = 100_000
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
 Asked = tuple[str, ...]
-"""A question and a context, or an answer and a context."""
+"""A question and a context, or an answer between what stands before and after it."""
 Found = TypeVar("Found")
 Part = TypeVar("Part", bound="Remembering[Any]")
 
@@ -159,7 +159,7 @@ def _signed(part: str, name: str, dtype: str) -> dict[str, str]:
 
 
 class WrittenQuestions(Remembering[str]):
-    """Questions for (answer, context) pairs; see :class:`prevalence.scorers.qafe.QuestionWriter`.
+    """Questions for answers in their places; see :class:`prevalence.scorers.qafe.QuestionWriter`.
 
     Args:
         model: checkpoint folder, registered name or hub name.
@@ -177,7 +177,7 @@ class WrittenQuestions(Remembering[str]):
 
     def compute(self, asked: Sequence[Asked]) -> list[str]:
         """Questions, in order; an empty one where nothing was written."""
-        return self._writer.write([(answer, context) for answer, context in asked])
+        return self._writer.write([(before, answer, after) for before, answer, after in asked])
 
     @property
     def truncated(self) -> int:

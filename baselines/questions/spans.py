@@ -16,7 +16,7 @@ import numpy as np
 from prevalence.baselines.neural.runner import open_runner
 from prevalence.claims.english import Token, tagged
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.scorers.qafe import answer_spans
+from prevalence.scorers.qafe import answer_places
 from prevalence.sentences import Sentence, get_splitter
 
 if TYPE_CHECKING:
@@ -54,6 +54,16 @@ class Span(NamedTuple):
     start: int
     end: int
     sentence: Sentence
+
+    def within(self, text: str | None) -> tuple[str, str, str]:
+        """What stands before it, itself, and what stands after it.
+
+        Args:
+            text: the text that the sentence is cut from; None for the sentence alone.
+        """
+        first = 0 if text is None else self.sentence.start
+        context = self.sentence.text if text is None else text
+        return context[: first + self.start], self.text, context[first + self.end :]
 
 
 def chunks(sentence: str) -> list[Place]:
@@ -94,18 +104,12 @@ def _kind(token: Token) -> str:
 
 
 def words(sentence: str) -> list[Place]:
-    """Runs of words that are no function words; see :func:`prevalence.scorers.qafe.answer_spans`.
+    """Runs of words that are no function words, by :func:`prevalence.scorers.qafe.answer_places`.
 
     >>> words("It kept dry.")
     [(3, 11)]
     """
-    places: list[Place] = []
-    end = 0
-    for span in answer_spans(sentence, most=len(sentence)):
-        start = sentence.index(span, end)
-        end = start + len(span)
-        places.append((start, end))
-    return places
+    return [*answer_places(sentence)]
 
 
 RULES: Mapping[str, Callable[[str], list[Place]]] = {CHUNKS: chunks, NAMES: names, WORDS: words}

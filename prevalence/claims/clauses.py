@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from prevalence.claims.english import (
     COPULAS,
     Token,
+    has_negation,
     is_base,
     is_past,
     is_plural,
@@ -38,6 +39,7 @@ __all__ = [
     "had",
     "head_of",
     "is_ended",
+    "is_evasive",
     "is_finite",
     "is_modified",
     "is_past_core",
@@ -117,6 +119,8 @@ very super so too really quite extremely incredibly absolutely
 _FREQUENT = word_set("""
 always often usually sometimes generally still also just consistently definitely
 """)
+_WHOLE = word_set("not never neither rarely seldom out both")
+"""What is said of a whole list of adjectives."""
 EFFECTS = word_set("makes make made means helps help allows causes leads is was")
 SHARED_NOUNS = word_set("""
 great good excellent amazing poor bad terrible awesome superb all any no
@@ -125,6 +129,8 @@ _WHATEVER = word_set("what whatever whoever")
 _HOLDING = word_set("between except without despite unlike")
 """Prepositions that hold all that follows them together."""
 _SAME_PAST = word_set("put cut cost hit set let")
+_LIMITS = word_set("no not few only hardly barely")
+"""Words that all the subjects after them mean: "no leaks or odors were reported"."""
 _MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("""
 find finds found consider considers considered call calls called describe describes described
@@ -174,7 +180,7 @@ def _joint(words: list[Token], place: int) -> int:
     if low in _MARKS:
         told = find_core(words[:place]) is not None and _begins_clause(words[place + 1 :])
         return int(low != ":" or told)
-    if after is None:
+    if after is None or (low == "yet" and words[place].tag == "adv"):
         return 0
     if low == "as" and [token.low for token in words[place : place + 3]] == ["as", "well", "as"]:
         return 3 if place and words[place - 1].tag in {"noun", "adj", "mark"} else 0
@@ -353,10 +359,8 @@ def is_ended(piece: Piece) -> bool:
 def or_distributes(words: Sequence[Token], core: Core) -> bool:
     """Whether "or" after this verb holds for each part: after a negation, or "may"."""
     group = words[max(core.first - 2, 0) : core.main + 3]
-    return any(
-        word.tag == "neg" or word.low.endswith("n't") or word.low in _ABLE or word.low == "cannot"
-        for word in group
-    ) or (words[0].low in {"nobody", "none", "no"})
+    may = any(word.low in _ABLE for word in group)
+    return may or has_negation(group) or words[0].low in {"nobody", "none", "no"}
 
 
 def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Token] | None:
@@ -371,6 +375,9 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
         asked = first.low in {"do", "don't"} and not is_plural(head_of(subject).low)
         return None if asked else subject
     helped = _helps(words, core, first)
+    denied = helped and has_negation(words[core.first : core.main])
+    if denied and (piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}):
+        return None  # "was not repaired but replaced"
     bare = is_base(first.low) and first.low not in _SAME_PAST
     if bare and not helped and not _takes_base(words, core, comma=piece.comma):
         return None
@@ -421,11 +428,7 @@ def adjective_start(words: list[Token], core: Core) -> int | None:
     while passive and words[begin - 1].tag == "adv" and words[begin - 1].low not in _FREQUENT:
         begin -= 1
     if linked or passive:
-        while begin < len(words) and (
-            words[begin].low in _FREQUENT
-            or words[begin].low in {"not", "never", "neither", "out"}
-            or words[begin].low == "both"
-        ):
+        while begin < len(words) and words[begin].low in _FREQUENT | _WHOLE:
             begin += 1
         return begin if begin < len(words) else None
     end = len(words) - 1
@@ -434,6 +437,13 @@ def adjective_start(words: list[Token], core: Core) -> int | None:
     while words[end - 1].tag == "adv":
         end -= 1
     return end if words[end - 1].tag in {"noun", "obj"} else None
+
+
+def is_evasive(words: list[Token]) -> bool:
+    """Whether adjectives are hardly meant: "barely audible", "anything but", "far from clean"."""
+    if [word.low for word in words[:2]] == ["far", "from"]:
+        return is_predicate(words[2:])
+    return words[0].low in {"hardly", "barely", "anything"}
 
 
 def object_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
@@ -510,7 +520,7 @@ def shared_verb(
     preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
     if any(preps[:-1]) and any(one != {"of"} for one in preps):
         return None  # "dishes like the soup and the salad": the first holds the others
-    if not all(subjects):
+    if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):
         return None
     subjects = _alike(subjects)
     rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest

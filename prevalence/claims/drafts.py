@@ -30,6 +30,7 @@ __all__ = [
     "agreeing",
     "before_that",
     "has_purpose",
+    "is_inverted",
     "is_participle",
     "is_praise",
     "is_sealed",
@@ -120,6 +121,12 @@ def has_purpose(words: list[Token]) -> bool:
 def is_praise(piece: Piece) -> bool:
     """Whether a noun says something by its adjective alone: "great food"."""
     return piece.words[0].tag == "adj" and piece.joint in {"and", ""} and is_modified(piece.words)
+
+
+def is_inverted(piece: Piece) -> bool:
+    """Whether the verb stands before its subject: "nor does it leak"."""
+    tags = [word.tag for word in piece.words[:2]]
+    return piece.joint == "nor" and tags[0] == "aux" and tags[-1] in {"pron", "det", "poss", "noun"}
 
 
 def agreeing(piece: Piece, draft: Draft) -> Piece:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = [
     "COPULAS",
     "Token",
+    "has_negation",
     "is_base",
     "is_past",
     "is_plural",
@@ -393,6 +397,17 @@ def tagged(text: str) -> list[Token]:
     )
 
 
+def has_negation(words: Iterable[Token]) -> bool:
+    """Whether one of the words denies something: "not", "never", "hardly", "can't".
+
+    >>> has_negation(tagged("It isn't soft")), has_negation(tagged("It is soft"))
+    (True, False)
+    """
+    return any(
+        word.tag == "neg" or word.low.endswith("n't") or word.low == "cannot" for word in words
+    )
+
+
 def retagged(words: list[Token]) -> list[Token]:
     """The words with the tags that they have as they now stand together."""
     lows = [word.low for word in words]
@@ -464,8 +479,9 @@ def _closed(low: str, last: str, after: str) -> str:
         return "rel"
     if low == "her" and after in {"", ".", ",", "and"}:
         return "obj"
-    if low == "so" and last in {"aux", "verb"}:
-        return "adv"
+    late = low == "yet" and last in {"aux", "neg"} and _forms().get(after) != "third"
+    if late or (low == "so" and last in {"aux", "verb"}):
+        return "adv"  # "has not yet failed", "is so soft"
     return tag
 
 

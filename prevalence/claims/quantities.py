@@ -159,6 +159,11 @@ class Quantity:
     count: int | None = None
     exists: bool = False
 
+    @property
+    def denies(self) -> bool:
+        """Whether the words say that hardly anybody does: "nobody", "few", "0%"."""
+        return self.low == 0 and not self.exists
+
     def shares(self, n_reviews: int) -> tuple[float, float]:
         """The range of the share among so many reviews."""
         if self.count is None:

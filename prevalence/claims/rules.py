@@ -22,6 +22,7 @@ from prevalence.claims.clauses import (
     had,
     head_of,
     is_ended,
+    is_evasive,
     is_finite,
     is_modified,
     is_past_core,
@@ -50,6 +51,7 @@ from prevalence.claims.drafts import (
     agreeing,
     before_that,
     has_purpose,
+    is_inverted,
     is_participle,
     is_praise,
     is_sealed,
@@ -61,25 +63,48 @@ from prevalence.claims.drafts import (
 )
 from prevalence.claims.english import (
     Token,
+    has_negation,
     is_base,
     is_past,
     is_plural,
     singular_verb,
     tagged,
+    word_set,
 )
 from prevalence.claims.idioms import plain_pieces, plain_words
-from prevalence.claims.quantities import Quantity, after_frame, people_at
+from prevalence.claims.quantities import People, Quantity, after_frame, people_at
 
 __all__ = ["MOST_WORDS", "drafts_of"]
 
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
 
+_PEOPLE = word_set("""
+users customers reviewers buyers owners people guests visitors diners patrons shoppers travelers
+consumers kids children parents readers customer reviewer buyer owner guest seller author husband
+wife partner boyfriend girlfriend friend friends family son sons daughter daughters brother sister
+mother father mom dad child baby toddler boy girl man woman
+""")
+"""People: "it" and "they" after a clause of theirs are more often what they speak of."""
+
 
 def drafts_of(text: str) -> list[Draft]:
     """The claims of a sentence; none where no rule is safe or the sentence is too long."""
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
     return _Folding(text).fold(words) if 0 < len(words) <= MOST_WORDS else []
+
+
+def _frame(text: str) -> tuple[int, Quantity | None] | None:
+    """What :func:`after_frame` finds, where leaving it out says no more: "nobody says" stays."""
+    found = after_frame(text)
+    return None if found is None or (found[1] is not None and found[1].denies) else found
+
+
+def _finders(text: str) -> People | None:
+    """The people that a text speaks of, unless it says that hardly anybody finds so."""
+    people = people_at(text)
+    denied = people is not None and people.quantity is not None and people.quantity.denies
+    return None if denied else people
 
 
 class _Folding:
@@ -191,7 +216,7 @@ class _Folding:
     def _is_source(self, piece: Piece) -> bool:
         """Whether a piece says who makes the statement after it: "according to most owners"."""
         start = piece.words[0].start
-        found = after_frame(self._text[start:])
+        found = _frame(self._text[start:])
         if found is None or start + found[0] < piece.words[-1].end:
             return False
         self._said_by, self._dropped = found[1], True
@@ -291,7 +316,7 @@ class _Folding:
     def _drop_frame(self, draft: Draft) -> None:
         """Leave out "users say that"; make "users find it good" into "it is good"."""
         text = plain_text(draft.words)
-        found = after_frame(text)
+        found = _frame(text)
         if found is not None:
             words = words_from(draft.words, found[0])
             if words and shape_of(words) in {"clause", "noun"}:
@@ -299,7 +324,7 @@ class _Folding:
                 draft.changed = draft.framed = True
                 return
         said = without_description(draft.words)
-        people = people_at(text)
+        people = _finders(text)
         if said is None and people is not None:
             rest = words_from(draft.words, people.end)
             said = small_clause(rest)
@@ -331,7 +356,7 @@ class _Folding:
         draft.words, draft.changed = [*put, *draft.words[1:]], True
 
     def _last_subject(self) -> list[Token]:
-        """The subject of the last claim that has one with a noun, but for people's own."""
+        """The subject of the last claim that has one with a noun, but for people."""
         if not self._drafts:
             return []
         draft = self._drafts[-1]
@@ -344,7 +369,9 @@ class _Folding:
         if subject and subject[0].tag in {"prep", "ing"}:
             return []
         plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
-        return [word for word in subject if word.tag not in {"adv", "neg"}] if plain else []
+        named = [word for word in subject if word.tag not in {"adv", "neg"}]
+        people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PEOPLE)
+        return [] if people or not plain else named
 
     def _follow(self, piece: Piece) -> None:
         """Take a piece after a claim: a claim of its own, or part of the one before."""
@@ -419,7 +446,7 @@ class _Folding:
 
     def _next_verb(self, draft: Draft, piece: Piece) -> bool:
         core = find_core(draft.words, draft.lead)
-        if core is None:
+        if core is None or is_inverted(piece):
             return False
         if core.first == 0 and draft.words[0].tag != "pron":
             return self._next_without_subject(draft, piece)
@@ -436,7 +463,7 @@ class _Folding:
         if shared is None:
             return len(piece.words) == 1 and self._next_noun(draft, piece)
         said = small_clause(piece.words)
-        if said is not None and people_at(plain_text([*shared, piece.words[0]])):
+        if said is not None and _finders(plain_text([*shared, piece.words[0]])):
             self._append(said, 0, piece)
             self._drafts[-1].people = tuple(shared)
         else:
@@ -462,11 +489,17 @@ class _Folding:
             return False  # "a place to get a massage, facial and haircut"
         if begin is None or (piece.words[0].tag == "ing" and draft.words[begin].tag != "adj"):
             return False
+        contrast = piece.joint in {"but", "yet"}
+        if not contrast and is_evasive(draft.words[begin:]):
+            return False
         shared, words = draft.words[:begin], without_first(piece.words, {"also", "then"})
         if piece.joint == "nor":
             draft.words = shared = with_not(draft.words)[:begin] and with_not(draft.words)
             shared = shared[:begin]
-        if piece.joint == "but" and shared[-1].low == "not":
+        against = contrast or "but" in {word.low for word in draft.words[begin:]}
+        if against and has_negation(shared[core.first :]):
+            if shared[-1].low != "not":
+                return False  # "isn't soft but durable"
             shared = shared[:-1]
         degree = draft.words[begin]
         if degree.low in DEGREES and words[0].tag == "adj" and piece.joint != "but":

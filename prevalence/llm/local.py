@@ -8,6 +8,7 @@ padding, so that the first token's probabilities do not depend on them at all.
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from prevalence.llm.local_model import LanguageModel, load_language_model, log_s
 from prevalence.llm.protocol import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     from torch import Tensor
@@ -124,7 +125,7 @@ def common_length(first: Sequence[int], second: Sequence[int]) -> int:
     return min(len(first), len(second))
 
 
-def cache_of(layers: KeptLayers) -> Any:
+def cache_of(layers: Iterable[tuple[Tensor, Tensor]]) -> Any:
     """A cache that holds these keys and values; it adds to them without changing them."""
     from transformers import DynamicCache
 
@@ -287,18 +288,24 @@ class Local:
         """Draw the replies of a batch, in halves where memory does not suffice."""
         import torch
 
-        try:
+        with suppress(torch.OutOfMemoryError):
             self._draw_together(rows, take)
-        except torch.OutOfMemoryError:
-            left = [row for row in rows if not row.done]
-            if len(left) < 2:
-                raise
-            torch.cuda.empty_cache()
-            self._batch_tokens = max(1, self._batch_tokens // 2)
-            for row in left:
-                row.drawn.clear()
-            self._draw(left[: len(left) // 2], take)
-            self._draw(left[len(left) // 2 :], take)
+            return
+        # Not in a handler, whose error would hold the failed tensors alive.
+        torch.cuda.empty_cache()
+        left = [row for row in rows if not row.done]
+        if len(left) == 1:
+            error = (
+                f"the reply does not fit the memory of {self._model.device}; use --device cpu or a "
+                "smaller model, or give fewer or shorter reviews"
+            )
+            take(left[0].task.place, Response(index=left[0].index, error=error))
+            return
+        self._batch_tokens = max(1, self._batch_tokens // 2)
+        for row in left:
+            row.drawn.clear()
+        self._draw(left[: len(left) // 2], take)
+        self._draw(left[len(left) // 2 :], take)
 
     def _draw_together(self, rows: list[_Row], take: Callable[[int, Response], None]) -> None:
         import torch
@@ -384,14 +391,13 @@ class _Batch:
         lengths = [row.prompt.length for row in rows]
         most = max(lengths)
         device = language_model.device
-        self._layers = [
+        self._cache = cache_of(
             (
                 torch.cat([_padded(row.prompt.layers[k][0], most) for row in rows]),
                 torch.cat([_padded(row.prompt.layers[k][1], most) for row in rows]),
             )
             for k in range(len(rows[0].prompt.layers))
-        ]
-        self._cache = cache_of(self._layers)
+        )
         self._next = torch.tensor(lengths, device=device)
         self._mask = (torch.arange(most, device=device) >= most - self._next.unsqueeze(1)).long()
 
@@ -406,8 +412,9 @@ class _Batch:
         if len(going) < len(self._mask):
             chosen = torch.tensor(going, device=self._model.device)
             self._mask, self._next = self._mask[chosen], self._next[chosen]
-            layers = [(keys[chosen], values[chosen]) for keys, values in layers_of(self._cache)]
-            self._cache = cache_of(layers)
+            self._cache = cache_of(
+                (keys[chosen], values[chosen]) for keys, values in layers_of(self._cache)
+            )
         self._mask = torch.nn.functional.pad(self._mask, (0, 1), value=1)
         with torch.inference_mode():
             logits: Tensor = self._model.model(

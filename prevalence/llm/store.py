@@ -34,6 +34,12 @@ _CREATE = (
     "CREATE TABLE IF NOT EXISTS replies"
     " (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID"
 )
+_PUT = (
+    "INSERT INTO replies VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
+    " SET value = excluded.value, sum = excluded.sum"
+    " WHERE replies.sum IS NOT sum_of(replies.key, replies.value)"
+)
+"""One statement, so that of two processes the first one counts."""
 
 
 class ReplyStore:
@@ -71,10 +77,9 @@ class ReplyStore:
 
     def put(self, key: str, response: Response) -> None:
         """Keep a response for good before returning; equal keys keep the first sound one."""
-        if response.error is not None or self.get(key) is not None:
-            return
-        value = json.dumps(asdict(response), ensure_ascii=True)
-        self._run("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, value, _sum(key, value)))
+        if response.error is None:
+            value = json.dumps(asdict(response), ensure_ascii=True)
+            self._run(_PUT, (key, value, _sum(key, value)))
 
     def __len__(self) -> int:
         return int(self._run("SELECT COUNT(*) FROM replies", ())[0][0])
@@ -182,6 +187,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         # A reply may have cost money: it survives a power cut, not only a killed process.
         db.execute("PRAGMA synchronous = FULL")
+        db.create_function("sum_of", 2, _sum, deterministic=True)
         with db:
             db.execute(_CREATE)
     except sqlite3.Error:
@@ -190,7 +196,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _sum(key: str, value: str) -> int:
+def _sum(key: str, value: object) -> int:
     return zlib.crc32(f"{key}\0{value}".encode())
 
 

@@ -8,7 +8,7 @@ the environment.
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+import weakref
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -73,11 +73,6 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
                 response.status_code, headers=headers, content=data, request=request
             )
 
-        def __del__(self) -> None:
-            # Connections are kept open for the next call; nobody else closes them.
-            with suppress(Exception):
-                self.close()
-
         def _bare(self, request: Any) -> Any:
             headers = {name: request.headers[name] for name in _SENT if name in request.headers}
             return self.build_request(
@@ -92,14 +87,18 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
                 extensions=request.extensions,
             )
 
-    return openai.OpenAI(
+    http = Guarded(follow_redirects=False)
+    client = openai.OpenAI(
         base_url=url,
         api_key=key or "none",
         timeout=min(timeout, _LONGEST_SILENCE),
         max_retries=0,
         default_headers={"Accept-Encoding": "identity"},
-        http_client=Guarded(follow_redirects=False),
+        http_client=http,
     )
+    # Connections are kept open for the next call; nobody else closes them.
+    weakref.finalize(client, http.close)
+    return client
 
 
 def _body(response: Any) -> bytes:

@@ -42,16 +42,10 @@ class Vllm:
     ) -> list[list[Response]]:
         """Answer requests; see :meth:`Backend.complete`."""
         asked = [(request, index) for request in requests for index in request.indices]
-        answered = iter(self._answered(asked))
-        found = [[next(answered) for _ in request.indices] for request in requests]
-        if keep is not None:
-            for request, responses in zip(requests, found, strict=True):
-                for response in responses:
-                    if response.error is None:
-                        keep(request, response)
-        return found
+        answered = iter(self._answered(asked, keep))
+        return [[next(answered) for _ in request.indices] for request in requests]
 
-    def _answered(self, asked: Sequence[tuple[Request, int]]) -> list[Response]:
+    def _answered(self, asked: Sequence[tuple[Request, int]], keep: Keep | None) -> list[Response]:
         """Replies in order; the engine refuses a whole call for one prompt that is too long."""
         try:
             outputs = self._engine.chat(
@@ -63,9 +57,13 @@ class Vllm:
             if len(asked) == 1:
                 return [Response(index=asked[0][1], error=f"vllm: {first_line(error)}")]
             half = len(asked) // 2
-            return self._answered(asked[:half]) + self._answered(asked[half:])
-        pairs = zip(asked, outputs, strict=True)
-        return [_response(request, index, output) for (request, index), output in pairs]
+            return self._answered(asked[:half], keep) + self._answered(asked[half:], keep)
+        found = []
+        for (request, index), output in zip(asked, outputs, strict=True):
+            found.append(_response(request, index, output))
+            if keep is not None:
+                keep(request, found[-1])
+        return found
 
     def _params(self, request: Request, index: int) -> Any:
         sampling = request.sampling

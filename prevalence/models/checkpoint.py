@@ -150,6 +150,7 @@ _DIGESTED = (
     "*.model",
     "added_tokens.json",
     "config.json",
+    "generation_config.json",
     "merges.txt",
     "special_tokens_map.json",
     "tokenizer.json",
@@ -157,7 +158,7 @@ _DIGESTED = (
     "vocab.json",
     "vocab.txt",
 )
-"""Files that can change a probability; a licence or a training log beside them cannot."""
+"""Files that can change an answer; a licence or a training log beside them cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,7 +551,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def folder_digest(folder: Path) -> bytes:
-    """Digest of every file that can change a probability, by name and content."""
+    """Digest of every file that can change an answer, by name and content."""
     hasher = hashlib.blake2b(digest_size=16)
     for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):
         hasher.update(path.name.encode())

@@ -228,7 +228,8 @@ def own_scores(rows: Sequence[NamedRow], known: Iterable[str]) -> list[dict[str,
     """
     passed = {*known, "scores"}
     found = [
-        {name: cell for name, cell in row.cells.items() if name not in passed} | _nested(row)
+        {name: cell for name, cell in row.cells.items() if name not in passed and _may_score(name)}
+        | _nested(row)
         for row in rows
     ]
     numbers: dict[str, list[float]] = defaultdict(list)
@@ -236,7 +237,7 @@ def own_scores(rows: Sequence[NamedRow], known: Iterable[str]) -> list[dict[str,
     for name in names:
         values = [_number(cells.get(name)) for cells in found]
         whole = [value for value in values if value is not None]
-        if len(whole) == len(values) and not all(map(math.isnan, whole)) and _may_score(name):
+        if len(whole) == len(values) and not all(map(math.isnan, whole)):
             numbers[name] = whole
     return [{name: numbers[name][place] for name in numbers} for place in range(len(rows))]
 

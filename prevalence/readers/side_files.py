@@ -188,6 +188,7 @@ def read_authors(
     Returns:
         An iterator over products with one summary each, and bad records. Where one file is
         longer, each line or product without a partner is a bad record that says both counts.
+        Table rows without an id are no products and come last.
 
     Raises:
         InputError: one of the files cannot be read, or both are stdin.
@@ -208,15 +209,21 @@ def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
         for item in products:
             line = next(lines, None)
             if line is None:
-                spare = [(Position(it.source, ""), it.id) for it in (item, *products)]
-                counts = (matched, matched + len(spare))
-                yield from _unmatched(spare, "the product has no summary", counts, system)
+                rest = [item, *products]
+                counts = (matched, matched + sum(isinstance(one, Product) for one in rest))
+                for one in rest:
+                    if isinstance(one, BadRecord):
+                        yield replace(one, system=system)
+                    else:
+                        problem = "the product has no summary"
+                        yield _unmatched(one.source, problem, counts, system, identity=one.id)
                 return
             matched += 1
             yield _paired(item, line, Position(source.path, f":{line.number}"), system)
-        spare = [(Position(source.path, f":{line.number}"), None) for line in lines]
+        spare = [f"{source.path}:{line.number}" for line in lines]
         counts = (matched + len(spare), matched)
-        yield from _unmatched(spare, "the summary has no product", counts, system)
+        for place in spare:
+            yield _unmatched(place, "the summary has no product", counts, system)
 
 
 def author_of(path: str | Path) -> str:
@@ -238,9 +245,9 @@ def _paired(item: Item, line: Line, position: Position, system: str) -> Item:
 
 
 def _unmatched(
-    spare: list[tuple[Position, str | None]], problem: str, counts: tuple[int, int], system: str
-) -> Iterator[Item]:
-    """A bad record for each line or product without a partner, by its place and id."""
+    place: str, problem: str, counts: tuple[int, int], system: str, *, identity: str | None = None
+) -> BadRecord:
+    """A bad record for a line or product without a partner."""
     fix = f"there are {counts[0]} summary lines and {counts[1]} products; give one line a product"
-    for position, identity in spare:
-        yield FieldError("", problem, fix, system=system).at(position, identity=identity)
+    fault = FieldError("", problem, fix, system=system)
+    return fault.at(Position(place, ""), identity=identity)

@@ -221,7 +221,7 @@ def is_table(line: str, *, reviews_only: bool = False) -> bool:
 def is_copycat(line: str) -> bool:
     """Whether a first line is the header of Copycat's files."""
     cells = line.strip("\r\n").split("\t")
-    return {"prod_id", "rev1"} <= set(cells)
+    return {"cat", "prod_id", "rev1"} <= set(cells)
 
 
 def cells_of(line: str, delimiter: str) -> list[str]:
@@ -533,16 +533,19 @@ def _long_items(
     """Every row is read first: those of a product may stand anywhere in the table."""
     groups: dict[str, _Group] = {}
     group: _Group | None = None
+    nameless = []
     for row in rows:
         identity = _identity(row, columns, group)
         if identity is None:
             position = Position(path, f":{row.line}")
-            yield (row.fault or _nameless()).at(position)
+            nameless.append((row.fault or _nameless()).at(position))
             continue
         group = groups.setdefault(identity, _Group(identity, row.line))
         group.add(row, columns)
     for group in groups.values():
         yield from group.items(path, options)
+    # Last, because a summary a line counts products, which these are not.
+    yield from nameless
 
 
 def _identity(row: Row, columns: Columns, group: _Group | None) -> str | None:

@@ -161,7 +161,8 @@ class AdaptedScorer(ReadingScorer):
         batch_tokens: most tokens in a batch, padding included.
 
     Raises:
-        ModelError: the checkpoint is unusable, or has fewer outputs than the adapter names.
+        ModelError: the checkpoint is unusable, has fewer outputs than the adapter names, or one
+            alone under a softmax.
         ConfigurationError: an option is out of range.
     """
 
@@ -181,6 +182,9 @@ class AdaptedScorer(ReadingScorer):
         if max(named) >= outputs:
             raise ModelError(f"{opened.name}: it has {outputs} outputs, numbered from 0, and the "
                              f"adapter names {max(named)}")  # fmt: skip
+        if outputs == 1 and adapter.activation == "softmax":
+            raise ModelError(f"{opened.name}: the softmax of its only output is always 1; write "
+                             'activation = "sigmoid"')  # fmt: skip
         self.adapter = adapter
         self._limit = min(adapter.max_length or opened.limit, opened.limit)
         given = None if threshold is None else check_threshold(threshold)

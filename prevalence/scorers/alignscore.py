@@ -8,6 +8,7 @@ kind of answer.
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,7 @@ def convert_alignscore(checkpoint: Path | str, base: Path | str, output: Path | 
             written.
     """
     import torch
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     try:
@@ -165,11 +167,15 @@ def convert_alignscore(checkpoint: Path | str, base: Path | str, output: Path | 
     if source / "config.json" not in there or len(there) == 1:
         raise ModelError(f"{base}: no config.json and tokenizer files of a RoBERTa in it; "
                          "`hf download FacebookAI/roberta-large --local-dir FOLDER`")  # fmt: skip
+    part = target / "model.safetensors.part"
     try:
         target.mkdir(parents=True, exist_ok=True)
         for path in there:
             shutil.copy(path, target)
-        save_file(weights, target / "model.safetensors")
-    except OSError as error:
+        save_file(weights, part)
+        part.replace(target / "model.safetensors")
+    except (OSError, SafetensorError) as error:
+        with suppress(OSError):
+            part.unlink()
         raise ModelError(f"{output}: cannot be written: {first_line(error)}") from error
     return sum(tensor.numel() for tensor in weights.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,14 +232,14 @@ class ConvScorer(UnitScorer):
             )
         self.head = head
         asked = models_of(inners)
-        if head.nli not in ("", asked):
+        if head.nli and _weights(head.nli) != _weights(asked):
             raise ConfigurationError(f"this head was trained on {head.nli}, not on {asked}")
         cut = Granularity.parse(settings.granularity)
         super().__init__(
             inners,
             UnitCutter(GRANULARITIES[cut.premise], GRANULARITIES[cut.hypothesis], most=MOST_UNITS),
             name="summac-conv",
-            described={"gran": str(cut), "head": head.digest.hex()[:12]},
+            described={**cut.signature, "head": head.digest.hex()[:12]},
             threshold=0.5 if threshold is None else threshold,
             calibrated=threshold is not None,
             probability=True,
@@ -254,6 +255,15 @@ class ConvScorer(UnitScorer):
     ) -> list[NDArray[np.float64]]:
         """What the head reads of each pair, float64 [units, models x features] each."""
         return _rows(self.answers(texts, pairs, progress=progress), self.head.settings)
+
+
+def _weights(models: str) -> list[str]:
+    """The digests of models as signatures name them, whatever their folders are called.
+
+    >>> _weights("a@1+rouge1-precision")
+    ['1', 'rouge1-precision']
+    """
+    return [model.rpartition("@")[2] for model in models.split("+")]
 
 
 def _rows(answers: Sequence[UnitAnswers], settings: ConvSettings) -> list[NDArray[np.float64]]:
@@ -316,6 +326,7 @@ def write_head(head: ConvHead, path: Path | str) -> None:
     Raises:
         ModelError: the file cannot be written.
     """
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     tensors = {
@@ -330,8 +341,9 @@ def write_head(head: ConvHead, path: Path | str) -> None:
             tensors, part, metadata={"format": _FORMAT, "nli": head.nli, **asdict(head.settings)}
         )
         part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        with suppress(OSError):
+            part.unlink()
         raise ModelError(f"{path}: cannot be written: {first_line(error)}") from error
 
 

@@ -156,13 +156,23 @@ def _stated(folder: Path, file: str) -> dict[str, Any]:
 
 
 def _pooling(folder: Path, model: str) -> str:
+    """What the files of sentence-transformers state, in its version 6 or as before."""
+    dense = next(folder.glob("*_Dense"), None)
+    if dense is not None:
+        raise ModelError(
+            f"{model}: its layer {dense.name} is not read here; pooling=mean or pooling=cls takes "
+            "the encoder without it"
+        )
     stated = _stated(folder, "1_Pooling/config.json")
-    modes = [key.removeprefix("pooling_mode_") for key, on in stated.items()
-             if key.startswith("pooling_mode_") and on is True]  # fmt: skip
+    named = stated.get("pooling_mode", [])
+    modes = [str(mode) for mode in (named if isinstance(named, list) else [named])]
+    modes += [key.removeprefix("pooling_mode_") for key, on in stated.items()
+              if key.startswith("pooling_mode_") and on is True]  # fmt: skip
     names = {"mean_tokens": "mean", "cls_token": "cls"}
-    if modes and not set(modes) <= set(names):
+    pooling = "+".join(names.get(mode, mode) for mode in modes) or "mean"
+    if pooling not in POOLINGS:
         raise ModelError(f"{model}: pooling by {', '.join(modes)} is not known here; choose one")
-    return names[modes[0]] if modes else "mean"
+    return pooling
 
 
 def _length(folder: Path, limit: int, asked: int | None, model: str) -> int:

@@ -14,6 +14,7 @@ import string
 import weakref
 from collections import Counter
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from prevalence.nli.pairs import PairScorer, PairScores, Progress, ScorerTraits
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -40,6 +41,7 @@ __all__ = [
     "QuestionWriter",
     "SpanLogits",
     "answer_f1",
+    "answer_places",
     "answer_spans",
     "best_span",
     "filled",
@@ -73,25 +75,37 @@ will with would you your
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
 
 
-def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> list[str]:
-    """Spans of a text worth a question: runs of words that are no function words.
+def answer_places(text: str) -> Iterator[tuple[int, int]]:
+    """Where the spans of a text stand that are worth a question, in order.
+
+    They are runs of words that are no function words.
 
     Source: the rule stands where question-based scorers take noun phrases from a parser.
 
-    >>> answer_spans("The warm boots kept my feet dry in deep snow.")
-    ['warm boots kept', 'feet dry', 'deep snow']
+    >>> [*answer_places("It kept dry.")]
+    [(3, 11)]
     """
-    spans: list[str] = []
     start = end = -1
     for token in _TOKEN.finditer(text):
         if token[0][0].isalnum() and token[0].lower() not in _FUNCTION_WORDS:
             start, end = (token.start() if start < 0 else start), token.end()
         elif start >= 0:
-            spans.append(text[start:end])
+            yield start, end
             start = -1
     if start >= 0:
-        spans.append(text[start:end])
-    return list(dict.fromkeys(spans))[:most]
+        yield start, end
+
+
+def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> dict[str, int]:
+    """The first distinct spans of a text that are worth a question, and where each begins.
+
+    >>> answer_spans("The warm boots kept my feet dry in deep snow.")
+    {'warm boots kept': 4, 'feet dry': 23, 'deep snow': 35}
+    """
+    starts: dict[str, int] = {}
+    for start, end in answer_places(text):
+        starts.setdefault(text[start:end], start)
+    return dict(islice(starts.items(), most))
 
 
 def answer_f1(wanted: str, given: str) -> float:
@@ -163,22 +177,31 @@ class QuestionWriter:
         settings = repr((self._template, beams)).encode()
         self.digest = hashlib.blake2b(_digest(self._checkpoint) + settings, digest_size=16).digest()
 
-    def write(self, asked: Sequence[tuple[str, str]]) -> list[str]:
-        """Questions for (answer, context) pairs, in order."""
-        questions = [""] * len(asked)
-        rows = [self._row(*pair) for pair in asked]
+    def write(self, asked: Sequence[tuple[str, str, str]]) -> list[str]:
+        """Questions, in order; what reads alike is written once.
+
+        Args:
+            asked: what stands before an answer, the answer, and what stands after it.
+        """
+        shown = [self._shown(*parts) for parts in asked]
+        distinct = [*dict.fromkeys(shown)]
+        questions: dict[str, str] = {}
+        rows = [self._row(text) for text in distinct]
         lengths = np.array([len(row["input_ids"]) for row in rows], np.int64)
         for part in batches(lengths, self._batch_tokens):
             written = self._generate([rows[row] for row in part])
             for row, question in zip(part.tolist(), written, strict=True):
-                questions[row] = question.strip()
-        return questions
+                questions[distinct[row]] = question.strip()
+        return [questions[text] for text in shown]
 
-    def _row(self, answer: str, context: str) -> dict[str, list[int]]:
-        before, _, after = context.partition(answer)
+    def _shown(self, before: str, answer: str, after: str) -> str:
+        context = before + answer + after
         texts = {"answer": answer, "context": context, "before": before, "after": after}
+        return filled(self._template, texts)
+
+    def _row(self, text: str) -> dict[str, list[int]]:
         encoded = self._checkpoint.tokenizer(
-            filled(self._template, texts), truncation=True, max_length=self._checkpoint.limit,
+            text, truncation=True, max_length=self._checkpoint.limit,
             return_overflowing_tokens=True, return_token_type_ids=False, verbose=False,
         )  # fmt: skip
         # What does not fit comes back as further rows.
@@ -396,7 +419,7 @@ class QuestionScorer(PairScorer):
                 "decisions that this changes cannot be counted"
             )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
-        described = writer.digest + answerer.digest + f"qafe/{filtered}/1".encode()
+        described = writer.digest + answerer.digest + f"qafe/{filtered}/2".encode()
         traits = ScorerTraits(
             digest=hashlib.blake2b(described, digest_size=16).digest(),
             signature={
@@ -450,13 +473,19 @@ class QuestionScorer(PairScorer):
         """The questions that hypotheses raise, by text number; each text is read once."""
         known = self._known.setdefault(texts, {})
         missing = [number for number in np.unique(hypotheses).tolist() if number not in known]
-        meant = [(number, span) for number in missing for span in answer_spans(texts[number])]
-        written = self._writer.write([(span, texts[number]) for number, span in meant])
+        meant: list[tuple[int, str]] = []
+        asked: list[tuple[str, str, str]] = []
+        for number in missing:
+            text = texts[number]
+            for span, start in answer_spans(text).items():
+                meant.append((number, span))
+                asked.append((text[:start], span, text[start + len(span) :]))
+        written = self._writer.write(asked)
         known.update({number: [] for number in missing})
         kept = self._kept(texts, meant, written)
-        for (number, span), text, keep in zip(meant, written, kept, strict=True):
+        for (number, span), question, keep in zip(meant, written, kept, strict=True):
             if keep:
-                known[number].append(Question(text, span))
+                known[number].append(Question(question, span))
         return known
 
     def _kept(

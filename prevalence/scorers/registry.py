@@ -89,7 +89,7 @@ class ScorerOptions:
     )
     batch_tokens: int | None = described(
         None,
-        "Maximum tokens per batch; halved automatically when memory runs out.",
+        "Maximum tokens per batch; halved automatically when memory runs out (NLI models).",
         metavar="N",
         least=1,
     )

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.units import GRANULARITIES, UnitAnswers, UnitCutter, UnitScorer
+from prevalence.scorers.units import (
+    GRANULARITIES,
+    SUMMAC_SPLITTER,
+    UnitAnswers,
+    UnitCutter,
+    UnitScorer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,6 +41,8 @@ MOST_TOKENS = 500
 """Tokens of a unit pair that SummaC reads; the longer text gives way."""
 
 OPERATORS: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean, "min": np.min}
+
+_UNCUT = {"document", "paragraph"}
 
 _EMC = ("entailment", "neutral", "contradiction")
 _CNE = ("contradiction", "neutral", "entailment")
@@ -81,6 +89,12 @@ class Granularity:
                 "them with a hyphen, the premise's first"
             )
         return cls(names[0], names[-1])
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """The cuts, and what cuts sentences where any are cut."""
+        cut = {} if {self.premise, self.hypothesis} <= _UNCUT else {"cut": SUMMAC_SPLITTER}
+        return {"gran": str(self), **cut}
 
     def __str__(self) -> str:
         """One name where both are cut alike."""
@@ -131,7 +145,7 @@ class ZeroShotScorer(UnitScorer):
             )
         self._over = OPERATORS[over_premise], OPERATORS[over_hypothesis]
         self._minus = minus_contradiction
-        described = {"gran": str(cut), "ops": f"{over_premise}-{over_hypothesis}"}
+        described = {**cut.signature, "ops": f"{over_premise}-{over_hypothesis}"}
         if minus_contradiction:
             described["minus"] = "contradiction"
         if most_units != MOST_UNITS:

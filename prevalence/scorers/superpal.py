@@ -28,13 +28,15 @@ ALIGNMENTS = ("average", "max")
 """Mean over the hypothesis's propositions of their best alignment, or the best of all."""
 
 _LEAST_WORDS = 2
+_RULE = "2"
+"""Which rules cut propositions; other ones have another number."""
 _SUBJECT = (
     r"(?:I|we|you|he|she|it|they|this|that|these|those|there|the|an?|my|our|your|his|her|its|their"
     r"|everyone|everything|nothing|nobody|some|most|all|both|one)\b"
 )
 _CLAUSE_STARTS = re.compile(
-    # A mark that parts clauses, with the white space around it.
-    r"\s*[;:()\u2013\u2014]\s*|\s+-+\s+"
+    # A mark that parts clauses, with the white space around it; "10:30" and "8–9" stay whole.
+    r"\s*[;()]\s*|\s*(?<!\d)[:\u2013\u2014]\s*|\s*[:\u2013\u2014](?!\d)\s*|\s+-+\s+"
     # A conjunction before a new subject: "..., but the laces ...".
     rf"|,?\s+(?=(?:and|but|or|so|yet|nor|plus)\s+{_SUBJECT})"
     # A subordinate clause.
@@ -51,9 +53,10 @@ _WORD = re.compile(r"\w+")
 def propositions(text: str) -> list[str]:
     """The clauses of a text, in order; a text without words has none.
 
-    Sentences are cut at semicolons, colons, dashes and brackets, before conjunctions and commas
-    that a new subject follows, and before subordinate clauses. A piece of one word joins its left
-    neighbour; a conjunction at the beginning of a piece is left out.
+    Sentences are cut at semicolons, brackets, colons and dashes that do not stand between digits,
+    before conjunctions and commas that a new subject follows, and before subordinate clauses. A
+    piece of one word joins its left neighbour; a conjunction at the beginning of a piece is left
+    out.
 
     >>> propositions("The soles grip well, but the laces come undone because they are thin.")
     ['The soles grip well', 'the laces come undone', 'because they are thin.']
@@ -97,7 +100,7 @@ class AlignmentScorer(UnitScorer):
             [inner],
             UnitCutter(propositions, propositions),
             name="superpal",
-            described={"gran": "proposition", "ops": alignment},
+            described={"gran": "proposition", "rule": _RULE, "ops": alignment},
             threshold=inner.traits.threshold if threshold is None else threshold,
             calibrated=threshold is not None,
             probability=inner.traits.probability,

@@ -21,7 +21,7 @@ from prevalence.nli.pairs import (
     Progress,
     TextTable,
 )
-from prevalence.sentences import get_splitter
+from prevalence.sentences import SPLITTERS, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GRANULARITIES",
     "LEAST_CHARACTERS",
+    "SUMMAC_SPLITTER",
     "Cutter",
     "UnitAnswers",
     "UnitCutter",
@@ -45,21 +46,29 @@ __all__ = [
 LEAST_CHARACTERS = 11
 """Shorter sentences and paragraphs are no units of SummaC's."""
 
+SUMMAC_SPLITTER = "nltk-punkt-en"
+"""What cuts SummaC's sentences, as in its package."""
+
 Cutter = Callable[[str], list[str]]
 """From a text to its units."""
 
 
-def sentences_of(text: str) -> list[str]:
+def sentences_of(text: str, splitter: str = SPLITTERS[0]) -> list[str]:
     """The sentences of a text.
+
+    Args:
+        text: any.
+        splitter: a name that :func:`prevalence.sentences.get_splitter` knows.
 
     >>> sentences_of("They fit. I love them!")
     ['They fit.', 'I love them!']
     """
-    return [sentence.text for sentence in get_splitter()(text)]
+    return [sentence.text for sentence in get_splitter(splitter)(text)]
 
 
 def _long_sentences(text: str) -> list[str]:
-    return [unit for unit in sentences_of(text) if len(unit) >= LEAST_CHARACTERS]
+    sentences = sentences_of(text, SUMMAC_SPLITTER)
+    return [unit for unit in sentences if len(unit) >= LEAST_CHARACTERS]
 
 
 def _neighbours(text: str) -> list[str]:

@@ -33,6 +33,8 @@ STATE = ".training/state.safetensors"
 """File of the resumable state in the output folder."""
 
 _FINGERPRINT_KEY = "prevalence_training"
+_CARD = "README.md"
+"""Written last: a folder without it is not finished."""
 _IGNORED = -100
 """Label that the cross-entropy of the model library leaves out."""
 
@@ -223,7 +225,7 @@ def train_simplifier(
 
 
 def _is_finished(run: _Run, folder: Path) -> bool:
-    """Whether an earlier run with the same input wrote the folder; another one is not touched."""
+    """Whether an earlier run with the same input wrote it all; another folder is not touched."""
     config = folder / "config.json"
     if not config.is_file():
         return False
@@ -235,7 +237,7 @@ def _is_finished(run: _Run, folder: Path) -> bool:
         raise InputError(
             f"{folder}: holds a checkpoint of other data, base or settings; choose another --output"
         )
-    return True
+    return (folder / _CARD).is_file()
 
 
 def _write(run: _Run, corpus: Corpus, folder: Path) -> None:
@@ -247,7 +249,7 @@ def _write(run: _Run, corpus: Corpus, folder: Path) -> None:
     with quiet_transformers():
         model.save_pretrained(folder)
     run.base.tokenizer.save_pretrained(folder)
-    (folder / "README.md").write_text(_card(run, corpus), encoding="utf-8")
+    (folder / _CARD).write_text(_card(run, corpus), encoding="utf-8")
 
 
 def _card(run: _Run, corpus: Corpus) -> str:

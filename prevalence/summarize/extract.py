@@ -112,7 +112,7 @@ class ExtractedSentence(NamedTuple):
     Attributes:
         text: as it stands in the summary.
         review: 0-based index of the review that it was taken from.
-        start: offset of its first character there.
+        start: offset of its first character there; in the rewriting, where that was read.
         end: offset after its last character there.
         support: number of reviews that imply it; None for a method that does not ask.
     """
@@ -136,7 +136,7 @@ class Extract:
         sentences: in the order of selection.
         n_reviews: m.
         delta: probability with which the choice may differ from Algorithm 1's; 0 when it is
-            exact, None for other methods than greedy.
+            exact, as racing is among few reviews, None for other methods than greedy.
         calls: pairs asked of the model or its cache, by kind.
         full_matrix: (review, sentence) pairs that asking everything would have taken.
         matrix: what all reviews say of the sentences, m × n; None for methods that do not ask.

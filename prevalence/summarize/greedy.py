@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from prevalence.summarize.candidates import Candidates, LengthRule
     from prevalence.summarize.questions import Judge
 
-__all__ = ["BATCH", "Pick", "greedy", "ladder", "risk_share", "upper_bounds"]
+__all__ = ["BATCH", "FEW", "Pick", "greedy", "ladder", "risk_share", "upper_bounds"]
 
 
 _LEAST_ALPHA = 1e-250
@@ -139,7 +139,7 @@ _FIRST, _RATIO = 12, 1.4
 _EARLY = (2, 4, 8)
 """Sample sizes of racing too small for that; enough where the best sentences have all reviews."""
 
-_FEW = 24
+FEW = 24
 """Reviews below which racing is exact search, which then asks less."""
 
 _RESERVE = 0.1
@@ -207,7 +207,7 @@ def greedy(
             "this model has no contradiction class, so contradictions cannot be refused: "
             "choose a three-way model"
         )
-    if len(judge.rows) < _FEW:
+    if len(judge.rows) < FEW:
         delta = 0.0
     walk = _Walk(
         judge, candidates, delta=delta, seed=seed, refuse=refuse_contradictions, batch=batch

@@ -13,7 +13,7 @@ from prevalence.sentences import get_splitter
 from prevalence.signature import build_signature, statement_of, trivial_template, with_parts
 from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.extract import Extract, ExtractedSentence, SummaryOptions
-from prevalence.summarize.greedy import greedy
+from prevalence.summarize.greedy import FEW, greedy
 from prevalence.summarize.questions import Calls, PairJudge
 from prevalence.summarize.rivals import centroid_order, drawn, leading, lexrank_scores
 
@@ -207,7 +207,7 @@ def _greedy(task: _Task, judge: PairJudge) -> Extract:
     return Extract(
         sentences=tuple(task.sentence(p.rank, p.candidate, p.support) for p in picks),
         n_reviews=len(task.texts),
-        delta=options.delta,
+        delta=options.delta if len(judge.rows) >= FEW else 0.0,
         calls=judge.calls,
         full_matrix=len(judge.rows) * len(task.candidates),
         matrix=judge.matrix([pick.candidate for pick in picks]),

@@ -61,6 +61,7 @@ def test_cut_reviews_are_counted():
         ("summac-zs:granularity=word", "unknown granularity"),
         ("summac-zs:over-summary=median", "unknown operator"),
         ("summac-zs:head=x", "has no option 'head'"),
+        ("alignscore:labels=no,yes", "has no option 'labels'"),
     ],
 )
 def test_wrong_options_are_refused(spec, message):

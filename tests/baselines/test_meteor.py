@@ -121,6 +121,12 @@ def test_meteor_15_speaks_with_its_program(program):
     assert program.signature["impl"].startswith("meteor-1.5@")
 
 
+def test_a_jar_in_the_home_folder(program, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    near = get('meteor-1.5:jar="~/meteor:1,5.jar"')
+    assert near.signature == program.signature
+
+
 @pytest.mark.parametrize(("text", "message"), [("a b", "not a number"), ("die", "has ended")])
 def test_a_program_that_fails_is_a_backend_failure(program, text, message):
     with pytest.raises(BackendError, match=message):

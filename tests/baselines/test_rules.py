@@ -61,3 +61,21 @@ def test_equal_comparisons_are_asked_once():
 
 def test_no_example_is_no_value():
     assert get("rouge-1").score([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [("against=reviews:source=each", 2.0), ("refs=mean", 2.0), ("refs=best", 3.0)],
+)
+def test_a_text_without_a_value_is_left_out(rule, expected):
+    from prevalence.baselines.rules import comparing
+    from prevalence.scorers.grammar import Spec
+
+    def compute(comparisons):
+        return [len(item.text) or np.nan for item in comparisons]
+
+    options = dict(part.split("=") for part in rule.split(":"))
+    metric = comparing(get("rouge-1").entry, Spec("rouge-1", options), compute, signature={})
+    texts = ("xxx", "", "x")
+    found = metric.score([Example("s", texts, texts), Example("s", ("",), ("",))])
+    np.testing.assert_array_equal(found, [expected, np.nan])

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import numpy as np
@@ -69,12 +70,25 @@ def test_rows_in_order_with_reasons_for_what_is_missing():
         {"rouge-1": None, "lengths": 1.0},
     ]
     assert rows[0].error is None
-    assert rows[1].error == "in:1: summary by 's1': lengths has no value: never"
+    assert rows[1].error == "in:1: summary by 's1': lengths is not a finite number (nan)"
     assert rows[2].error == "in:2: broken"
     assert "rouge-1 has no reference; name systems with --references" in rows[3].error
     assert lengths.calls == [3]
     assert rows[0].signature.startswith("base|rouge-1{impl=rouge-score-0.1.2,")
     assert "|lengths{seen=3}|refs:record|v:" in rows[0].signature
+
+
+@pytest.mark.parametrize(("value", "why"), [
+    (np.nan, "has no value: a text is empty"), (np.inf, "is not a finite number (inf)"),
+])  # fmt: skip
+def test_a_value_is_missing_for_the_reason_given(value, why):
+    metric = Lengths()
+    metric.entry = dataclasses.replace(metric.entry, undefined="a text is empty")
+    metric.score = lambda examples, **_: np.full(len(examples), value)
+    engine, items = run_over(ITEMS[2:], [metric])
+    (row,) = engine.rows(items())
+    assert row.error == f"in:3: summary by 's0': lengths {why}"
+    assert dict(row.metrics) == {"lengths": None}
 
 
 def test_rows_read_back():

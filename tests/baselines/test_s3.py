@@ -235,6 +235,14 @@ def test_bad_vectors_are_refused(tmp_path, text, message):
         WordVectors(path)
 
 
+def test_words_may_hold_spaces_and_marks_that_end_no_line(tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text("boots 3 4\n. . . 1 2\n\x85 5 6\na\u2028b 7 8\n", encoding="utf-8")
+    vectors = WordVectors(path)
+    found = [vectors.gram((word,)).tolist() for word in (". . .", "\x85", "a\u2028b")]
+    assert found == [[1, 2], [5, 6], [7, 8]]
+
+
 def test_a_first_line_of_sizes_is_no_vector(tmp_path, vector_file):
     path = tmp_path / "sized.txt"
     path.write_text("4 2\n" + vector_file.read_text("utf-8"), encoding="utf-8")

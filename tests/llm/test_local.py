@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -230,6 +231,39 @@ def test_memory_that_runs_out_halves_the_batch(model, monkeypatch):
     assert texts(Local(model).complete(requests)) == expected
     assert sizes[:3] == [10, 5, 2]
     assert max(sizes[2:]) > 3  # the other half begins with five rows again
+
+
+def test_what_did_not_fit_is_let_go_before_the_next_try(model, monkeypatch):
+    read, failed, held = model.model.forward, [], []
+
+    def scarce(input_ids, **more):
+        held.append(sum(mask() is not None for mask in failed))
+        if input_ids.shape[1] == 1 and len(input_ids) > 3:
+            failed.append(weakref.ref(more["attention_mask"]))
+            raise torch.OutOfMemoryError
+        return read(input_ids=input_ids, **more)
+
+    monkeypatch.setattr(model.model, "forward", scarce)
+    Local(model).complete([request(ending, samples=2) for ending in ENDINGS])
+    assert len(failed) == 3  # 10 rows, and twice 5
+    assert not any(held)
+
+
+def test_a_reply_that_does_not_fit_fails_alone(model, monkeypatch):
+    requests = [request("warm"), request("zip " * 20), request("the zip")]
+    endless = replace(model, ends=frozenset())
+    expected = texts(Local(endless).complete(requests))
+    read, longest = model.model.forward, len(model.encode(requests[1].messages))
+
+    def scarce(input_ids, **more):
+        if input_ids.shape[1] == 1 and more["attention_mask"].shape[1] > longest:
+            raise torch.OutOfMemoryError
+        return read(input_ids=input_ids, **more)
+
+    monkeypatch.setattr(model.model, "forward", scarce)
+    [first], [failed], [last] = Local(endless).complete(requests)
+    assert "does not fit the memory of cpu; use" in failed.error
+    assert [first.text, last.text] == [expected[0][0], expected[2][0]]
 
 
 def test_what_is_stored_is_not_read_again(model, tmp_path):

@@ -88,6 +88,16 @@ def test_the_first_reply_stays_and_errors_are_not_kept(store):
     assert len(store) == 1
 
 
+def test_the_first_of_two_processes_counts(store, tmp_path, monkeypatch):
+    other = ReplyStore(tmp_path)
+    other.put("k", WHOLE)
+    # As if the other one had written between the look and the writing.
+    monkeypatch.setattr(store, "get", lambda _: None)
+    store.put("k", Response(index=3, text="another"))
+    assert (other.get("k"), len(other)) == (WHOLE, 1)
+    other.close()
+
+
 def test_a_damaged_entry_is_missing_and_can_be_put_again(store):
     store.put("k", WHOLE)
     with sqlite3.connect(store.path) as db:

@@ -82,6 +82,23 @@ def test_a_prompt_that_is_too_long_fails_alone():
     assert kept == ["a 0", "b 0", "c 0"]
 
 
+def test_replies_before_a_failure_are_kept():
+    class Failing(Engine):
+        def chat(self, dialogues, params, use_tqdm):
+            if len(dialogues) > 1:
+                raise ValueError("The decoder prompt is too long")
+            if dialogues[0][-1]["content"] == "b":
+                raise RuntimeError("the device failed")
+            return super().chat(dialogues, params, use_tqdm)
+
+    kept = []
+    with pytest.raises(RuntimeError, match="the device failed"):
+        Vllm(Failing(), dict, {}).complete(
+            [request("a"), request("b")], keep=lambda _, one: kept.append(one.text)
+        )
+    assert kept == ["a 0"]
+
+
 def test_what_cannot_be_opened(tiny_llama, tmp_path):
     with pytest.raises(ModelError, match="no such folder"):
         open_backend(f"vllm:{tmp_path / 'none'}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import load_checkpoint, real_limit, resolve
+from prevalence.models.checkpoint import folder_digest, load_checkpoint, real_limit, resolve
 from prevalence.models.labels import LabelMap
 from prevalence.models.registry import EMBEDDED, REGISTRY, lookup
 
@@ -136,6 +136,13 @@ def test_digest_follows_what_changes_a_probability(
     data[-1] ^= 1
     weights.write_bytes(data)
     assert digest(copy) != original
+
+
+def test_digest_follows_how_a_model_writes(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    original = folder_digest(tmp_path)
+    (tmp_path / "generation_config.json").write_text('{"repetition_penalty": 1.3}')
+    assert folder_digest(tmp_path) != original
 
 
 def _drop_head(folder: Path) -> None:

@@ -92,6 +92,12 @@ def test_only_columns_of_numbers_are_scores(tmp_path: Path) -> None:
     assert math.isnan(first.scores["gap"])
 
 
+def test_every_number_among_the_scores_is_one(tmp_path: Path) -> None:
+    row = {"comment": "a", "key_point": "k", "label": 1, "valid": 1, "scores": {"hybrid": 0.5}}
+    (pair,) = read_key_points(write(tmp_path, json.dumps(row) + "\n")).pairs
+    assert pair.scores == {"hybrid": 0.5}
+
+
 ARGUMENTS = "arg_id,argument,topic,stance\na0,Warm.,boots,1\na1,They leak.,boots,-1\n"
 KEY_POINTS = (
     "key_point_id,key_point,topic,stance\n"

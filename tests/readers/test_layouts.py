@@ -165,6 +165,13 @@ def test_copycat(tmp_path, form, name):
     assert second.source.endswith(":3")
 
 
+def test_a_table_with_some_of_copycats_columns_is_a_table(tmp_path):
+    text = 'prod_id\trev1\trev2\tsumm1\nB1\t"a ""b"""\t\tOne.\n'
+    (product,) = read_products(write(tmp_path, text, "in.tsv"))
+    assert (product.id, product.reviews) == ("B1", (Review('a "b"'),))
+    assert product.summaries[0].text == "One."
+
+
 def test_faulty_copycat_rows(tmp_path):
     path = tmp_path / "gold.tsv"
     rows = [HEADER.encode(), b"cloth\tB1\ta\tb\tc", b"", b"cloth\tB2\t\xff\tb\tc\td"]

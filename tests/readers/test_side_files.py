@@ -75,6 +75,16 @@ def test_surplus_names_its_place(tmp_path, reviews):
     assert bad.id == "B2"
 
 
+def test_a_row_without_an_id_takes_no_summary_line(tmp_path):
+    reviews = write(tmp_path, "id,review\n,Great\np1,Warm\np2,Leaks\n", "r.csv")
+    first, second, bad = read_authors(write(tmp_path, "S1\nS2\n", "s.txt"), reviews=reviews)
+    assert (first.id, first.summaries) == ("p1", (Summary("s", "S1"),))
+    assert (second.id, second.summaries) == ("p2", (Summary("s", "S2"),))
+    assert (bad.error.split(";")[0], bad.system) == (f"{reviews}:2: has no product id", "s")
+    _, lone, _ = read_authors(write(tmp_path, "S1\n", "s.txt"), reviews=reviews)
+    assert "has no summary; there are 1 summary lines and 2 products" in lone.error
+
+
 def test_a_summary_line_that_is_not_utf8(tmp_path, reviews):
     bad, good = read_authors(write(tmp_path, b"a\xff\nfine\n", "s.txt"), reviews=reviews)
     assert (bad.id, bad.system) == ("B1", "s")

@@ -113,7 +113,7 @@ def test_summaries_of_several_systems_row_by_row(tmp_path):
 
 def test_a_faulty_row_spoils_its_product_because_m_would_be_wrong(tmp_path):
     text = b"id,review,summary\n,D.,S.\nx,A.,S.\nx,\xff,\ny,B.,S.\nz,C.\nw,E.,\nv,F.,S.\n,G.,S.\n"
-    nameless, spoilt, good, short, empty, before = read(tmp_path, text)
+    spoilt, good, short, empty, before, nameless = read(tmp_path, text)
     assert spoilt.error.startswith(f"{tmp_path}/in.csv:3: line 4: cell 2: is not UTF-8; ")
     assert good.id == "y"
     assert "line 6: has 2 cells where the header has 3" in short.error

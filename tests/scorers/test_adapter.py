@@ -68,6 +68,12 @@ def test_pairs_and_a_single_sigmoid(tiny, asked):
     assert not scorer.traits.three_way
 
 
+def test_a_softmax_over_one_output_is_refused(tiny):
+    adapter = Adapter(model=str(tiny("classifier", num_labels=1)), entailment=0)
+    with pytest.raises(ModelError, match=r'always 1; write activation = "sigmoid"'):
+        AdaptedScorer(adapter)
+
+
 @pytest.mark.parametrize(("pooling", "reduce"), [("max", max), ("min", min), ("mean", np.mean)])
 def test_chunks_are_pooled(tiny, asked, pooling, reduce):
     folder = str(tiny("classifier", num_labels=2))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import SafetensorError
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import PairScorer
@@ -108,8 +109,10 @@ def test_heads_and_models_must_go_together(fake_scorer):
     two_way = fake_scorer(three_way=False)
     with pytest.raises(ConfigurationError, match="reads the classes ec"):
         ConvScorer([two_way], head(ConvSettings(bins="even2", classes="ec"), [1.0] * 4))
-    with pytest.raises(ConfigurationError, match="trained on other@2, not on fake@1"):
-        ConvScorer([fake_scorer()], head(nli="other@2"))
+    with pytest.raises(ConfigurationError, match="trained on fake@2, not on fake@1"):
+        ConvScorer([fake_scorer()], head(nli="fake@2"))
+    # The same weights in a folder of another name.
+    assert ConvScorer([fake_scorer()], head(nli="other@1")).head.nli == "other@1"
 
 
 def test_half_precision_is_refused(fake_scorer):
@@ -154,6 +157,22 @@ def test_the_authors_file_becomes_safetensors(tmp_path):
     assert found.weight.tolist() == [0.25] * 23
     write_head(found, tmp_path / "head.safetensors")
     assert read_head(tmp_path / "head.safetensors").digest == found.digest
+
+
+def test_a_file_that_cannot_be_written_is_one_line_and_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    for folder in ("none", "file"):
+        with pytest.raises(ModelError, match="cannot be written"):
+            write_head(head(), tmp_path / folder / "head.safetensors")
+
+    def full(_, path, **__):
+        path.write_bytes(b"half of it")
+        raise SafetensorError("I/O error: No space left on device")
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(ModelError, match="cannot be written: I/O error: No space left"):
+        write_head(head(), tmp_path / "head.safetensors")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_file_that_would_run_code_is_refused(tmp_path):

@@ -141,6 +141,40 @@ def test_a_folder_states_pooling_and_length(tiny, tmp_path):
         Encoder(str(folder))
 
 
+@pytest.mark.parametrize(("stated", "pooling"), [
+    ({"pooling_mode": "cls"}, "cls"), ({"pooling_mode": ["mean"]}, "mean"), ({}, "mean"),
+    ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False}, "mean"),
+])  # fmt: skip
+def test_pooling_as_old_and_new_files_state_it(tiny, tmp_path, stated, pooling):
+    assert Encoder(str(with_pooling(tiny("encoder"), tmp_path, stated))).pooling == pooling
+
+
+@pytest.mark.parametrize(("stated", "said"), [
+    ({"pooling_mode": "lasttoken"}, "lasttoken"), ({"pooling_mode": ["cls", "mean"]}, "cls, mean"),
+    ({"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True}, "mean_tokens, cls_token"),
+])  # fmt: skip
+def test_another_pooling_is_refused(tiny, tmp_path, stated, said):
+    folder = with_pooling(tiny("encoder"), tmp_path, stated)
+    with pytest.raises(ModelError, match=f"pooling by {said} is not known"):
+        Encoder(str(folder))
+
+
+def test_a_layer_after_pooling_is_refused_unless_left_out(tiny, tmp_path):
+    folder = with_pooling(tiny("encoder"), tmp_path, {"pooling_mode": "mean"})
+    (folder / "2_Dense").mkdir()
+    with pytest.raises(ModelError, match="its layer 2_Dense is not read here"):
+        Encoder(str(folder))
+    assert Encoder(str(folder), pooling="mean").pooling == "mean"
+
+
+def with_pooling(encoder, tmp_path, stated):
+    """A copy of an encoder beside which sentence-transformers' file states this."""
+    folder = shutil.copytree(encoder, tmp_path / "stated")
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(stated))
+    return folder
+
+
 @pytest.mark.parametrize(("options", "said"), [
     ({"max_length": 65}, r"maximum length 65 is outside 2\.\.64"), ({"pooling": "sum"}, "pooling"),
 ])  # fmt: skip

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from prevalence.baselines.protocol import Example, Runtime
@@ -391,6 +392,18 @@ def test_files_that_are_no_alignscore(tiny, tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(ModelError, match="cannot be written"):
         convert_alignscore(path, tiny("alignscore"), tmp_path / "file" / "made")
+
+
+def test_weights_that_cannot_be_written_leave_no_half_of_them(tiny, tmp_path, monkeypatch):
+    def full(_, path):
+        path.write_bytes(b"half of it")
+        raise SafetensorError("I/O error: No space left on device")
+
+    pickled(tiny, tmp_path / "a.ckpt")
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    with pytest.raises(ModelError, match="cannot be written: I/O error"):
+        convert_alignscore(tmp_path / "a.ckpt", tiny("alignscore"), tmp_path / "made")
+    assert not [*(tmp_path / "made").glob("model.*")]
 
 
 @pytest.mark.parametrize(("kind", "prefixes"), [

@@ -28,6 +28,8 @@ from prevalence.scorers.superpal import AlignmentScorer, propositions
     ("Warm. Which is what I wanted, and it lasts!", ["Warm.", "Which is what I wanted",
                                                      "it lasts!"]),
     ("Cheap: yes.", ["Cheap yes."]),
+    ("They open at 10:30 sharp.", ["They open at 10:30 sharp."]),
+    ("Sizes 8–9 run small – at 10: they fit.", ["Sizes 8–9 run small", "at 10", "they fit."]),
     ("...", []), ("", []),
 ])  # fmt: skip
 def test_clauses_by_hand(text, clauses):
@@ -71,6 +73,7 @@ def test_is_a_pair_scorer(fake_scorer):
     assert isinstance(scorer, PairScorer)
     assert (scorer.traits.threshold, scorer.traits.calibrated) == (0.2, False)
     assert scorer.traits.signature["consistency"] == "superpal"
+    assert scorer.traits.signature["rule"] == "2"
     assert scorer.traits.digest != AlignmentScorer(fake_scorer(), "max").traits.digest
     with pytest.raises(ConfigurationError, match="unknown alignment 'sum'"):
         AlignmentScorer(fake_scorer(), "sum")

@@ -20,6 +20,7 @@ from prevalence.scorers.qafe import (
     answer_f1,
     answer_spans,
     best_span,
+    filled,
 )
 from prevalence.scorers.registry import open_scorer
 
@@ -31,9 +32,12 @@ LONG = "my feet are dry and the laces come undone " * 14
 @pytest.mark.parametrize(("text", "spans"), [
     (CLAIM, ["soles grip well", "wet ground"]), ("It is what it is.", []), ("", []),
     ("Two-year-old laces, laces!", ["Two-year-old laces", "laces"]), ("wet, wet", ["wet"]),
+    ("What a hat!", ["hat"]),
 ])  # fmt: skip
 def test_answers_by_hand(text, spans):
-    assert answer_spans(text) == spans
+    found = answer_spans(text)
+    assert [*found] == spans
+    assert all(text[start:].startswith(span) for span, start in found.items())
 
 
 def test_no_more_answers_than_asked_for():
@@ -78,7 +82,7 @@ class Scripted:
 
     def write(self, asked):
         self.written += asked
-        return [f"{answer}?" if answer != "wet ground" else "" for answer, _ in asked]
+        return [f"{answer}?" if answer != "wet ground" else "" for _, answer, _ in asked]
 
     def answer(self, asked):
         self.answered += asked
@@ -119,12 +123,15 @@ def test_questions_do_not_depend_on_their_neighbours(writer, tiny):
     import torch
     from transformers import AutoTokenizer, BartForConditionalGeneration
 
-    asked = [("soles", CLAIM), ("feet", "My feet are dry."), ("laces", LONG)]
+    asked = [("The ", "soles", " grip well on wet ground."), ("My ", "feet", " are dry."),
+             (LONG[:24], "laces", LONG[29:])]  # fmt: skip
+    assert LONG[24:29] == "laces"
     folder = tiny("seq2seq")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = BartForConditionalGeneration.from_pretrained(folder).eval()
     expected = []
-    for answer, context in asked:
+    for before, answer, after in asked:
+        context = f"{before}{answer}{after}"
         inputs = tokenizer(f"answer: {answer} context: {context}", truncation=True, max_length=64,
                            return_tensors="pt", return_token_type_ids=False)  # fmt: skip
         with torch.inference_mode():
@@ -218,13 +225,32 @@ def test_a_folder_states_its_template(tiny, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(PreTrainedTokenizerBase, "__call__", noted)
-        writer.write([("{context}", "c")])
-    assert read == ["c | {context}"]
+        writer.write([("c ", "{context}", ""), ("c ", "{context}", "")])
+    assert read == ["c {context} | {context}"]
     assert writer.digest != usual
     for text, said in (('{"template": "{answer}"}', "once each"), ("[]", "no JSON object")):
         stated.write_text(text)
         with pytest.raises(ModelError, match=said):
             QuestionWriter(str(folder), device="cpu")
+
+
+def test_an_answer_is_marked_in_its_place(tiny, tmp_path, asked, monkeypatch):
+    folder = shutil.copytree(tiny("seq2seq"), tmp_path / "writer")
+    stated = {"template": "{before}<hl> {answer} <hl>{after}"}
+    (folder / "question_generation.json").write_text(json.dumps(stated))
+    writer, read = QuestionWriter(str(folder), device="cpu"), []
+
+    def shown(template, texts):
+        read.append(filled(template, texts))
+        return read[-1]
+
+    monkeypatch.setattr("prevalence.scorers.qafe.filled", shown)
+    scorer = QuestionScorer(writer, Scripted(), filtered=False)
+    asked(scorer, ("p", "The price of ice is fair."))
+    assert read == [
+        "The <hl> price <hl> of ice is fair.", "The price of <hl> ice <hl> is fair.",
+        "The price of ice is <hl> fair <hl>.",
+    ]  # fmt: skip
 
 
 def test_half_precision_is_refused():

@@ -71,11 +71,13 @@ def test_is_a_pair_scorer_whose_signature_says_it_all(fake_scorer):
     assert (traits.threshold, traits.calibrated, traits.three_way) == (0.3, False, False)
     assert dict(traits.signature) == {
         "nli": "fake@1", "consistency": "summac-zs", "gran": "document-sentence", "ops": "mean-min",
+        "cut": "nltk-punkt-en",
     }  # fmt: skip
     others = [
         ZeroShotScorer(inner), ZeroShotScorer(inner, "document-sentence", over_premise="mean"),
         ZeroShotScorer(inner, minus_contradiction=True), ZeroShotScorer(inner, most_units=5),
     ]  # fmt: skip
+    assert "cut" not in ZeroShotScorer(inner, "document").traits.signature
     assert others[2].traits.threshold == 0.5
     assert others[2].traits.signature["minus"] == "contradiction"
     assert len({traits.digest, *(other.traits.digest for other in others)}) == 5

@@ -50,9 +50,15 @@ def test_lines_are_paragraphs_where_no_line_is_empty():
 
 
 def test_a_unit_has_more_than_ten_characters():
-    assert GRANULARITIES["sentence"]("It is good. It is fine!!") == ["It is good.", "It is fine!!"]
+    assert GRANULARITIES["sentence"]("It is good. It is fine!") == ["It is good.", "It is fine!"]
     assert GRANULARITIES["sentence"]("It is bad. Bad.") == []
     assert len("It is bad.") == 10
+
+
+@pytest.mark.parametrize("granularity", ["sentence", "2sents"])
+def test_sentences_are_those_of_nltk_as_in_summac(granularity):
+    # nltk.sent_tokenize makes the last mark a sentence, which is too short to be a unit.
+    assert GRANULARITIES[granularity]("They are very good!!") == ["They are very good!"]
 
 
 @pytest.fixture

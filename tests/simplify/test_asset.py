@@ -24,6 +24,13 @@ def test_every_source_meets_each_of_its_rewritings(corpus_file: Path):
     assert len(corpus.pairs) == 8
 
 
+def test_a_byte_order_mark_is_no_part_of_a_sentence(corpus_file: Path):
+    plain = read_asset(corpus_file)
+    for file in corpus_file.parent.iterdir():
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert read_asset(corpus_file) == plain
+
+
 def test_rewritings_are_taken_by_number(tmp_path: Path):
     (tmp_path / "a.orig").write_text("x\n")
     for number in (10, 2, 0):

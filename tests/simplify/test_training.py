@@ -103,6 +103,22 @@ def test_a_resumed_run_equals_an_undisturbed_one(
     assert not torch.equal(whole["shared.weight"], base["shared.weight"])
 
 
+def test_a_folder_that_lacks_its_card_is_not_finished(
+    tiny_t5: Path, corpus_file: Path, tmp_path: Path
+) -> None:
+    def run() -> dict[str, torch.Tensor]:
+        corpus, output = read_asset(corpus_file), tmp_path / "out"
+        train_simplifier(corpus, base=tiny_t5, output=output, settings=SHORT, device="cpu")
+        return weights(output)
+
+    whole = run()
+    for name in ("model.safetensors", "README.md"):  # written after the configuration
+        (tmp_path / "out" / name).unlink()
+    again = run()
+    assert all(torch.equal(whole[name], again[name]) for name in whole)
+    assert (tmp_path / "out" / "README.md").is_file()
+
+
 def test_another_checkpoint_is_not_written_over(tiny_t5: Path, corpus_file: Path) -> None:
     before = weights(tiny_t5)
     with pytest.raises(InputError, match="holds a checkpoint of other data"):

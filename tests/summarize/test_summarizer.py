@@ -137,6 +137,7 @@ def test_rewritten_reviews_are_read_where_asked(metric: OpinionPrevalence) -> No
     assert metric.summarize(reviews, SummaryOptions(length=length)).text == "They leak badly."
     rewritten = metric.summarize(reviews, SummaryOptions(length=length, simplified=True))
     assert rewritten.text == "They leak."
+    assert (rewritten.sentences[0].start, rewritten.sentences[0].end) == (6, 16)
     assert "from:simplified" in rewritten.signature
 
 
@@ -176,6 +177,14 @@ def test_options_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
 def test_full_confidence_is_exact_search() -> None:
     options = SummaryOptions(search="racing", confidence=1.0)
     assert options.delta == 0
+
+
+def test_racing_among_few_reviews_says_that_it_is_exact(metric: OpinionPrevalence) -> None:
+    options = SummaryOptions(search="racing", length=LengthRule(sentences=2))
+    for count, delta in ((23, 0.0), (24, 0.05)):
+        extract = metric.summarize([f"Word{k} boots." for k in range(count)], options)
+        assert extract.delta == delta
+        assert ("Algorithm 1" in extract.guarantee) == (delta == 0)
 
 
 def test_greedy_needs_a_model() -> None:

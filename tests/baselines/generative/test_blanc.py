@@ -129,6 +129,18 @@ def test_tuning_leaves_the_model_and_the_generator_alone(folder):
                                                      strict=True))  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_tuning_and_what_is_asked_after_it_are_in_float32(folder, dtype):
+    runner, frame = open_masked(str(folder), Runtime(dtype=dtype))
+    (text,) = Reader(runner, frame, least_sentence=9).pieces(["they keep your feet warm and dry"])
+    network = tuned(runner, frame, text, Tuning(masking=Masking(), rate=0.01, epochs=1))
+    with torch.inference_mode():
+        logits = logits_at(runner, [frame.around(text.ids)], [np.array([1, 2])], network=network)
+    assert {weight.dtype for weight in network.parameters()} == {logits.dtype} == {torch.float32}
+    assert torch.isfinite(logits).all()
+    assert next(runner.network.parameters()).dtype == getattr(torch, dtype)
+
+
 def test_masked_tokens_are_replaced_or_kept_in_their_shares(folder):
     runner, frame = open_masked(str(folder), Runtime())
     reader = Reader(runner, frame, least_sentence=9)

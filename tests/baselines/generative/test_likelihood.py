@@ -1,15 +1,17 @@
 """Likelihoods beside a plain loop that reads one pair at a time."""
 
 import math
+import shutil
 
 import numpy as np
 import pytest
 import torch
 import transformers as hf
+from safetensors.numpy import load_file, save_file
 
 from prevalence.baselines import Example, Runtime, get
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, ModelError
 
 DIRECTIONS = ("bartscore-faithfulness", "bartscore-precision", "bartscore-recall")
 
@@ -167,9 +169,22 @@ def test_perplexity_given_the_reviews(tiny, given):
     assert np.isnan(metric.score([example._replace(summary=" ")])[0])
 
 
-def test_wrong_models_are_refused(tiny):
-    from prevalence.errors import ModelError
+@pytest.mark.parametrize(
+    ("name", "kind"), [("perplexity", "causal"), ("bartscore-precision", "seq2seq")]
+)
+def test_a_network_that_gives_no_number_is_one_line(tiny, tmp_path, name, kind):
+    folder = shutil.copytree(tiny(kind), tmp_path / "broken")
+    weights = load_file(folder / "model.safetensors")
+    broken = {key: np.full_like(weight, np.nan) for key, weight in weights.items()}
+    save_file(broken, folder / "model.safetensors", metadata={"format": "pt"})
+    example = Example("Thin laces.", (), ("Dry feet.",))
+    for dtype, advice in (("float32", "$"), ("bfloat16", "; try --dtype float32$")):
+        metric = get(name, model=str(folder), runtime=Runtime(dtype=dtype))
+        with pytest.raises(ModelError, match=f"broken: it gave no number for some texts{advice}"):
+            metric.score([example])
 
+
+def test_wrong_models_are_refused(tiny):
     with pytest.raises(ModelError, match=r"cannot be loaded|not a model"):
         get("bartscore-recall", model=str(tiny("encoder")))
     with pytest.raises(ConfigurationError, match="has no option 'against'"):

@@ -1,9 +1,12 @@
 """UniEval beside a plain loop, with the questions spelt out once more."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
 import transformers as hf
+from safetensors.numpy import load_file, save_file
 
 from prevalence.baselines import Example, Runtime, get
 from prevalence.errors import ConfigurationError, ModelError
@@ -198,6 +201,16 @@ def test_models_without_the_answers_are_refused(tiny, tmp_path):
     for limit in ("0", "many"):
         with pytest.raises(ConfigurationError, match=f"limit={limit}: give a number of tokens"):
             get("unieval-fluency", model=str(tiny("seq2seq")), limit=limit)
+
+
+def test_a_network_that_gives_no_number_is_one_line(t5, tmp_path):
+    folder = shutil.copytree(t5, tmp_path / "broken")
+    weights = load_file(folder / "model.safetensors")
+    broken = {key: np.full_like(weight, np.nan) for key, weight in weights.items()}
+    save_file(broken, folder / "model.safetensors", metadata={"format": "pt"})
+    metric = get("unieval-fluency", model=str(folder), runtime=Runtime(dtype="bfloat16"))
+    with pytest.raises(ModelError, match=r"no number for some texts; try --dtype float32$"):
+        metric.score(EXAMPLES)
 
 
 def test_a_run_that_was_cut_off_goes_on(t5, share, resumed):

@@ -7,7 +7,7 @@ import torch
 import transformers as hf
 
 from prevalence.baselines import Runtime
-from prevalence.baselines.neural.runner import ENCODER, open_runner
+from prevalence.baselines.neural.runner import ENCODER, Parts, open_runner
 from prevalence.baselines.neural.vectors import TokenEncoder, open_encoder
 from prevalence.errors import BackendError, ConfigurationError, ModelError
 
@@ -78,6 +78,19 @@ def test_tokens_know_their_words_and_what_was_cut(tiny):
     encoder(["dry " * 70, "dry"])
     encoder(["dry " * 70])
     assert encoder.truncated == 2
+
+
+def test_no_token_of_a_blank_text_is_plain(tiny):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    letters = {letter: n for n, letter in enumerate(pre_tokenizers.ByteLevel.alphabet())}
+    by_bytes = Tokenizer(models.BPE(vocab=letters, merges=[]))
+    by_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer = hf.PreTrainedTokenizerFast(tokenizer_object=by_bytes, model_max_length=64)
+    runner = open_runner(ENCODER, str(tiny("encoder")), Runtime(), Parts(tokenizer=tokenizer))
+    blank, text = runner.tokens(["\n\n", "a b"])
+    assert (blank.ids.size, blank.plain.any()) == (2, False)
+    assert text.plain.tolist() == [True] * 3
 
 
 def test_memory_that_runs_out_halves_the_budget(tiny):

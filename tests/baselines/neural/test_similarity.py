@@ -1,3 +1,7 @@
+import json
+import math
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +12,7 @@ from prevalence.baselines.neural.vectors import open_encoder
 from prevalence.errors import ConfigurationError, InputError
 
 PARTS = ("precision", "recall", "f1")
+WORDS = "the boots kept my feet dry in deep snow and laces come undone because they are thin soles"
 
 
 def scores(name, folder, pairs, **options):
@@ -107,6 +112,60 @@ def test_every_similarity_is_that_of_a_plain_computation(tiny, pairs):
             assert found[0] == pytest.approx(value, abs=1e-5), name
 
 
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory):
+    """An untrained RoBERTa, for which words with and without a space before them differ."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    trained = Tokenizer(models.BPE())
+    trained.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False,
+    )  # fmt: skip
+    trained.train_from_iterator([f"{WORDS} {WORDS}"], trainer)
+    state = json.loads(trained.to_str())["model"]
+    folder = tmp_path_factory.mktemp("roberta")
+    merges = [tuple(merge) for merge in state["merges"]]
+    tokenizer = hf.RobertaTokenizerFast(vocab=state["vocab"], merges=merges, model_max_length=128)
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(5)
+    hf.RobertaModel(hf.RobertaConfig(
+        vocab_size=400, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=48, max_position_embeddings=130, initializer_range=0.6, pad_token_id=1,
+        bos_token_id=0, eos_token_id=2,
+    )).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+@pytest.mark.parity
+def test_roberta_reads_a_space_before_the_first_word_as_in_bert_score(roberta, pairs):
+    for summary, other in pairs[:2]:
+        matched = cosines(plain(roberta, f" {summary}"), plain(roberta, f" {other}"))
+        without = cosines(plain(roberta, summary), plain(roberta, other))
+        padded = [(f"{summary} ", f"\n{other}")]
+        for name, axis in (("precision", 1), ("recall", 0)):
+            expected = matched.max(axis)[1:-1].mean()
+            assert scores(f"bertscore-{name}", roberta, padded)[0] == pytest.approx(
+                expected, abs=1e-5
+            )
+            assert abs(expected - without.max(axis)[1:-1].mean()) > 1e-4
+    signature = get("bertscore-f1", model=str(roberta)).signature
+    assert signature["prefix"] == "space"
+
+
+@pytest.mark.parity
+def test_roberta_learns_idf_from_what_it_reads(roberta, pairs):
+    tokenizer = hf.AutoTokenizer.from_pretrained(roberta)
+    rows = [tokenizer(f" {other}")["input_ids"] for _, other in pairs]
+    counts = Counter(number for row in rows for number in set(row))
+    weights = np.array([math.log((len(rows) + 1) / (counts[n] + 1)) for n in rows[0][1:-1]])
+    summary, other = pairs[0]
+    best = cosines(plain(roberta, f" {summary}"), plain(roberta, f" {other}")).max(0)[1:-1]
+    found = scores("bertscore-recall", roberta, pairs, idf="")
+    assert found[0] == pytest.approx(best @ weights / weights.sum(), abs=1e-5)
+
+
 @pytest.mark.parametrize("name", ["bertscore-f1", "embedding-average", "greedy-matching"])
 def test_a_text_is_like_itself_and_an_empty_one_has_no_value(tiny, name):
     same, empty = scores(name, tiny("encoder"), [("Dry feet.", "Dry feet."), ("", "Dry feet.")])
@@ -121,12 +180,15 @@ def test_static_vectors_know_no_order(tiny):
     assert scores("embedding-average", tiny("encoder"), pair)[0] < 0.9999
 
 
-def test_a_baseline_rescales(tiny, pairs, tmp_path):
+def test_a_baseline_rescales(tiny, pairs, tmp_path, monkeypatch):
     file = tmp_path / "baseline.tsv"
     file.write_text("LAYER,P,R,F\n0,.1,.1,.1\n6,.2,.3,.5\n", encoding="utf-8")
     raw = scores("bertscore-f1", tiny("encoder"), pairs)
     scaled = scores("bertscore-f1", tiny("encoder"), pairs, baseline=str(file))
     np.testing.assert_allclose(scaled, (raw - 0.5) / 0.5, atol=1e-9)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    near = scores("bertscore-f1", tiny("encoder"), pairs, baseline="~/baseline.tsv")
+    np.testing.assert_array_equal(near, scaled)
     with pytest.raises(ConfigurationError, match="no line of layer 3"):
         scores("bertscore-f1", tiny("encoder"), pairs, baseline=str(file), layer="3")
 

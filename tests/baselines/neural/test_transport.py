@@ -52,6 +52,17 @@ def test_moverscore_moves_first_tokens_of_words(tiny):
     )
 
 
+def test_moverscore_weighs_each_side_by_its_own_idf(tiny):
+    folder, texts = tiny("encoder"), [("dry feet", "thin laces"), ("dry soles", "thin soles")]
+    metric = get("moverscore:idf", model=str(folder))
+    examples = [Example(summary, references=(other,)) for summary, other in texts]
+    metric.prepare(iter(examples))
+    # "dry" and "thin" stand in both texts of their side and weigh log(3/3); the others log(3/2).
+    left, right = hidden(folder, "dry feet")[-1][2:3], hidden(folder, "thin laces")[-1][2:3]
+    cost = distances(unit(left), unit(right))[0, 0]
+    assert metric.score(examples)[0] == pytest.approx(1 - cost, abs=1e-5)
+
+
 def test_sms_moves_sentences_by_their_tokens(tiny):
     folder = tiny("encoder")
     sentences = [["Dry feet.", "They grip well on ice!"], ["Thin laces."]]

@@ -45,7 +45,7 @@ def scripted(monkeypatch, tmp_path):
         from prevalence.baselines.questions import qafacteval, questeval
 
         parts = {
-            "qg": Scripted("qg", written or {}, lambda wanted, _: f"{wanted}?"),
+            "qg": Scripted("qg", written or {}, lambda _, wanted, __: f"{wanted}?"),
             "qa": Scripted("qa", answers, lambda *_: answer("", 0.0)),
             "weigher": Scripted("weigher", weights or {}, lambda *_: 1.0),
             "lerc": Scripted("lerc", overlaps or {}, lambda *_: 3.0),
@@ -127,7 +127,7 @@ def test_questeval_by_hand(scripted):
         assert found[1] == 0.0  # it raises no question, and answers none
         assert math.isnan(found[2])
         # Whole texts are the contexts of questions, and each is asked once.
-        assert {context for _, context in parts["qg"].asked} <= {SUMMARY, SOURCE, "They leak."}
+        assert {"".join(key) for key in parts["qg"].asked} <= {SUMMARY, SOURCE, "They leak."}
         assert metric.score(examples[:1]) == pytest.approx([value])
 
 
@@ -199,11 +199,19 @@ def test_qafacteval_by_hand(scripted):
 
 
 def test_questions_come_from_an_answers_sentence(scripted):
-    metric, parts = scripted("qafacteval:overlap=f1", {}, written={("Paris", "In Paris."): ""})
+    metric, parts = scripted("qafacteval:overlap=f1", {}, written={("In ", "Paris", "."): ""})
     metric.score([Example("The soles grip. In Paris.", REVIEWS)])
-    assert parts["qg"].asked == [("The soles", "The soles grip."), ("Paris", "In Paris.")]
+    assert parts["qg"].asked == [("", "The soles", " grip."), ("In ", "Paris", ".")]
     # What was not written is not asked.
     assert [question for question, _ in parts["qa"].asked] == ["The soles?"]
+
+
+def test_the_writer_sees_an_answer_in_its_place(scripted):
+    summary = "It leaks. The price of ice is fair."
+    for spec, before in (("qafacteval:overlap=f1", ""), (f"questeval:{TWO}", "It leaks. ")):
+        metric, parts = scripted(f"{spec}:answers=chunks", {})
+        metric.score([Example(summary, REVIEWS)])
+        assert (f"{before}The price of ", "ice", " is fair.") in parts["qg"].asked
 
 
 @pytest.mark.parametrize(

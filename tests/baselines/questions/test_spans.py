@@ -23,7 +23,8 @@ def found(rules, text, **options):
     [
         ("names", TEXT, ["Paris", "2", "North Face", "2019"]),
         ("chunks", "The soles grip well in Paris.", ["The soles", "Paris"]),
-        ("words", "Warm boots kept it dry, dry.", ["Warm boots kept", "dry"]),
+        ("words", "Warm boots kept it dry, dry.", ["Warm boots kept", "dry", "dry"]),
+        ("words", "What a hat!", ["hat"]),
         ("names+chunks", "I like the Hilton.", ["the Hilton", "Hilton"]),
         ("chunks+names", "We saw Paris.", ["Paris"]),  # one place, found twice
         ("names", "Boots leak. It leaks.", []),
