@@ -69,13 +69,13 @@ class _Plain:
         self.writer, self.answerer = writer.eval().to(device), answerer.eval().to(device)
         self.finder = SpanFinder("chunks", tagger=None, most=MOST, runtime=Runtime())
 
-    def question(self, before: str, wanted: str, after: str, beams: int) -> str:
-        """The question for an answer between what stands before and after it."""
+    def question(self, context: str, start: int, end: int, beams: int) -> str:
+        """The question for an answer in its place."""
         import torch
 
         row = self.tokenizer(
-            f"{before}<hl> {wanted} <hl>{after}", truncation=True, return_tensors="pt",
-            return_token_type_ids=False,
+            f"{context[:start]}<hl> {context[start:end]} <hl>{context[end:]}", truncation=True,
+            return_tensors="pt", return_token_type_ids=False,
         ).to(self.device)  # fmt: skip
         with torch.inference_mode():
             ids = self.writer.generate(

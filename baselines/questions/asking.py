@@ -79,14 +79,14 @@ class Asking:
         """Questions by text."""
         distinct = [*dict.fromkeys(texts)]
         meant = [
-            (text, span.within(None if self._by_sentence else text))
+            (text, span.text, span.within(None if self._by_sentence else text))
             for text, spans in zip(distinct, self._finder(distinct), strict=True)
             for span in spans
         ]
-        written = self._writer([parts for _, parts in meant])
+        written = self._writer([place for _, _, place in meant])
         asked = [
             (text, Question(question, wanted))
-            for (text, (_, wanted, _)), question in zip(meant, written, strict=True)
+            for (text, wanted, _), question in zip(meant, written, strict=True)
             if question
         ]
         found: dict[str, list[Question]] = {text: [] for text in distinct}

@@ -67,8 +67,8 @@ _MOST_TOKENS = 32
 _REMEMBERED = 100_000
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
-Asked = tuple[str, ...]
-"""A question and a context, or an answer between what stands before and after it."""
+Asked = tuple[Any, ...]
+"""A question and a context, or a context and where in it an answer begins and ends."""
 Found = TypeVar("Found")
 Part = TypeVar("Part", bound="Remembering[Any]")
 
@@ -177,7 +177,7 @@ class WrittenQuestions(Remembering[str]):
 
     def compute(self, asked: Sequence[Asked]) -> list[str]:
         """Questions, in order; an empty one where nothing was written."""
-        return self._writer.write([(before, answer, after) for before, answer, after in asked])
+        return self._writer.write([(context, start, end) for context, start, end in asked])
 
     @property
     def truncated(self) -> int:

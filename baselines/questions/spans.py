@@ -55,15 +55,16 @@ class Span(NamedTuple):
     end: int
     sentence: Sentence
 
-    def within(self, text: str | None) -> tuple[str, str, str]:
-        """What stands before it, itself, and what stands after it.
+    def within(self, text: str | None) -> tuple[str, int, int]:
+        """A context, and where in it the span begins and ends.
 
         Args:
             text: the text that the sentence is cut from; None for the sentence alone.
         """
-        first = 0 if text is None else self.sentence.start
-        context = self.sentence.text if text is None else text
-        return context[: first + self.start], self.text, context[first + self.end :]
+        if text is None:
+            return self.sentence.text, self.start, self.end
+        first = self.sentence.start
+        return text, first + self.start, first + self.end
 
 
 def chunks(sentence: str) -> list[Place]:

@@ -79,7 +79,7 @@ __all__ = ["MOST_WORDS", "drafts_of"]
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
 
-_PEOPLE = word_set("""
+_PERSONS = word_set("""
 users customers reviewers buyers owners people guests visitors diners patrons shoppers travelers
 consumers kids children parents readers customer reviewer buyer owner guest seller author husband
 wife partner boyfriend girlfriend friend friends family son sons daughter daughters brother sister
@@ -370,7 +370,7 @@ class _Folding:
             return []
         plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
         named = [word for word in subject if word.tag not in {"adv", "neg"}]
-        people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PEOPLE)
+        people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
         return [] if people or not plain else named
 
     def _follow(self, piece: Piece) -> None:

@@ -139,7 +139,7 @@ def _interrupt_again(
         return
     number = signal.SIGTERM if issubclass(lost.exc_type, _Terminated) else signal.SIGINT
     # Not from here: it would be dropped as well.
-    threading.Timer(_SOON, os.kill, (os.getpid(), number)).start()
+    threading.Timer(_SOON, signal.raise_signal, (number,)).start()
 
 
 def _described(error: BaseException | None) -> str:

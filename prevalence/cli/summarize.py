@@ -298,6 +298,7 @@ class _Extracting(Tally[Any]):
         self.options, self.target = options, options.target
         self._summarizer = summarizer
         self._merged = self._avoided = self._left_out = 0
+        self._delta = 0.0
         self._calls = Calls()
 
     def signature(self, product: Product) -> str:
@@ -334,21 +335,22 @@ class _Extracting(Tally[Any]):
         self._avoided += extract.avoided
         self._calls += extract.calls
         self._left_out += extract.left_out
+        self._delta = max(self._delta, extract.delta or 0.0)
         return extract
 
     def show(self) -> None:
         """Say what was asked and avoided, and how sure the choice is."""
-        choice, calls = self.options.choice, self._calls
-        if choice.needs_model and self.made:
+        calls = self._calls
+        if self.options.choice.needs_model and self.made:
             note(
                 f"{calls.total:,} pairs asked ({calls.trivial:,} about the product statement, "
                 f"{calls.between:,} between sentences, {calls.reviews:,} of reviews); of "
                 f"{calls.reviews + self._avoided:,} review pairs {self._avoided:,} "
                 f"({self._avoided / max(calls.reviews + self._avoided, 1):.0%}) were avoided"
             )
-        if choice.needs_model and choice.delta and self.made:
+        if self._delta:
             note(
-                f"racing, δ = {choice.delta:.3g} a product: with probability "
+                f"racing, δ = {self._delta:.3g} a product: with probability "
                 f"{self.options.confidence:g} or more over the random order of its reviews, a "
                 "product's summary is the one that exact search makes; the supports in the output "
                 "are exact"

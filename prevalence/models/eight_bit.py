@@ -1,4 +1,4 @@
-"""Weights in 8 bits: each row of a matrix is stored as int8, with a float16 scale for 16 columns.
+"""Weights in 8 bits: each row of a matrix is stored as int8, with float16 scales for its blocks.
 
 A block w is stored as round(w / s), where s is the one of a few scales near max |w| / 127 that
 moves the block least, rounded to float16. Everything is computed in the precision that the caller
@@ -19,38 +19,38 @@ __all__ = ["folded_weights", "pack_rows", "unpack_rows"]
 
 _SCALE = ".scales"
 _STEPS = 127
-_BLOCK = 16
 _SHARES = (1.0, 0.97, 0.94, 0.91, 0.88)
 """Of the scale that holds the largest weight: what lies above is cut, and the rest finer."""
 
 
-def pack_rows(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def pack_rows(weights: Mapping[str, Tensor], block: int = 16) -> dict[str, Tensor]:
     """Fold the matrices of a state dict into int8 rows.
 
     Args:
         weights: float tensors by name.
+        block: columns that share a scale.
 
     Returns:
         For a matrix [r, c] int8 [r, c] under its name and float16 [r, blocks] under its name with
-        ``.scales``, where a block is 16 columns, or the row where 16 does not divide it; other
-        float tensors in float32; everything else as it is.
+        ``.scales``, where a block is the row where ``block`` does not divide it; other float
+        tensors in float32; everything else as it is.
     """
     packed: dict[str, Tensor] = {}
     for name, weight in weights.items():
         if weight.ndim == 2 and weight.is_floating_point():
-            packed[name], packed[name + _SCALE] = _folded(weight.float())
+            packed[name], packed[name + _SCALE] = _folded(weight.float(), block)
         else:
             kept = weight.float() if weight.is_floating_point() else weight
             packed[name] = kept.contiguous()
     return packed
 
 
-def _folded(weight: Tensor) -> tuple[Tensor, Tensor]:
+def _folded(weight: Tensor, block: int) -> tuple[Tensor, Tensor]:
     """A matrix as int8, and the scales of its blocks."""
     import torch
 
     columns = weight.shape[1]
-    blocks = _blocks(weight, columns if columns % _BLOCK else _BLOCK)
+    blocks = _blocks(weight, columns if columns % block else block)
     widest = blocks.abs().amax(dim=2) / _STEPS
     best, steps, scales = torch.full_like(widest, torch.inf), blocks, widest
     for share in _SHARES:

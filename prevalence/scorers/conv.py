@@ -232,7 +232,7 @@ class ConvScorer(UnitScorer):
             )
         self.head = head
         asked = models_of(inners)
-        if head.nli and _weights(head.nli) != _weights(asked):
+        if head.nli and _digests(head.nli) != _digests(asked):
             raise ConfigurationError(f"this head was trained on {head.nli}, not on {asked}")
         cut = Granularity.parse(settings.granularity)
         super().__init__(
@@ -257,10 +257,10 @@ class ConvScorer(UnitScorer):
         return _rows(self.answers(texts, pairs, progress=progress), self.head.settings)
 
 
-def _weights(models: str) -> list[str]:
+def _digests(models: str) -> list[str]:
     """The digests of models as signatures name them, whatever their folders are called.
 
-    >>> _weights("a@1+rouge1-precision")
+    >>> _digests("a@1+rouge1-precision")
     ['1', 'rouge1-precision']
     """
     return [model.rpartition("@")[2] for model in models.split("+")]

@@ -177,31 +177,30 @@ class QuestionWriter:
         settings = repr((self._template, beams)).encode()
         self.digest = hashlib.blake2b(_digest(self._checkpoint) + settings, digest_size=16).digest()
 
-    def write(self, asked: Sequence[tuple[str, str, str]]) -> list[str]:
+    def write(self, asked: Sequence[tuple[str, int, int]]) -> list[str]:
         """Questions, in order; what reads alike is written once.
 
         Args:
-            asked: what stands before an answer, the answer, and what stands after it.
+            asked: contexts, and where in them an answer begins and ends.
         """
-        shown = [self._shown(*parts) for parts in asked]
-        distinct = [*dict.fromkeys(shown)]
-        questions: dict[str, str] = {}
-        rows = [self._row(text) for text in distinct]
-        lengths = np.array([len(row["input_ids"]) for row in rows], np.int64)
-        for part in batches(lengths, self._batch_tokens):
-            written = self._generate([rows[row] for row in part])
-            for row, question in zip(part.tolist(), written, strict=True):
-                questions[distinct[row]] = question.strip()
-        return [questions[text] for text in shown]
+        rows = [self._row(*place) for place in asked]
+        keys = [tuple(row["input_ids"]) for row in rows]
+        distinct = dict(zip(keys, rows, strict=True))
+        order = [*distinct]
+        questions: dict[tuple[int, ...], str] = {}
+        for part in batches(np.array([*map(len, order)], np.int64), self._batch_tokens):
+            chosen = [order[row] for row in part]
+            written = self._generate([distinct[key] for key in chosen])
+            questions |= zip(chosen, map(str.strip, written), strict=True)
+        return [questions[key] for key in keys]
 
-    def _shown(self, before: str, answer: str, after: str) -> str:
-        context = before + answer + after
-        texts = {"answer": answer, "context": context, "before": before, "after": after}
-        return filled(self._template, texts)
-
-    def _row(self, text: str) -> dict[str, list[int]]:
+    def _row(self, context: str, start: int, end: int) -> dict[str, list[int]]:
+        texts = {
+            "answer": context[start:end], "context": context,
+            "before": context[:start], "after": context[end:],
+        }  # fmt: skip
         encoded = self._checkpoint.tokenizer(
-            text, truncation=True, max_length=self._checkpoint.limit,
+            filled(self._template, texts), truncation=True, max_length=self._checkpoint.limit,
             return_overflowing_tokens=True, return_token_type_ids=False, verbose=False,
         )  # fmt: skip
         # What does not fit comes back as further rows.
@@ -474,12 +473,12 @@ class QuestionScorer(PairScorer):
         known = self._known.setdefault(texts, {})
         missing = [number for number in np.unique(hypotheses).tolist() if number not in known]
         meant: list[tuple[int, str]] = []
-        asked: list[tuple[str, str, str]] = []
+        asked: list[tuple[str, int, int]] = []
         for number in missing:
             text = texts[number]
             for span, start in answer_spans(text).items():
                 meant.append((number, span))
-                asked.append((text[:start], span, text[start + len(span) :]))
+                asked.append((text, start, start + len(span)))
         written = self._writer.write(asked)
         known.update({number: [] for number in missing})
         kept = self._kept(texts, meant, written)

@@ -102,7 +102,7 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         recipe.output.description.strip() or "A natural language inference model.",
         "",
         f"- Base: `{recipe.model.base}`",
-        f"- Parameters: {parameters / 1e6:.1f} million, stored in {_STORED[recipe.output.store]} "
+        f"- Parameters: {parameters / 1e6:.1f} million, stored in {_stored(recipe)} "
         "(compute in float32 on a CPU)",
         "- Labels: entailment, neutral, contradiction",
         f"- Decision: a premise supports a hypothesis if P(entailment) > {threshold:.4f} "
@@ -113,11 +113,10 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
     ])  # fmt: skip
 
 
-_STORED = {
-    "int8": "8 bits with a float16 scale for 16 weights of a row",
-    "float16": "float16",
-    "float32": "float32",
-}
+def _stored(recipe: Recipe) -> str:
+    if recipe.output.store != "int8":
+        return recipe.output.store
+    return f"8 bits with a float16 scale for {recipe.output.block} weights of a row"
 
 
 def _reading(recipe: Recipe) -> tuple[str, ...]:
@@ -288,7 +287,7 @@ def write_checkpoint(
         model.save_pretrained(folder)  # type: ignore[operator]
     if recipe.output.store == "int8":
         file = folder / "model.safetensors"
-        save_file(pack_rows(load_file(file)), file, metadata={"format": "pt"})
+        save_file(pack_rows(load_file(file), recipe.output.block), file, metadata={"format": "pt"})
     tokenizer = shop.classifier.tokenizer
     # The truncation of its last call is no part of the model.
     tokenizer.backend_tokenizer.no_truncation()
@@ -322,7 +321,7 @@ def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> Non
     source = cross.source if cross is not None else ""
     record = {
         "source": source,
-        "source_sha256": shop.digests[source][:64],
+        "source_sha256": shop.digests[source],
         "fold": selection.fold_of,
         "entailment": selection.scores,
     }

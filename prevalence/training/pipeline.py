@@ -312,16 +312,20 @@ def _threshold(
         return calibration.best_threshold(scores, labels, candidates="midpoints"), "midpoints"
 
 
-def _short(threshold: float) -> float:
-    """The threshold with six digits, unless that makes it 1, which nothing is above."""
-    short = float(f"{threshold:.6g}")
-    return short if short < 1.0 else threshold
+def _short(threshold: float, scores: Floats) -> float:
+    """The threshold with as few digits, but at least four, as leave every decision as it is."""
+    decided = scores > threshold
+    for digits in range(4, 17):
+        short = float(f"{threshold:.{digits}g}")
+        if short < 1.0 and np.array_equal(scores > short, decided):
+            return short
+    return threshold
 
 
 def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> HeldOutResult:
     labels = np.array(judged.labels)
     best, rule = _threshold(scores, labels)
-    value = _short(best.value)
+    value = _short(best.value, scores)
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
     for number, inside in enumerate(members):
@@ -334,7 +338,7 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Hel
         threshold=value,
         rule=rule,
         auc=calibration.auc(scores, labels),
-        balanced_accuracy=calibration.balanced_accuracy(scores, labels, value),
+        balanced_accuracy=best.balanced_accuracy,
         calibration_error=calibration.calibration_error(scores, labels),
         pairs=len(labels),
         folds=tuple(folds),

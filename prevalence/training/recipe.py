@@ -234,6 +234,7 @@ class OutputSettings:
         name: heading of the card.
         licence: licence of the weights.
         store: how matrices are stored: ``int8`` with scales, ``float16`` or ``float32``.
+        block: with ``int8``, weights of a row that share a scale; fewer are more exact and larger.
         max_length: limit that a scorer should use; 0 takes the training limit.
         max_hypothesis: likewise, with ``premise-first``.
         contradiction: whether the head's contradiction class is good enough to be reported; if
@@ -245,6 +246,7 @@ class OutputSettings:
     name: str
     licence: str
     store: str = "float16"
+    block: int = 16
     max_length: int = 0
     max_hypothesis: int = 0
     contradiction: bool = True
@@ -456,6 +458,7 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "optimizer.label_smoothing must be in [0, 1)": 0 <= opt.label_smoothing < 1,
         "optimizer.average_from must be in [0, 1]": 0 <= opt.average_from <= 1,
         f"output.store must be {', '.join(STORES)}": recipe.output.store in STORES,
+        "output.block must be at least 1": recipe.output.block >= 1,
         "at least one [[stage]] is needed": bool(recipe.stages),
         "stage epochs must be at least 1": all(s.epochs >= 1 for s in recipe.stages),
         "stage batch_tokens must be 0 or at least model.max_length": all(

@@ -46,9 +46,9 @@ WORDS = {
 CASES: dict[str, dict[str, Any]] = tomllib.loads((HERE / "cases.toml").read_text("utf-8"))
 
 VOLATILE = (
-    (re.compile(r"\bv:\d+\.\d+\.\d+\w*"), "v:*"),
-    (re.compile(r"\bprevalence \d+\.\d+\.\d+\w*"), "prevalence *"),
-    (re.compile(r"(\"version\": )\"\d+\.\d+\.\d+\w*\""), r'\1"*"'),
+    (re.compile(r"\bv:\d+\.\d+\.\d+(?:\.?\w+)*"), "v:*"),
+    (re.compile(r"\bprevalence \d+\.\d+\.\d+(?:\.?\w+)*"), "prevalence *"),
+    (re.compile(r"(\"version\": )\"\d+\.\d+\.\d+(?:\.?\w+)*\""), r'\1"*"'),
     (re.compile(r"(impl=[a-z-]+-)\d[\d.]*"), r"\1*"),
     (re.compile(r"[\d,.]+ (pairs|tokens)/s"), r"* \1/s"),
     (re.compile(r"^(size +)[\d.]+ MiB", re.MULTILINE), r"\1* MiB"),

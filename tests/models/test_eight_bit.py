@@ -28,6 +28,17 @@ def test_a_row_is_one_block_where_16_does_not_divide_it() -> None:
     assert unpack_rows(packed)["w"].tolist() == [[127.0, -1.0, 64.0], [0.0, 0.0, 0.0]]
 
 
+def test_fewer_columns_that_share_a_scale_are_more_exact() -> None:
+    weight = torch.randn(8, 64, generator=torch.Generator().manual_seed(0))
+    errors = []
+    for block in (16, 32, 64):
+        packed = pack_rows({"w": weight}, block)
+        assert packed["w.scales"].shape == (8, 64 // block)
+        errors.append((unpack_rows(packed)["w"] - weight).square().mean().item())
+    assert errors == sorted(errors)
+    assert errors[0] < errors[-1]
+
+
 @pytest.mark.parametrize("size", [8, 32, 64])
 def test_blocks_of_another_size_are_unfolded(size: int) -> None:
     """The number of scales says how long a block is."""

@@ -82,7 +82,8 @@ class Scripted:
 
     def write(self, asked):
         self.written += asked
-        return [f"{answer}?" if answer != "wet ground" else "" for _, answer, _ in asked]
+        answers = [context[start:end] for context, start, end in asked]
+        return [f"{answer}?" if answer != "wet ground" else "" for answer in answers]
 
     def answer(self, asked):
         self.answered += asked
@@ -123,15 +124,15 @@ def test_questions_do_not_depend_on_their_neighbours(writer, tiny):
     import torch
     from transformers import AutoTokenizer, BartForConditionalGeneration
 
-    asked = [("The ", "soles", " grip well on wet ground."), ("My ", "feet", " are dry."),
-             (LONG[:24], "laces", LONG[29:])]  # fmt: skip
-    assert LONG[24:29] == "laces"
+    asked = [("The soles grip well on wet ground.", 4, 9), ("My feet are dry.", 3, 7),
+             (LONG, 24, 29)]  # fmt: skip
+    assert [text[start:end] for text, start, end in asked] == ["soles", "feet", "laces"]
     folder = tiny("seq2seq")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = BartForConditionalGeneration.from_pretrained(folder).eval()
     expected = []
-    for before, answer, after in asked:
-        context = f"{before}{answer}{after}"
+    for context, start, end in asked:
+        answer = context[start:end]
         inputs = tokenizer(f"answer: {answer} context: {context}", truncation=True, max_length=64,
                            return_tensors="pt", return_token_type_ids=False)  # fmt: skip
         with torch.inference_mode():
@@ -225,7 +226,7 @@ def test_a_folder_states_its_template(tiny, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(PreTrainedTokenizerBase, "__call__", noted)
-        writer.write([("c ", "{context}", ""), ("c ", "{context}", "")])
+        writer.write([("c {context}", 2, 11)])
     assert read == ["c {context} | {context}"]
     assert writer.digest != usual
     for text, said in (('{"template": "{answer}"}', "once each"), ("[]", "no JSON object")):
