@@ -125,11 +125,16 @@ def test_no_other_file_states_another_version():
     assert set(re.findall(r"^version: (.+)$", text, re.MULTILINE)) <= {PROJECT["version"]}
 
 
-def test_the_changelog_has_the_version_that_comes_next():
+def test_the_changelog_has_the_version():
+    """A release has a heading of its own; what is being developed comes after the last one."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    first = re.search(r"^## \[([\d.]+)\]", text, re.MULTILINE)
-    assert first is not None
-    assert Version(first[1]) >= Version(PROJECT["version"])
+    released = [Version(found) for found in re.findall(r"^## \[([\d.]+)\]", text, re.MULTILINE)]
+    version = Version(PROJECT["version"])
+    if version.is_devrelease:
+        assert "\n## [Unreleased]\n" in text
+        assert released[0] < version
+    else:
+        assert released[0] == version
 
 
 def test_the_console_script_exists():

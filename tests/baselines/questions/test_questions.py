@@ -45,7 +45,7 @@ def scripted(monkeypatch, tmp_path):
         from prevalence.baselines.questions import qafacteval, questeval
 
         parts = {
-            "qg": Scripted("qg", written or {}, lambda _, wanted, __: f"{wanted}?"),
+            "qg": Scripted("qg", written or {}, lambda text, first, end: f"{text[first:end]}?"),
             "qa": Scripted("qa", answers, lambda *_: answer("", 0.0)),
             "weigher": Scripted("weigher", weights or {}, lambda *_: 1.0),
             "lerc": Scripted("lerc", overlaps or {}, lambda *_: 3.0),
@@ -127,7 +127,7 @@ def test_questeval_by_hand(scripted):
         assert found[1] == 0.0  # it raises no question, and answers none
         assert math.isnan(found[2])
         # Whole texts are the contexts of questions, and each is asked once.
-        assert {"".join(key) for key in parts["qg"].asked} <= {SUMMARY, SOURCE, "They leak."}
+        assert {text for text, _, _ in parts["qg"].asked} <= {SUMMARY, SOURCE, "They leak."}
         assert metric.score(examples[:1]) == pytest.approx([value])
 
 
@@ -199,19 +199,20 @@ def test_qafacteval_by_hand(scripted):
 
 
 def test_questions_come_from_an_answers_sentence(scripted):
-    metric, parts = scripted("qafacteval:overlap=f1", {}, written={("In ", "Paris", "."): ""})
+    metric, parts = scripted("qafacteval:overlap=f1", {}, written={("In Paris.", 3, 8): ""})
     metric.score([Example("The soles grip. In Paris.", REVIEWS)])
-    assert parts["qg"].asked == [("", "The soles", " grip."), ("In ", "Paris", ".")]
+    assert parts["qg"].asked == [("The soles grip.", 0, 9), ("In Paris.", 3, 8)]
     # What was not written is not asked.
     assert [question for question, _ in parts["qa"].asked] == ["The soles?"]
 
 
 def test_the_writer_sees_an_answer_in_its_place(scripted):
-    summary = "It leaks. The price of ice is fair."
+    sentence = "The price of ice is fair."
     for spec, before in (("qafacteval:overlap=f1", ""), (f"questeval:{TWO}", "It leaks. ")):
         metric, parts = scripted(f"{spec}:answers=chunks", {})
-        metric.score([Example(summary, REVIEWS)])
-        assert (f"{before}The price of ", "ice", " is fair.") in parts["qg"].asked
+        metric.score([Example(f"It leaks. {sentence}", REVIEWS)])
+        start = len(before) + sentence.index("ice", 10)
+        assert (before + sentence, start, start + 3) in parts["qg"].asked
 
 
 @pytest.mark.parametrize(
