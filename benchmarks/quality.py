@@ -43,7 +43,6 @@ class Embedded:
         from prevalence.nli.scorer import NLIScorer
 
         self.scorer = NLIScorer(model, device="cpu")
-        self.three_way = self.scorer.traits.three_way
 
     def probabilities(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """P(entailment) and P(contradiction)."""
@@ -134,7 +133,7 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
             "pairs": len(found),
             "itself_supported": float((kept > threshold).mean()),
             "turned_supported": float((support > threshold).mean()),
-            "turned_contradicted": float(opposed.mean()) if model.three_way else None,
+            "turned_contradicted": None if np.isnan(against).any() else float(opposed.mean()),
         })  # fmt: skip
     return rows
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
-from prevalence.errors import InputError, foreign_output
+from prevalence.errors import BackendError, InputError, foreign_output
 from prevalence.records import PROFILE_FIGURES, SCHEMA, ScoredSummary
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "finished_rows",
     "is_stream",
     "lock",
+    "named_output",
     "neutral_cell",
 ]
 
@@ -172,6 +173,25 @@ def neutral_cell(value: object) -> object:
         value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
         return "'" + value if value.lstrip(" ").startswith(_FORMULA_STARTS) else value
     return value
+
+
+@contextmanager
+def named_output(path: Path, kept: str) -> Iterator[None]:
+    """Turn a disk that is full, and its like, into an error that names the file.
+
+    Args:
+        path: the file that is written.
+        kept: what is kept of it, for the message.
+
+    Raises:
+        BackendError: it cannot be written.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise BackendError(f"{path}: {error.strerror or error}; {kept}") from error
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies, unread_results
 from prevalence.readers.fields import escaped
 from prevalence.readers.jsonfiles import json_lines
-from prevalence.writers import finished_rows, lock
+from prevalence.writers import finished_rows, lock, named_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -144,18 +144,14 @@ class Recorder:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """A disk that is full, and its like, as an error that names the file."""
         try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
+            with named_output(self._path, "the replies already written are kept"):
+                yield
+        except BackendError:
             # What is still buffered would fail once more at the end.
             with suppress(OSError):
                 self._file.close()
-            raise BackendError(
-                f"{self._path}: {error.strerror or error}; the replies already written are kept"
-            ) from error
+            raise
 
 
 def _continue(path: Path) -> None:

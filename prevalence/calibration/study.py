@@ -6,6 +6,7 @@ each fold, options, threshold and map are chosen on the others.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +20,17 @@ from prevalence.calibration.evaluation import (
     relation_figures,
     set_figures,
 )
-from prevalence.calibration.figures import Threshold, ThresholdRule, auc, best_threshold
+from prevalence.calibration.figures import ThresholdRule, auc, best_threshold
 from prevalence.calibration.resampling import Outcome, Resampling, figures_of
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.scorers.calibrated import fit_map
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from prevalence.labelled import JudgedPairs
-    from prevalence.scorers.calibrated import ScoreMap
     from prevalence.stats.arrays import Bools, Floats
 
 __all__ = [
@@ -240,25 +240,22 @@ def _choose(family: Sequence[ScoredPairs], view: _View, rows: Bools, settings: S
     found = []
     for alternative in family:
         scores = alternative.dev[view.kept][rows]
-        threshold = _threshold(alternative.name, scores, labels, settings)
-        decider = Decider(threshold.value, _map(alternative.name, scores, labels, settings))
+        with _naming(alternative.name, "--candidates scores does without"):
+            threshold = best_threshold(scores, labels, candidates=settings.candidates)
+        with _naming(alternative.name, "--map none does without"):
+            decider = Decider(threshold.value, fit_map(settings.score_map, scores, labels))
         merit = (threshold.balanced_accuracy, auc(scores, labels))
         found.append(_Choice(alternative, decider, merit))
     return max(found, key=lambda choice: choice.merit)
 
 
-def _threshold(name: str, scores: Floats, labels: Bools, settings: Settings) -> Threshold:
+@contextmanager
+def _naming(scorer: str, advice: str) -> Iterator[None]:
+    """Let an error say which scorer it is about, and what does without."""
     try:
-        return best_threshold(scores, labels, candidates=settings.candidates)
+        yield
     except InputError as error:
-        raise InputError(f"{name}: {error} (--candidates scores does without)") from error
-
-
-def _map(name: str, scores: Floats, labels: Bools, settings: Settings) -> ScoreMap | None:
-    try:
-        return fit_map(settings.score_map, scores, labels)
-    except InputError as error:
-        raise InputError(f"{name}: {error} (--map none does without)") from error
+        raise InputError(f"{scorer}: {error} ({advice})") from error
 
 
 def _report(

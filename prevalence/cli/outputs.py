@@ -12,13 +12,13 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 import click
 
 from prevalence.cli.options import NamingFiles
-from prevalence.errors import BackendError, InputError
+from prevalence.errors import InputError
 from prevalence.report.text import inert
-from prevalence.writers import JsonLinesWriter, is_stream, lock
+from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import ExitStack
+    from contextlib import AbstractContextManager, ExitStack
 
 __all__ = [
     "LineFile",
@@ -185,18 +185,11 @@ class LineFile:
         with self._named():
             self.begin().flush()
 
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        """A disk that is full, and its like, as an error that names the file."""
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise BackendError(
-                f"{self._path}: {error.strerror or error}; the lines already written are kept, "
-                "and the same command continues from there"
-            ) from error
+    def _named(self) -> AbstractContextManager[None]:
+        return named_output(
+            self._path,
+            "the lines already written are kept, and the same command continues from there",
+        )
 
     def kept(self, what: str) -> str:
         """What an interrupted run leaves behind, in words.
