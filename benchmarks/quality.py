@@ -4,8 +4,9 @@
     python -m benchmarks.quality --model embedded --state
 
 The sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
-two that differ from it in one thing; review sentences with key points, and summary sentences with
-others that repeat them or not, judged by a careful reader; and, where the released data is,
+two that differ from it in one thing; reviews with what they say and its opposite in plain words,
+review sentences with key points, and summary sentences with others that repeat them or not, judged
+by a careful reader; and, where the released data is,
 sentences of OpinSummEval's reviews with their negations, antonyms and other numbers, made by rule,
 and sentences of its summaries, judged for each of eight reviews. Rows are written to
 `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
@@ -33,7 +34,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Pairs = Sequence[tuple[str, str]]
 Row = dict[str, Any]
 
-WRITTEN = ("key_points", "repetitions")
+WRITTEN = ("opposites", "key_points", "repetitions")
 
 
 class Embedded:
@@ -138,15 +139,21 @@ def turned_rows(reviews: Sequence[str], model: Embedded, *, most: int) -> list[R
     return rows
 
 
-def written_pairs(title: str) -> tuple[Pairs, Any]:
-    """Pairs of a set that was written and judged for this project, and whether one supports.
+def written_pairs(title: str) -> tuple[Pairs, Any, Any]:
+    """Pairs of a set that was written and judged for this project.
 
     Args:
-        title: `key_points` or `repetitions`.
+        title: one of `WRITTEN`.
+
+    Returns:
+        Pairs, and for each whether the premise supports the hypothesis, and whether it says the
+        opposite.
     """
-    documents = read_documents(ROOT / "benchmarks" / "data" / f"{title}.jsonl")
-    judged = JudgedPairs.of([one for one in documents if one.relation == "review"])
-    return judged.pairs, np.asarray(judged.labels)
+    read = read_documents(ROOT / "benchmarks" / "data" / f"{title}.jsonl")
+    documents = [one for one in read if one.relation == "review"]
+    judged = JudgedPairs.of(documents)
+    opposed = [target.contradiction > 0.5 for one in documents for target in one.targets]
+    return judged.pairs, np.asarray(judged.labels), np.array(opposed)
 
 
 def judged_pairs(released: Sequence[Row]) -> tuple[list[tuple[str, str]], Any]:
@@ -172,6 +179,15 @@ def judged_pairs(released: Sequence[Row]) -> tuple[list[tuple[str, str]], Any]:
 def _summary(record: Row, system: str) -> str:
     text = record["reference"] if system == "reference" else record["summaries"][system]["text"]
     return str(text)
+
+
+def written_row(title: str, model: Embedded) -> Row:
+    """Figures on a set that was written for this project, and how often it takes an opposite."""
+    pairs, truth, opposed = written_pairs(title)
+    against = [pair for pair, own in zip(pairs, opposed, strict=True) if own]
+    entailment, _ = model.probabilities(against)
+    taken = float((entailment > model.scorer.traits.threshold).mean())
+    return {**judged_row(pairs, truth, model), "opposed": len(against), "opposed_supported": taken}
 
 
 def judged_row(pairs: Pairs, truth: Any, model: Embedded) -> Row:
@@ -237,6 +253,9 @@ def phenomena(result: Row) -> list[Row]:
             row = result[title]
             rates = {name: row[name] for name in ("sensitivity", "specificity")}
             found.append(_rates(title.replace("_", " "), "all", row["pairs"], rates))
+    row = result["opposites"]
+    kept = {"sensitivity": None, "specificity": 1.0 - row["opposed_supported"]}
+    found.append(_rates("opposites", "opposite", row["opposed"], kept))
     return found
 
 
@@ -258,8 +277,9 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         "Pairs that training never sees (`python -m benchmarks.quality`): the robustness pairs, "
         "contrast sets, sentences of Yelp reviews asked about themselves (sensitivity) and about "
         "the same with one thing turned (specificity), and pairs that a careful reader judged: "
-        "review sentences with key points, summary sentences with others that repeat them or not, "
-        "and Yelp reviews with sentences of their summaries.",
+        "reviews with what they say and its opposite in plain words, review sentences with key "
+        "points, summary sentences with others that repeat them or not, and Yelp reviews with "
+        "sentences of their summaries.",
         "",
         "| set | phenomenon | pairs | sensitivity | specificity |",
         "|---|---|---|---|---|",
@@ -311,7 +331,7 @@ def main() -> None:
         show(f"{title.capitalize()} set, {name}", rows)
         result[title] = rows
     for title in WRITTEN:
-        result[title] = judged_row(*written_pairs(title), model)
+        result[title] = written_row(title, model)
         show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
     if released.is_file():
         cases = read_pairs(released)
