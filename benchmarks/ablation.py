@@ -4,11 +4,11 @@
     python -m benchmarks.ablation --start MODEL_FOLDER --without events --without "key points"
 
 Every run starts from the same checkpoint, has one stage and takes the same number of pairs; what
-one kind leaves free, the others fill in their proportions. `all` takes every kind; `--taught` adds a run that mixes the larger embedded
-model's probabilities into the labels of the real reviews. Judged on careful readers' labels of
-ReviewNLI's development products, which no run sees, on the sets of `benchmarks.quality`, and on
-sentences of OpinSummEval's reviews with one thing turned. A run takes three to five minutes on two
-cores; finished ones are kept in `--work`.
+one kind leaves free, the others fill in their proportions. `all` takes every kind; `--taught` adds
+a run that mixes the larger embedded model's probabilities into the labels of the real reviews.
+Judged on careful readers' labels of ReviewNLI's development products, which no run sees, on the
+sets of `benchmarks.quality`, and on sentences of OpinSummEval's reviews with one thing turned. A
+run takes three to five minutes on two cores; finished ones are kept in `--work`.
 """
 
 import argparse

@@ -24,7 +24,6 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.common import RESULTS, ROOT
-from benchmarks.released_scores import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -173,10 +172,10 @@ def reviewnli_pace(scorer: str) -> str:
 # --- extractive summaries -------------------------------------------------------------------------
 
 
-def extractive(data: str, method: str, reviews: int, *, embedded: bool = False) -> Row:
-    """A method's figures on a pool."""
+def extractive(data: str, method: str, reviews: int) -> Row:
+    """A method's figures on a pool, by a lexical scorer."""
     for row in rows("extractive"):
-        if ("nli:" in row["model"]) is embedded:
+        if "nli:" not in row["model"]:
             for one in row["rows"]:
                 if (one["data"], one["method"], one["reviews"]) == (data, method, reviews):
                     return dict(one)
@@ -250,26 +249,6 @@ def extractive_rivals() -> str:
         for label, (data, reviews) in lines.items()
     ]
     return table(("", "random", "lead", "LexRank", "greedy"), body)
-
-
-def extractive_embedded() -> str:
-    """The same with the embedded model, and its calls."""
-    lines = {
-        "28 Amazon products, 8 reviews": ("Amazon dev, 28 products", 8),
-        "16 Yelp businesses, 8 reviews": ("Yelp, 16 products", 8),
-        "one Yelp pool of 50 reviews": ("Yelp pools", 50),
-    }
-    ways = ("random", "lead", "lexrank", "halving", "racing", "exact")
-    headers = (
-        "", "random", "lead", "LexRank", "halving", "racing", "exact greedy",
-        "calls of exact, of the full matrix", "of racing",
-    )  # fmt: skip
-    body = []
-    for label, (data, reviews) in lines.items():
-        found = {way: extractive(data, way, reviews, embedded=True) for way in ways}
-        calls = [share(found[way]["of_full_matrix"], 2) for way in ("exact", "racing")]
-        body.append([label, *(share(found[way]["prevalence"]) for way in ways), *calls])
-    return table(headers, body)
 
 
 # --- speed ----------------------------------------------------------------------------------------
@@ -455,25 +434,6 @@ def learned_ratios() -> str:
     return baseline_ratios(chosen, ("tiny",))
 
 
-# --- released scores ------------------------------------------------------------------------------
-
-
-def released_scores() -> str:
-    """Rank correlation of metrics with the scores that OpinSummEval released."""
-    found: dict[str, Row] = {}
-    for run in reversed(rows("released_scores")):
-        found |= {row["metric"]: row for row in run["rows"] if "n" in row}
-    body = []
-    for column in COLUMNS:
-        row = found.get(column.metric)
-        if row is not None:
-            figures = (share(row[key], 2) for key in ("spearman", "spearman_by_case"))
-            cells = (f"`{column.released}`", f"`{column.metric}`", f"{row['n']}", *figures)
-            body.append([*cells, column.why])
-    headers = ("released", "ours", "n", "Spearman", "mean over cases", "what differs")
-    return table(headers, body)
-
-
 def question_ratios() -> str:
     """SummaQA, QuestEval and QAFactEval beside plain loops."""
     metrics = ("summaqa-probability", "questeval", "qafacteval")
@@ -564,7 +524,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "ablation-later": ablation_later,
     "agreement": partial(agreement, "embedded"),
     "cpu-scoring": cpu_scoring,
-    "extractive-embedded": extractive_embedded,
     "extractive-rivals": extractive_rivals,
     "generative-ratios": generative_ratios,
     "learned-ratios": learned_ratios,
@@ -573,7 +532,6 @@ FIGURES: dict[str, Callable[[], str]] = {
     "question-ratios": question_ratios,
     "racing": racing,
     "racing-short": racing_short,
-    "released-scores": released_scores,
     "reviewnli": reviewnli,
     "reviewnli-short": reviewnli_short,
     "reward-latency": reward_latency,
