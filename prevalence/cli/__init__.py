@@ -34,9 +34,6 @@ _COMMANDS = {
     "train-simplifier": "Fine-tune the model that simplify uses, on human rewritings.",
 }
 
-_MOVED = {"bench": "python -m benchmarks.throughput"}
-"""Commands of the release before; the advice goes in 0.3."""
-
 _EPILOG = """\b
 Examples:
   prevalence score examples/summaries.jsonl
@@ -52,14 +49,13 @@ class _LazyGroup(HelpGroup):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
-        if name in _MOVED:
-            raise click.UsageError(f"prevalence {name} is now {_MOVED[name]}, in a checkout")
         if name not in _COMMANDS:
             return None
         home = name.replace("-", "_")
         command: click.Command = getattr(import_module(f"prevalence.cli.{home}"), home)
-        if not any(parameter.name == "debug" for parameter in command.params):
-            command.params.append(_debug_option())
+        for each in (command, *getattr(command, "commands", {}).values()):
+            if not any(parameter.name == "debug" for parameter in each.params):
+                each.params.append(_debug_option())
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -221,7 +221,8 @@ class _Rows(Tally["ScoreRow"]):
     def __init__(self, options: SimpleNamespace, engine: BaselineRun) -> None:
         from prevalence.report.baselines import SystemMeans
 
-        super().__init__(options.output, note)
+        in_rows = options.output is not None or options.format == "jsonl"
+        super().__init__(options.output, note, limited=in_rows)
         self._means = SystemMeans([metric.name for metric in engine.metrics])
         self._engine = engine
         self._options = options

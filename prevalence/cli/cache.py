@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +80,7 @@ def _existing(folder: Path) -> list[tuple[str, PairCache]]:
     there = [
         (what, kind(folder))
         for what, kind in kinds
-        if (folder.expanduser() / kind.file_name).exists()
+        if os.path.exists(folder.expanduser() / kind.file_name)
     ]
     if not there:
         click.echo(f"no cache yet at {folder.expanduser() / PairCache.file_name}")

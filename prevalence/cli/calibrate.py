@@ -49,7 +49,6 @@ is taken, the lowest of equals.
 @option(
     "Input",
     "--held-out",
-    formerly="--test",
     metavar="PAIRS2",
     type=FILE_PATH,
     help="Report how the choice made on PAIRS does on these pairs [default: cross-validation "
@@ -65,7 +64,6 @@ is taken, the lowest of equals.
 @option(
     "Input",
     "--held-out-products",
-    formerly="--test-products",
     metavar="FILE",
     type=FILE_PATH,
     help="The same for PAIRS2 [default: those of --products].",
@@ -96,7 +94,8 @@ is taken, the lowest of equals.
     type=click.Choice(["none", "temperature", "platt", "isotonic"]),
     default="none",
     show_default=True,
-    help="Also fit a map from scores to probabilities; decisions stay the same.",
+    help="Also fit a map from scores to probabilities; decisions on support stay the same, and "
+    "contradictions may change.",
 )
 @option(
     "Choice",

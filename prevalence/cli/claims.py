@@ -65,7 +65,10 @@ Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
 @input_options("input_format", "limit")
 @field_options(
     ScoringOptions, "splitter", group="Claims",
-    helps={"splitter": f"How summaries are cut into sentences first: {', '.join(SPLITTERS)}."},
+    helps={
+        "splitter": f"How summaries are cut into sentences first: {', '.join(SPLITTERS)} "
+        f"[default: {SPLITTERS[0]}]."
+    },
 )  # fmt: skip
 @option(
     "Claims",
@@ -90,6 +93,7 @@ def claims(**parameters: Any) -> None:
     from prevalence.cli.progress import RunProgress
 
     options = SimpleNamespace(**parameters)
+    options.splitter = options.splitter or SPLITTERS[0]
     _check(options)
     work = _work(options, parameters)
     selection = Selection([options.input], source_format=options.input_format, limit=options.limit)

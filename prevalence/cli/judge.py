@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -261,7 +262,9 @@ def _open(
         pairs = _pairs(options.pairs or "all", selection)
         return DuelRun(plan, dimensions, backend, pairs=pairs, record=record)
     if steps is None:
-        steps = write_steps(plan.method, dimensions, backend, record=record)
+        steps = write_steps(
+            plan.method, dimensions, backend, max_tokens=plan.sampling.max_tokens, record=record
+        )
     return JudgeRun(plan, dimensions, backend, steps=steps, record=record)
 
 
@@ -271,7 +274,8 @@ def _pairs(choice: str, selection: Selection) -> Callable[[Product], Sequence[tu
 
     if choice == "neighbours":
         selection.check_repeatable("--pairs neighbours reads it twice")
-        return neighbours(selection.items())
+        # The order of systems must not depend on --limit, which may be raised later.
+        return neighbours(replace(selection, limit=None).items())
     return every_pair if choice == "all" else read_pairs(Path(choice))
 
 
@@ -316,7 +320,7 @@ class _Rows(Tally["ScoreRow | PairRow"]):
     """What becomes of rows: means, error lines and notes."""
 
     def __init__(self, options: _Options) -> None:
-        super().__init__(options.output, note)
+        super().__init__(options.output, note, limited=options.output is not None)
         self._quiet = options.quiet
         self._means: SystemMeans | None = None
         self._verdicts: Counter[str] = Counter()
@@ -422,7 +426,7 @@ def _stored_steps(plan: Plan, dimensions: Sequence[Dimension], counter: Backend)
     steps: dict[str, str] = {}
     for one in dimensions:
         try:
-            steps |= write_steps(plan.method, [one], counter)
+            steps |= write_steps(plan.method, [one], counter, max_tokens=plan.sampling.max_tokens)
         except BackendError:
             steps[one.key] = ""
     return steps

@@ -33,6 +33,7 @@ from prevalence.cli.options import (
     refuse_given,
     seed_option,
 )
+from prevalence.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from prevalence.report.sheets import Report, Study
 
 __all__ = ["correlate", "figures", "preferences", "significance", "stability"]
+
+_WITHOUT_METRICS = ("scores", "ratings", "means")
+"""Figures that need human ratings alone."""
 
 _CORRELATE_EXAMPLES = """\b
 Examples:
@@ -137,6 +141,8 @@ def correlate(study: Study, **parameters: Any) -> Report:
     from prevalence.meta.correlate import correlate as correlations
     from prevalence.report.correlations import correlation_report
 
+    if not parameters["compare"]:
+        refuse_given(("test", "permute", "holm"), "goes with --compare")
     bootstrap = _bootstrap(parameters)
     cells = correlations(
         study.table,
@@ -333,10 +339,14 @@ def significance(**parameters: Any) -> None:
         options = SampleOptions(parameters["groups"], sizes, methods)
         report = significance_report(study, options, counts=counts)
     elif counts:
-        alone = {"counts", "convention", "form", "output"}
+        told = {
+            key: parameters[key] for key in ("decimals", "rounding") if parameters[key] is not None
+        }
+        alone = {"counts", "convention", "form", "output", "quiet", "debug", *told}
         names = {str(each.name) for each in click.get_current_context().command.params}
         refuse_given(names - alone, "goes with an INPUT, and --counts has none")
-        sheets = (count_sheet(counts, CONVENTIONS[parameters["convention"]]),)
+        convention = replace(CONVENTIONS[parameters["convention"]], **told)
+        sheets = (count_sheet(counts, convention),)
         report = Report("significance", {"counts": counts}, sheets, records_of(sheets))
     else:
         raise click.UsageError("give an INPUT, or --counts")
@@ -397,20 +407,20 @@ def figures(**parameters: Any) -> None:
     """
     from prevalence.report.figures import FIGURES, FigureSource, draw, save
 
-    wanted = names(parameters["wanted"]) or list(FIGURES)
+    asked = names(parameters["wanted"])
+    wanted = asked or list(FIGURES)
     unknown = [name for name in wanted if name not in FIGURES]
     if unknown:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(FIGURES)}")
     study = read_study(parameters)
+    drawable = _WITHOUT_METRICS if not study.table.metrics else FIGURES
+    lacking = [name for name in wanted if name not in drawable]
+    if asked and lacking:
+        raise InputError(f"--figure {lacking[0]}: the inputs hold no metrics")
     subject = FigureSource(
         study.table, study.convention, _bootstrap(parameters), study.own, study.all_pairs
     )
-    without_metrics = ("scores", "ratings", "means")
-    drawn = {
-        name: draw(name, subject)
-        for name in wanted
-        if study.table.metrics or name in without_metrics
-    }
+    drawn = {name: draw(name, subject) for name in wanted if name in drawable}
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -301,16 +302,18 @@ def note_left_out(count: int, where: str) -> None:
 
 
 def write_report(report: Report, *, form: str | None, output: Path | None) -> None:
-    """Write a report to its file, or to the screen.
+    """Write a report to its file, or to the screen, where nothing in it drives a terminal.
 
     Raises:
         click.UsageError: the format cannot be told, or the folder is missing.
     """
     from prevalence.report.sheets import render
+    from prevalence.report.text import inert
     from prevalence.writers import atomic_file
 
     if output is None:
-        click.echo(render(report, form or "table"), nl=False)
+        text = render(report, form or "table")
+        click.echo(inert(text) if sys.stdout.isatty() else text, nl=False)
         return
     chosen = check_report(form, output)
     with atomic_file(output) as file:

@@ -118,6 +118,7 @@ def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: A
 
     One row per system and one column per dimension or metric, with the best values marked.
     """
+    from prevalence.meta.table import PEOPLE
     from prevalence.report.correlations import means_report
 
     table = study.table
@@ -125,7 +126,11 @@ def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: A
         study = replace(study, convention=replace(study.convention, average_rounded=True))
     columns: dict[str, Any] = {}
     if what != "metrics":
-        columns |= {name: table.mean_human(name) for name in table.dimensions}
+        taken = table.metrics if what == "both" else {}
+        columns |= {
+            f"{PEOPLE}.{name}" if name in taken else name: table.mean_human(name)
+            for name in table.dimensions
+        }
     if what != "human":
         columns |= dict(table.metrics)
     if not columns:

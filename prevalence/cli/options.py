@@ -67,19 +67,13 @@ FILE_PATH = click.Path(path_type=Path, dir_okay=False)
 FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
 """The path of a folder, there or not."""
 
-_LAST_RELEASE = "0.3"
-"""The release that knows old spellings no more."""
-
 _WORD = 1 << 63
 
 
 class _GroupedOption(click.Option):
-    def __init__(
-        self, *names: Any, group: str, formerly: str | None = None, **attributes: Any
-    ) -> None:
+    def __init__(self, *names: Any, group: str, **attributes: Any) -> None:
         super().__init__(*names, **attributes)
         self.group = group
-        self.formerly = formerly
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """The value in its type; no number is NaN, infinite or beyond 64 bits."""
@@ -97,17 +91,6 @@ class _GroupedOption(click.Option):
 class GroupedCommand(ShortHelp):
     """A command whose help shows its options under the headings that :func:`option` gave them."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line, in which old spellings of options stand for the new ones."""
-        now = {
-            parameter.formerly: parameter.opts[0]
-            for parameter in self.params
-            if isinstance(parameter, _GroupedOption) and parameter.formerly
-        }
-        end = args.index("--") if "--" in args else len(args)
-        renamed = [_renamed(word, now) for word in args[:end]]
-        return super().parse_args(ctx, [*renamed, *args[end:]])
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one section a group in order of first appearance, and then the others."""
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -121,17 +104,6 @@ class GroupedCommand(ShortHelp):
         for title, records in (*groups.items(), ("Other", others)):
             with formatter.section(title):
                 formatter.write_dl(records)
-
-
-def _renamed(word: str, now: Mapping[str, str]) -> str:
-    """A word of a command line with its option's new name; says so where it is an old one."""
-    name, equals, value = word.partition("=")
-    if name not in now:
-        return word
-    from prevalence.cli.errors import note
-
-    note(f"{name} is now {now[name]}; {_LAST_RELEASE} removes the old name")
-    return now[name] + equals + value
 
 
 class NamingFiles(click.ParamType):  # type: ignore[type-arg] # generic in some versions
@@ -174,8 +146,7 @@ def option(group: str, *names: str, **attributes: Any) -> Callable[[Command], Co
     Args:
         group: the heading.
         names: spellings, and the parameter's name where it is another.
-        attributes: of :func:`click.option`; ``formerly`` is a spelling that works for one more
-            release, with a notice.
+        attributes: of :func:`click.option`.
     """
     return click.option(*names, cls=_GroupedOption, group=group, **attributes)
 
@@ -410,11 +381,11 @@ def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:
     Raises:
         click.UsageError: both options were given.
     """
-    from prevalence.nli.cache import default_folder
+    from prevalence.nli.cache import default_folder_or_none
 
     if cache is not None and no_cache:
         raise click.UsageError("--cache and --no-cache exclude each other")
-    return None if no_cache else cache or default_folder()
+    return None if no_cache else cache or default_folder_or_none()
 
 
 def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.errors import note
-from prevalence.cli.options import FILE_PATH, GroupedCommand, option, quiet_option
+from prevalence.cli.options import (
+    FILE_PATH,
+    GroupedCommand,
+    input_options,
+    option,
+    quiet_option,
+    refuse_given,
+)
 from prevalence.cli.outputs import check_output
 from prevalence.errors import InputError
 from prevalence.report.contents import DOUBT
@@ -52,6 +59,14 @@ were scored; without, the passages that score --evidence stored.
     type=FILE_PATH,
     help="Records that were scored, for names, reviews and ratings; repeat it for several files.",
 )
+@option(
+    "Input",
+    "--reviews",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="Reviews file, where the --records were scored with one: one summary per line.",
+)
+@input_options("product_names")
 @option(
     "Output",
     "--output",
@@ -99,7 +114,7 @@ def report(**parameters: Any) -> None:
     _check(options)
     contents = read_contents(options.rows, doubt=options.doubt)
     if options.records:
-        contents.attach(_records(options.records))
+        contents.attach(_records(options))
     write_report(
         contents,
         options.output,
@@ -109,6 +124,12 @@ def report(**parameters: Any) -> None:
         plots=options.plots,
         quiet=options.quiet,
     )
+    bare = sum(not product.reviews for product in contents.products)
+    if options.records and bare and not options.quiet:
+        note(
+            f"products without reviews: {bare:,}; --records has no record with the reviews and "
+            "summaries that were scored"
+        )
 
 
 def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
@@ -175,7 +196,7 @@ def write_report(
     if contents.unmatched:
         note(
             f"products whose records differ from those that were scored: {contents.unmatched:,}; "
-            "their reviews are left out"
+            "their reviews are left out (give the --reviews and --product-names of the scores)"
         )
     if size > LARGE:
         note(
@@ -192,14 +213,13 @@ def _pictures(contents: Contents) -> list[Plot]:
     return [Plot(CHARTS[n].about, svg_of(chart(n, contents))) for n in available(contents)]
 
 
-def _records(paths: Sequence[Path]) -> Iterator[Product]:
-    from prevalence.readers import read_products
+def _records(options: SimpleNamespace) -> Iterator[Product]:
     from prevalence.records import Product
+    from prevalence.runs import Selection
 
-    for path in paths:
-        for item in read_products(str(path), format="auto"):
-            if isinstance(item, Product):
-                yield item
+    paths = [str(path) for path in options.records]
+    selection = Selection(paths, reviews=options.reviews, names=options.product_names)
+    return (item for item in selection.items() if isinstance(item, Product))
 
 
 def _megabytes(size: int) -> str:
@@ -207,6 +227,8 @@ def _megabytes(size: int) -> str:
 
 
 def _check(options: SimpleNamespace) -> None:
+    if not options.records:
+        refuse_given(("reviews", "product_names"), "goes with --records")
     if options.pages and options.limit:
         raise click.UsageError("--limit and --pages exclude each other: pages hold all products")
     if options.pages:

@@ -116,7 +116,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     ScoringOptions, "splitter", group="Sampling",
     helps={
         "splitter": "How reviews are cut into sentences, and candidates counted: "
-        f"{', '.join(SPLITTERS)}."
+        f"{', '.join(SPLITTERS)} [default: {SPLITTERS[0]}]."
     },
 )  # fmt: skip
 @output_option("Records in JSON Lines.", required=True)
@@ -150,6 +150,7 @@ def simplify(
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
 
     check_output(output)
+    sampling["splitter"] = sampling["splitter"] or SPLITTERS[0]
     options = RewriteOptions(**sampling)
     selection = Selection([input], source_format=input_format, summaries=False, limit=limit)
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)

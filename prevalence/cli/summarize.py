@@ -189,7 +189,6 @@ class _Options(SimpleNamespace):
     "Choice",
     "--racing-confidence",
     "confidence",
-    formerly="--confidence",
     metavar="P",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.95,
@@ -226,7 +225,8 @@ class _Options(SimpleNamespace):
         "trivial_template": 'Greedy: name is "I bought a {name}."; script is "I bought {name}."; '
         "or your own text.",
         "no_trivial": "Greedy: keep trivial sentences.",
-        "splitter": f"How reviews are cut into sentences: {', '.join(SPLITTERS)}.",
+        "splitter": f"How reviews are cut into sentences: {', '.join(SPLITTERS)} [default: "
+        "punkt-en, or the model of Punkt for --language].",
     },
 )  # fmt: skip
 @writing_options

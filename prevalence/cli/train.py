@@ -57,8 +57,7 @@ def train(
             progress=None if quiet else _printer(),
         )  # fmt: skip
     except KeyboardInterrupt:
-        click.echo(f"stopped; the same command resumes from {where}", err=True)
-        raise SystemExit(130) from None
+        raise KeyboardInterrupt(f"interrupted: the same command resumes from {where}") from None
     click.echo(f"checkpoint: {result.folder}")
     click.echo(f"threshold:  {result.threshold:.4f}")
     if result.selection is not None:

@@ -304,7 +304,12 @@ def _next_row(reader: Iterator[list[str]], start: int) -> tuple[Row | None, bool
         return None, True
     except csv.Error as error:
         return Row(start, (), _csv_fault(error)), False
-    return (checked(Row(start, tuple(cells))) if cells else None), False
+    return (checked(Row(start, tuple(cells))) if _holds_text(cells) else None), False
+
+
+def _holds_text(cells: Iterable[str]) -> bool:
+    """Whether a row is more than the empty cells that spreadsheets leave below a table."""
+    return any(cell.strip() for cell in cells)
 
 
 def _csv_fault(error: csv.Error) -> FieldError:
@@ -327,7 +332,7 @@ def plain_rows(source: Source) -> Iterator[Row]:
     for line in source.lines():
         if line.fault is not None:
             yield Row(line.number, (), FieldError("", line.fault, "repair the file"))
-        elif line.data.strip(b"\r\n"):
+        elif line.data.strip():
             text = line.data.decode("utf-8", errors="surrogateescape").removesuffix("\n")
             yield checked(Row(line.number, tuple(text.removesuffix("\r").split("\t"))))
 

@@ -357,4 +357,6 @@ def axis_label(text: str) -> str:
     """A name as a label: short, on one line, and no formula to matplotlib."""
     shown = one_line(text)
     shown = shown if len(shown) <= _NAMED else shown[: _NAMED - 1] + "…"
+    # Matplotlib leaves labels that begin with _ out of a legend.
+    shown = f" {shown}" if shown.startswith("_") else shown
     return shown.replace("$", r"\$")

@@ -57,7 +57,13 @@ def significance_report(
         study: scores, samples and ratings.
         options: about samples.
         counts: observed counts for a test of equal shares.
+
+    Raises:
+        ConfigurationError: a method that is to be compared has no samples.
     """
+    for pair in (each for duel in options.duels for each in duel):
+        if pair.metric not in study.table.samples:
+            raise ConfigurationError(f"--methods: {pair.metric!r} has no samples")
     sheets = list(_Sheets(study.table, Printer(study.convention), options).all(study.pairs))
     if counts:
         sheets.append(count_sheet(counts, study.convention))

@@ -205,6 +205,17 @@ def test_a_bad_record_is_a_row(run, write, products):
     assert "reviews: is missing" in bad["error"]
 
 
+def test_errors_are_all_shown_where_no_rows_are_written(run, write):
+    # Of 21 errors the last is one more than a run with rows shows.
+    record = {"reviews": ["Warm."], "summaries": {"s": "Warm."}}
+    path = write(*({"id": f"p{number}", **record} for number in range(21)))
+    words = ("baselines", path, "-m", "rouge-1")
+    table, lines = run(*words).stderr, run(*words, "--format", "jsonl").stderr
+    assert (table.count("error: "), lines.count("error: ")) == (21, 20)
+    assert "more errors" not in table
+    assert '1 more errors are in the "error" fields of the rows' in lines
+
+
 def test_the_list_names_every_metric(run):
     from prevalence.baselines import names
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +15,6 @@ from prevalence.scorers.registry import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from click.testing import Result
 
@@ -113,6 +114,42 @@ def test_cache_info_creates_nothing(run: Run, cache_folder: Path) -> None:
     for words in (["info"], ["clear"]):
         assert run("cache", *words).stdout.startswith("no cache yet at ")
     assert not cache_folder.exists()
+
+
+def test_a_cache_that_cannot_be_searched_is_none(
+    run: Run, cache_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = os.stat
+
+    def stat(path: Any, *more: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(str(cache_folder)):
+            raise PermissionError(13, "Permission denied")
+        return usual(path, *more, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+    assert run("cache", "info").stdout.startswith("no cache yet at ")
+    assert run("cache", "clear").stderr == "error: Permission denied\n"
+
+
+def test_without_a_home_a_run_has_no_cache(
+    run: Run, reviews: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("PREVALENCE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    for words in (["info"], ["clear"]):
+        found = run("cache", *words)
+        assert found.exit_code == 2
+        assert found.stderr == (
+            "error: the user has no home folder for a cache: set $PREVALENCE_CACHE or give "
+            "--cache\n"
+        )
+    found = run("support", *LEXICAL, reviews, "Warm boots.")
+    assert found.exit_code == 0
+    assert "warning: nothing is cached: the user has no home folder" in found.stderr
 
 
 def test_cache_info_and_clear(run: Run, reviews: Path, tmp_path: Path) -> None:

@@ -171,6 +171,9 @@ def test_debug_goes_before_or_after_the_command(run: Run) -> None:
         assert result.exit_code == 2
         assert "Traceback" in result.stderr
         assert result.stderr.rstrip().splitlines()[-1].startswith("error: gone: no such file")
+    inside = run("meta", "means", "gone", "--debug")
+    assert (inside.exit_code, "Traceback" in inside.stderr) == (2, True)
+    assert run("cache", "info", "--debug").exit_code == 0
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -9,7 +10,13 @@ from typing import TYPE_CHECKING
 from prevalence.cli.errors import reported
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     import pytest
+    from click.testing import Result
+
+    Run = Callable[..., Result]
 
 
 def test_what_python_drops_goes_to_the_hook_that_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,3 +28,19 @@ def test_what_python_drops_goes_to_the_hook_that_was_there(monkeypatch: pytest.M
     assert seen == [lost]
     sys.unraisablehook(lost)  # type: ignore[arg-type]
     assert seen == [lost, lost]
+
+
+def test_a_request_to_end_is_no_ctrl_c_in_training_either(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prevalence.training.recipe.read_recipe", lambda _: None)
+    for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        monkeypatch.setattr(
+            "prevalence.training.pipeline.train",
+            lambda *_, number=number, **__: signal.raise_signal(number),
+        )
+        ended = run("train", "recipe.toml", "--output", tmp_path)
+        assert ended.exit_code == status
+        assert ended.stderr == (
+            f"interrupted: the same command resumes from {tmp_path / '.training'}\n"
+        )

@@ -122,6 +122,33 @@ def test_a_recording_is_not_begun_anew_unasked(judge, tmp_path):
     assert record.read_bytes() == whole
 
 
+def test_a_recording_is_kept_until_a_reply_takes_its_place(judge, tmp_path):
+    record, silent = tmp_path / "replies.jsonl", tmp_path / "silent.jsonl"
+    command = ("judge", "SUMMARIES", *EXAMPLE, "--record", record, "--overwrite")
+    assert judge(*command, "--backend", "replay:REPLIES").exit_code == 0
+    whole = record.read_bytes()
+    silent.write_text('{"id": "other", "system": "s", "dimension": "d", "replies": ["5"]}\n')
+    failed = judge(*command, "--backend", f"replay:{silent}")
+    assert failed.exit_code == 2
+    assert record.read_bytes() == whole
+    replaced = judge(*command, "--backend", "replay:REPLIES", "--limit", "1")
+    assert replaced.exit_code == 0
+    assert [row["system"] for row in rows(record)] == ["balanced", "trivial"]
+
+
+def test_errors_without_an_output_are_all_shown(judge, write):
+    # Of 21 errors the last is one more than a run with an output shows.
+    reviewed = {"reviews": ["Warm."], "summaries": {"s": "Warm."}}
+    path = write(*({"id": f"p{number}", **reviewed} for number in range(21)))
+    words = ("judge", path, "-m", "rts", "-d", "fluency", "--backend", "replay:REPLIES")
+    alone = judge(*words).stderr
+    assert alone.count("error: ") == 21
+    assert "more errors" not in alone
+    kept = judge(*words, "--output", path.with_name("rows.jsonl")).stderr
+    assert kept.count("error: ") == 20
+    assert '1 more errors are in the "error" fields of the rows' in kept
+
+
 def test_files_that_are_not_utf8_are_named(judge, tmp_path):
     bad = tmp_path / "bad.jsonl"
     bad.write_bytes(b'{"a": "caf\xe9", "b": "t"}\n')
@@ -191,6 +218,26 @@ def test_head_to_head(judge, tmp_path):
     table = judge("audit", output)
     assert table.exit_code == 0
     assert "order of two summaries" in table.stdout
+
+
+def test_neighbours_are_those_of_the_whole_input(judge, write, tmp_path):
+    # Of the first record alone the order is s, t, u; with the second it is s, u, t.
+    ratings = ({"s": 5, "t": 4, "u": 3}, {"s": 5, "t": 1, "u": 3})
+    path = write(
+        *(
+            {"id": f"p{number}", "reviews": ["Warm."],
+             "summaries": {name: {"summary": f"By {name}.", "human": {"fluency": [rating]}}
+                           for name, rating in rated.items()}}
+            for number, rated in enumerate(ratings)
+        )
+    )  # fmt: skip
+    output = tmp_path / "pairs.jsonl"
+    for limit in ("1", "2"):
+        judge("judge", path, "-m", "h2h", "-d", "fluency", "--pairs", "neighbours", "--limit",
+              limit, "--backend", "replay:REPLIES", "--output", output, "--overwrite")  # fmt: skip
+        found = {frozenset((row["a"], row["b"])) for row in rows(output)}
+        assert found == {frozenset("su"), frozenset("ut")}
+    assert len(rows(output)) == 4
 
 
 def test_attacks_are_judged_beside_the_record(judge):

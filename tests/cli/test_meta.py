@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prevalence.cli.meta import meta
+from prevalence.cli.meta_options import write_report
+from prevalence.report.sheets import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,9 +111,20 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["correlate", RATINGS, "-o", "no/t.md"], "no folder"),
         (["correlate", RATINGS, "-o", RATINGS, "--format", "csv"], "is an input"),
         (["correlate", RATINGS, "--test", "williams", "--compare", "judge,characters"], "Williams"),
+        (["correlate", RATINGS, "--holm"], "--holm goes with --compare"),
+        (["correlate", RATINGS, "--permute", "items"], "--permute goes with --compare"),
+        (["correlate", RATINGS, "--test", "williams"], "--test goes with --compare"),
         (["significance"], "give an INPUT, or --counts"),
         (["significance", "--counts", "many"], "takes numbers"),
         (["significance", RATINGS, "--groups", "3", "--methods", "judge,judge"], "10 samples"),
+        (
+            ["significance", RATINGS, "--methods", "judge,characters"],
+            "--methods: 'characters' has no samples",
+        ),
+        (
+            ["significance", RATINGS, "--metrics=characters", "--methods=characters,characters"],
+            "--methods: 'characters' has no samples",
+        ),
         (["significance", RATINGS, "--groups", "3"], "--groups goes with --methods"),
         (["significance", RATINGS, "--sizes", "zz"], "--sizes takes numbers"),
         (["significance", RATINGS, "--sizes", "1.5"], "--sizes takes whole numbers of at least 1"),
@@ -218,6 +232,9 @@ def test_agreement_in_cells_and_lists(run: Run) -> None:
 def test_significance_of_counts_is_the_published_one(run: Run) -> None:
     shown = run("meta", "significance", "--counts", "5196,804").stdout
     assert re.search(r"^5196 : 804 +3214\.944 +1 +0\.0000\*\* +0\.732$", shown, re.MULTILINE)
+    words = ("--decimals", 2, "--rounding", "truncate", "--quiet", "--debug")
+    shown = run("meta", "significance", "--counts", "5196,804", *words).stdout
+    assert re.search(r"^5196 : 804 +3214\.94 +1 +0\.0000\*\* +0\.73$", shown, re.MULTILINE)
 
 
 def test_means_with_marks(run: Run) -> None:
@@ -229,6 +246,23 @@ def test_means_with_marks(run: Run) -> None:
     assert re.search(r"^balanced +4 +3 +3$", run("meta", "means", RATINGS, *words).stdout, re.M)
 
 
+def test_a_dimension_and_a_metric_of_one_name_have_a_column_each(run: Run, write: Write) -> None:
+    human = {"tone": [2, 4], "depth": [1, 2]}
+    path = write({"id": "a", "system": "s", "human": human, "metrics": {"tone": 9}})
+    shown = run("meta", "means", path, "--of", "both", "--mark", 0, "--format", "csv").stdout
+    assert shown == "system,people.tone,depth,tone\ns,3.0,1.5,9.0\n"
+
+
+def test_json_on_a_terminal_drives_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = Report("means", {"systems": ["a\u009bb\u202ec"]}, ())
+    for watched, shown in ((True, "a␦b␦c"), (False, "a\u009bb\u202ec")):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda watched=watched: watched)
+        write_report(report, form="json", output=None)
+        assert json.loads(capsys.readouterr().out)["settings"]["systems"] == [shown]
+
+
 def test_figures_without_metrics_leave_out_those_that_need_some(run: Run, write: Write) -> None:
     pytest.importorskip("matplotlib")
     path = write(
@@ -236,6 +270,10 @@ def test_figures_without_metrics_leave_out_those_that_need_some(run: Run, write:
     )
     result = run("meta", "figures", path, "-o", "drawn", "--format", "svg")
     assert result.stdout.split() == ["drawn/scores.svg", "drawn/ratings.svg", "drawn/means.svg"]
+    asked = run("meta", "figures", path, "-o", "none", "--figure", "means,correlations")
+    assert asked.exit_code == 2
+    assert asked.stderr == "error: --figure correlations: the inputs hold no metrics\n"
+    assert not Path("none").exists()
 
 
 def test_folders_say_what_they_skip_and_stdin_is_read(

@@ -1,4 +1,4 @@
-"""Options of all commands: said once, with one meaning a word, and old spellings for a while."""
+"""Options of all commands: said once, with one meaning a word."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 import pytest
 
 from prevalence.cli import main
-from prevalence.cli.options import FILE, field_options, option
+from prevalence.cli.options import field_options
 from prevalence.errors import ConfigurationError
 from prevalence.llm.backends import BackendOptions
 from prevalence.scorers.options import described_fields, shared_out
@@ -96,6 +97,30 @@ def test_options_of_python_take_finite_numbers_within_their_bounds() -> None:
         BackendOptions(timeout=0)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        (ScoringOptions, {"threshold": "0.5"}, r"threshold must lie in \[0, 1\), not '0.5'"),
+        (ScorerOptions, {"threshold": "0.5"}, "threshold must be a number, not '0.5'"),
+        (ScoringOptions, {"first_reviews": 2.5}, "first_reviews must be a whole number, not 2.5"),
+        (ScoringOptions, {"coverage_statements": 2.5}, "must be a whole number, not 2.5"),
+        (ScoringOptions, {"max_sentences": "5"}, "must be a whole number, not '5'"),
+        (ScoringOptions, {"max_sentences": True}, "must be a whole number, not True"),
+        (BackendOptions, {"timeout": "9"}, "timeout must be a number, not '9'"),
+    ],
+)
+def test_options_of_python_refuse_what_is_no_number(
+    kind: Callable[..., Any], options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        kind(**options)
+
+
+def test_options_of_python_take_the_numbers_of_numpy() -> None:
+    known = ScoringOptions(threshold=np.float32(0.5), first_reviews=np.int64(2))
+    assert (known.threshold, known.first_reviews) == (0.5, 2)
+
+
 @pytest.mark.parametrize("kind", [ScorerOptions, ScoringOptions, BackendOptions])
 def test_help_texts_and_defaults_are_those_of_the_fields(kind: type) -> None:
     made = declared(kind)
@@ -159,37 +184,6 @@ def test_a_word_means_one_thing_in_every_command() -> None:
     silent = {"models", "cache info", "cache clear", "conv convert", "conv alignscore"}
     quiet = {name for name, found in every if {"--quiet", "-q"} <= set(found.opts)}
     assert set(COMMANDS) - quiet == silent
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("calibrate PAIRS --test none.jsonl", "--held-out"),
-        ("calibrate PAIRS --test=none.jsonl", "--held-out"),
-        ("calibrate PAIRS --held-out PAIRS --test-products none.jsonl", "--held-out-products"),
-        ("summarize PAIRS -o out.jsonl --search racing --confidence 2", "--racing-confidence"),
-    ],
-)
-def test_old_spellings_work_with_a_notice(
-    run: Run, write: Write, boots: dict[str, Any], old: str, new: str
-) -> None:
-    words = old.replace("PAIRS", str(write(boots))).split()
-    result = run(*words)
-    notice, error = result.stderr.splitlines()
-    former = next(word for word in ("--test-products", "--test", "--confidence") if word in old)
-    assert notice == f"{former} is now {new}; 0.3 removes the old name"
-    assert error.startswith("error: ")
-    assert former not in error.replace(new, "")
-
-
-def test_an_old_spelling_is_read_only_where_an_option_stands() -> None:
-    @click.command(cls=type(COMMANDS["score"]))
-    @click.argument("words", nargs=-1)
-    @option("X", "--new", formerly="--old", type=FILE)
-    def command(words: tuple[str, ...], new: str | None) -> tuple[tuple[str, ...], str | None]:
-        return words, new
-
-    assert command.main(["--old=a", "--", "--old"], standalone_mode=False) == (("--old",), "a")
 
 
 def test_the_model_of_judges_has_the_name_of_all_models(

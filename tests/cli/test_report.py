@@ -83,6 +83,35 @@ def test_records_that_were_not_scored_are_left_out_and_counted(
     assert data_of(page)["texts"] == []
 
 
+def test_records_are_found_with_the_names_and_the_reviews_that_were_scored_with_them(
+    run: Run, score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    reviews, names = write(boots, name="reviews.jsonl"), write("p1 boot", name="names.txt")
+    lines, rows, page = write("Warm boots.", name="s.txt"), tmp_path / "rows.jsonl", "r.html"
+    words = ("--reviews", reviews, "--product-names", names)
+    assert score(lines, *words, "--output", rows).exit_code == 0
+    report = ("report", rows, "-o", tmp_path / page)
+    found = run(*report, "--records", lines, *words)
+    assert found.exit_code == 0, found.output
+    assert data_of(tmp_path / page)["texts"] == boots["reviews"]
+    assert "without reviews" not in found.stderr
+    unnamed = run(*report, "--records", lines, *words[:2])
+    assert "left out (give the --reviews and --product-names of the scores)" in unnamed.stderr
+    assert "products without reviews: 1; --records has no record" in unnamed.stderr
+    refused = run(*report, *words[:2])
+    assert refused.exit_code == 2
+    assert "--reviews goes with --records" in refused.stderr
+
+
+def test_products_that_no_record_gives_reviews_are_counted(
+    run: Run, write: Write, boots: dict[str, Any], rows: Path, tmp_path: Path
+) -> None:
+    bare = write({"id": "p1", "reviews": boots["reviews"]}, name="bare.jsonl")
+    words = ("report", rows, "--records", bare, "-o", tmp_path / "r.html")
+    assert "products without reviews: 1; --records has no record" in run(*words).stderr
+    assert run(*words, "--quiet").stderr == ""
+
+
 def test_the_same_command_writes_the_page_again(score: Run, write: Write, boots: Any) -> None:
     page, rows = write(name="r.html"), write(name="own.jsonl")
     words = (write(boots), "--output", rows, "--report")

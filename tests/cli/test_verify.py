@@ -56,15 +56,15 @@ def test_rows_come_out_again_with_the_settings_of_their_signature(run: Run, rows
         (lambda row: row | {"prevalence": row["prevalence"] + 0.01}, "prevalence is"),
         (lambda row: row | {"input_digest": "0" * 16}, "is not in the input, or name, reviews"),
         (lambda row: row | {"system": "nobody"}, "is not in the input"),
-        (lambda row: row | {"sentences": row["sentences"][:-1]}, "sentences, and now"),
+        (lambda row: row | {"sentences": row["sentences"][:-1]}, "n_sentences is 0, and now 1"),
         (
             lambda row: row | {"sentences": [row["sentences"][0] | {"support": 9}]},
-            "sentence 0: support is 9, and now",
+            "sentences[0].support is 9, and now",
         ),
         (
             lambda row: row | {"sentences": [row["sentences"][0] | {
                 "entailment": [p + 1e-4 for p in row["sentences"][0]["entailment"]]}]},
-            "the entailment by review 0 is",
+            "sentences[0].entailment[0] is",
         ),
     ],
 )  # fmt: skip

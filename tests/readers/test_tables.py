@@ -111,6 +111,19 @@ def test_summaries_of_several_systems_row_by_row(tmp_path):
     assert bad.system == "a"
 
 
+def test_rows_of_empty_cells_are_no_rows(tmp_path):
+    wide = read(tmp_path, ",,\nid,rev1,summary\nx,A.,S.\n , ,\ny,B.,T.\n,,\n,,\n")
+    assert [item.id for item in wide] == ["x", "y"]
+    assert wide[1].source == f"{tmp_path}/in.csv:5"
+    (long,) = read(tmp_path, "id,review,summary\nx,A.,S.\n,,\nx,B.,\n,,\n")
+    assert [review.text for review in long.reviews] == ["A.", "B."]
+    (product,) = read(tmp_path, 'review,rating\nA.,5\n,\n"",""\n,1\n', summaries=False)
+    # A row that holds a rating is a review, though nobody wrote a word.
+    assert [review.text for review in product.reviews] == ["A.", ""]
+    plain = "cat\tprod_id\trev1\tsumm1\nc\tx\tA.\tS.\n\t\t\t\n"
+    assert [item.id for item in read(tmp_path, plain, format="copycat")] == ["x"]
+
+
 def test_a_faulty_row_spoils_its_product_because_m_would_be_wrong(tmp_path):
     text = b"id,review,summary\n,D.,S.\nx,A.,S.\nx,\xff,\ny,B.,S.\nz,C.\nw,E.,\nv,F.,S.\n,G.,S.\n"
     spoilt, good, short, empty, before, nameless = read(tmp_path, text)

@@ -12,7 +12,7 @@ from prevalence.errors import InputError, MissingDependencyError
 from prevalence.meta.conventions import CONVENTIONS
 from prevalence.meta.correlate import Bootstrap
 from prevalence.meta.table import RatingTable
-from prevalence.report.figures import COLOURS, FIGURES, FigureSource, draw, save
+from prevalence.report.figures import COLOURS, FIGURES, FigureSource, axis_label, draw, save
 
 
 @pytest.fixture
@@ -87,6 +87,12 @@ def test_means_are_the_means(subject, table):
 def test_boxes_of_systems_and_of_metrics(subject):
     assert len(visible(draw("scores", subject))[0].get_xticks()) == 4
     assert len(visible(draw("candidates", subject))[0].get_yticks()) == 2
+
+
+def test_a_legend_names_a_system_that_begins_with_an_underscore():
+    axis = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    axis.plot([1], [1], label=axis_label("_mine"))
+    assert axis.get_legend_handles_labels()[1] == [" _mine"]
 
 
 def test_without_ratings_or_without_matplotlib(subject, table, monkeypatch):
