@@ -67,10 +67,14 @@ def check_threshold(threshold: float) -> float:
     """Return the threshold, which must lie in [0, 1).
 
     Raises:
-        ConfigurationError: it does not.
+        ConfigurationError: it does not, or is no number.
     """
-    if not 0.0 <= threshold < 1.0:
-        raise ConfigurationError(f"threshold must lie in [0, 1), not {threshold}")
+    try:
+        inside = 0.0 <= threshold < 1.0
+    except TypeError:
+        inside = False
+    if not inside:
+        raise ConfigurationError(f"threshold must lie in [0, 1), not {threshold!r}")
     return float(threshold)
 
 

@@ -36,7 +36,7 @@ __all__ = [
 CSV_COLUMNS = (
     "id", "system", "prevalence", "n_reviews", "n_sentences", "trivial", "redundant",
     "unsupported", "error", "warning", "signature", "ceiling", "ceiling_share", "contradictions",
-    "self_contradictions",
+    "self_contradictions", "soft_prevalence", "corrected",
 )  # fmt: skip
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -149,6 +149,8 @@ class CsvWriter:
             "ceiling_share": row.ceiling_share,
             "contradictions": row.contradictions,
             "self_contradictions": row.self_contradictions,
+            "soft_prevalence": row.soft_prevalence,
+            "corrected": row.corrected,
         }
         own = [neutral_cell(cells[name]) for name in CSV_COLUMNS]
         self._write_line([*own, *(getattr(row.profile, name, None) for name in self._more)])

@@ -18,6 +18,12 @@ TEXTS = {
     "fermer et la semelle a cassé après deux semaines.",
     "es": "Las botas son cálidas y mantienen los pies secos, pero la cremallera es difícil de "
     "cerrar y la suela se rompió después de dos semanas.",
+    "da": "Jeg købte støvlerne for to uger siden, og de er lette for min søn at tage på. De har "
+    "været i sneen, og jeg kan ikke klage for prisen.",
+    "pl": "Kupiłam te buty dwa tygodnie temu i są ciepłe i wygodne. To są najlepsze buty, i to za "
+    "dobrą cenę, ale zamek zacina się to tu, to tam.",
+    "it": "I miei stivali sono caldi e comodi, i piedi restano asciutti. I lacci sono corti e i "
+    "colori belli, i bambini li adorano e i nonni pure.",
     "ja": "このブーツはとても暖かくて、足が濡れません。" * 12,
     "ru": "Ботинки очень тёплые, и ноги всегда остаются сухими, но молния заедает, а подошва "
     "треснула уже через две недели после покупки, и продавец так и не ответил.",

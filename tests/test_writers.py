@@ -211,10 +211,16 @@ def test_the_csv_counts_masks_and_unsupported_sentences():
         "id": "p", "system": "s", "prevalence": "0.25", "n_reviews": "2", "n_sentences": "6",
         "trivial": "3", "redundant": "2", "unsupported": "1", "error": "", "warning": "w",
         "signature": "sig", "ceiling": "", "ceiling_share": "", "contradictions": "",
-        "self_contradictions": "",
+        "self_contradictions": "", "soft_prevalence": "", "corrected": "",
     }  # fmt: skip
     assert (rows[1]["prevalence"], rows[1]["trivial"], rows[1]["unsupported"]) == ("", "", "")
     assert (rows[1]["id"], rows[1]["error"]) == ("q", "e")
+
+
+def test_the_csv_has_the_figures_that_were_asked_for():
+    scored = ScoredSummary("p", "s", 0.25, 2, (), "sig", soft_prevalence=0.5, corrected=0.125)
+    (row,) = table([scored])
+    assert (row["soft_prevalence"], row["corrected"]) == ("0.5", "0.125")
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from prevalence.distributed.splits import parquet
 from prevalence.errors import InputError
-from prevalence.records import ScoredSummary
+from prevalence.records import PROFILE_FIGURES, ScoredSummary
+from prevalence.writers import lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,11 +22,17 @@ PART_ROWS = 4_096
 _SECONDS = 60.0
 _ROW = "row"
 
+
+def _figure(name: str, row: ScoredSummary) -> float | None:
+    return getattr(row.profile, name, None)
+
+
 COLUMNS: dict[str, tuple[str, Callable[[ScoredSummary], Any]]] = {
     "id": ("string", lambda row: row.id),
     "system": ("string", lambda row: row.system),
     "prevalence": ("float64", lambda row: row.prevalence),
     "soft_prevalence": ("float64", lambda row: row.soft_prevalence),
+    "corrected": ("float64", lambda row: row.corrected),
     "ceiling": ("float64", lambda row: row.ceiling),
     "n_reviews": ("int64", lambda row: row.n_reviews),
     "n_sentences": ("int64", lambda row: row.n_sentences),
@@ -37,6 +45,7 @@ COLUMNS: dict[str, tuple[str, Callable[[ScoredSummary], Any]]] = {
     "warning": ("string", lambda row: row.warning),
     "input_digest": ("string", lambda row: row.input_digest),
     "signature": ("string", lambda row: row.signature),
+    **{name: ("float64", partial(_figure, name)) for name in PROFILE_FIGURES},
     _ROW: ("large_string", ScoredSummary.to_json_line),
 }
 """Columns of a part, their types and values; ``row`` is the whole row as JSON."""
@@ -46,7 +55,7 @@ class PartsWriter:
     """Writes rows as ``part-00000.parquet`` and so on, in order.
 
     A part is written when there are enough rows, when a row comes a minute after the last part, and
-    when the block ends, however it ends.
+    when the block ends, however it ends. Until then no other run writes to the folder.
 
     Args:
         folder: made if it is not there.
@@ -54,16 +63,19 @@ class PartsWriter:
         rows: in a part at most.
 
     Raises:
-        InputError: the folder is a file, or holds something else than parts.
+        InputError: the folder is a file, or holds something else than parts, or another run writes
+            to it.
         MissingDependencyError: pyarrow is not installed.
     """
 
     def __init__(self, folder: Path, *, continues: bool, rows: int = PART_ROWS) -> None:
         self._parquet = parquet()
         self._folder = folder
+        _parts(folder)  # A folder that is refused stays as it is.
+        folder.mkdir(exist_ok=True)
+        self._lock = _locked(folder)
         earlier = _parts(folder)
         self._next = len(earlier) if continues else 0
-        folder.mkdir(exist_ok=True)
         if not continues:
             for part in earlier:
                 part.unlink()
@@ -81,10 +93,16 @@ class PartsWriter:
         """Take one row."""
         self._rows.append(row)
         if len(self._rows) >= self._most or time.monotonic() - self._written > _SECONDS:
-            self.close()
+            self._write_part()
 
     def close(self) -> None:
-        """Write the rows taken since the last part, if any."""
+        """Write the rows taken since the last part, if any, and let other runs write."""
+        try:
+            self._write_part()
+        finally:
+            self._lock.close()
+
+    def _write_part(self) -> None:
         if not self._rows:
             return
         import pyarrow as pa
@@ -100,6 +118,17 @@ class PartsWriter:
         self._next += 1
         self._rows.clear()
         self._written = time.monotonic()
+
+
+def _locked(folder: Path) -> IO[str]:
+    """An open file of the folder, whose lock is held until it is closed."""
+    file = (folder / ".lock").open("a", encoding="utf-8")
+    try:
+        lock(file, folder)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def finished_parts(folder: Path) -> Iterator[ScoredSummary]:

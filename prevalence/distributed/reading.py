@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -12,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from prevalence.distributed.splits import GZIP, PARQUET, Split, parquet
 from prevalence.errors import InputError
 from prevalence.readers import parse_record
-from prevalence.readers.fields import Item, ReadOptions
+from prevalence.readers.fields import FieldError, Item, Position, ReadOptions
 from prevalence.readers.jsonfiles import LAYOUTS, line_items
 from prevalence.readers.streams import Source, display, open_source
 from prevalence.records import BadRecord
@@ -86,15 +87,18 @@ class Reading:
 
     def _rows(self, split: Split) -> Iterator[Item]:
         for number, row in enumerate(_parquet_rows(split), start=split.before + 1):
-            where = f"{display(split.name)}:{number}"
-            yield from parse_record(plain_record(row), source=where, names=self.names)
+            where = Position(display(split.name), f":{number}")
+            if isinstance(row, Exception):
+                yield FieldError("", f"cannot be decoded ({row})", "write it anew").at(where)
+                continue
+            yield from parse_record(plain_record(row), source=where.source, names=self.names)
 
 
 def plain_record(value: Any) -> Any:
     """A Parquet row as the JSON object that it stands for.
 
     Columns have one type, so a field that a record lacks is there and null: nulls in objects are
-    left out. Dates and times become their ISO texts.
+    left out. Dates and times become their ISO texts, and decimals numbers.
 
     >>> plain_record({"id": "p1", "name": None, "reviews": ["Warm.", {"text": "Dry.", "id": None}]})
     {'id': 'p1', 'reviews': ['Warm.', {'text': 'Dry.'}]}
@@ -103,6 +107,8 @@ def plain_record(value: Any) -> Any:
         return {key: plain_record(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
         return [plain_record(item) for item in value]
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     return value.isoformat() if isinstance(value, date | time) else value
 
 
@@ -136,24 +142,44 @@ def _opened(split: Split) -> IO[bytes]:
         ) from None
 
 
-def _parquet_rows(split: Split) -> Iterator[dict[str, Any]]:
+_Row = dict[str, Any] | Exception
+"""A row of a Parquet file, or why it cannot be decoded."""
+
+
+def _parquet_rows(split: Split) -> Iterator[_Row]:
     with _opened(split) as opened:
-        file = parquet().ParquetFile(opened)
-        before = 0
-        for group in range(file.num_row_groups):
-            after = before + file.metadata.row_group(group).num_rows
-            if before < split.end and after > split.start:
-                yield from _group_rows(file, group, split.start - before, split.end - before)
-            before = after
+        try:
+            file = parquet().ParquetFile(opened)
+            before = 0
+            for group in range(file.num_row_groups):
+                after = before + file.metadata.row_group(group).num_rows
+                if before < split.end and after > split.start:
+                    yield from _group_rows(file, group, split.start - before, split.end - before)
+                before = after
+        except (OSError, ValueError, KeyError) as error:
+            raise InputError(
+                f"{display(split.name)}: cannot be read ({error}); write the file anew"
+            ) from error
 
 
-def _group_rows(file: Any, group: int, start: int, end: int) -> Iterator[dict[str, Any]]:
+def _group_rows(file: Any, group: int, start: int, end: int) -> Iterator[_Row]:
     """Rows start to end of a row group; numbers outside it do no harm."""
     place = 0
     for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group]):
         low, high = max(start - place, 0), min(end - place, len(batch))
         if low < high:
-            yield from batch.slice(low, high - low).to_pylist(maps_as_pydicts="strict")
+            yield from _decoded(batch.slice(low, high - low))
         place += len(batch)
         if place >= end:
             return
+
+
+def _decoded(batch: Any) -> list[_Row]:
+    """The rows of a batch, one by one where one of them cannot be decoded."""
+    try:
+        rows: list[_Row] = batch.to_pylist(maps_as_pydicts="strict")
+    except (ValueError, KeyError, OverflowError) as error:
+        if len(batch) == 1:
+            return [error]
+        return [row for place in range(len(batch)) for row in _decoded(batch.slice(place, 1))]
+    return rows

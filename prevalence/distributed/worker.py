@@ -275,8 +275,11 @@ class SplitScorer:
             if isinstance(item, BadRecord):
                 yield from self._engine.run([item])
                 continue
+            foreign = self._engine.counts.foreign
             for summary in item.summaries:
                 yield self._alone(item.part([summary]))
+            # A product counts once, however many parts it was scored in.
+            self._engine.counts.foreign = min(self._engine.counts.foreign, foreign + 1)
 
     def _alone(self, product: Product) -> ScoredSummary:
         try:

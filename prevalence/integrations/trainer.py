@@ -56,8 +56,8 @@ def prevalence_metrics(
                 "evaluation set, in its order"
             )
         # Trainers fill shorter rows up with -100, which no tokenizer decodes.
-        ids = np.where(ids < 0, tokenizer.pad_token_id, ids)
-        texts = tokenizer.batch_decode(ids.tolist(), skip_special_tokens=True)
+        rows = [row[row >= 0].tolist() for row in ids]
+        texts = tokenizer.batch_decode(rows, skip_special_tokens=True)
         samples = [Sample(*row) for row in zip(texts, reviews, known, strict=True)]
         return Tally.of(scorer.score(samples)).metrics()
 

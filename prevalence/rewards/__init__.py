@@ -5,13 +5,9 @@ from prevalence.rewards.reward import AsyncReward, PrevalenceReward
 from prevalence.rewards.shaping import Shaping
 from prevalence.scorers.registry import ScorerOptions
 
-ModelOptions = ScorerOptions
-"""The name that the options of the model had here; it goes in 0.3."""
-
 __all__ = [
     "AsyncReward",
     "BatchScorer",
-    "ModelOptions",
     "PrevalenceReward",
     "Sample",
     "ScorerOptions",

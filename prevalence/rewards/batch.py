@@ -23,6 +23,7 @@ from prevalence.scoring.options import ScoringOptions
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
+    from prevalence.scoring.options import Where
 
 __all__ = [
     "BatchScorer",
@@ -119,8 +120,9 @@ class Tally:
     Attributes:
         prevalence: sum over scored summaries.
         scored: summaries with a score.
-        failed: rows whose reviews or name cannot be used.
-        unscorable: summaries that cannot be scored.
+        failed: rows whose reviews or name cannot be used, or of whose reviews a condition leaves
+            none.
+        unscorable: summaries that cannot be scored, or of which a condition leaves no statement.
         sentences: of scored summaries, as are those below.
         trivial: sentences that having bought the product implies.
         redundant: sentences that an earlier one implies.
@@ -200,7 +202,8 @@ def _scored(row: ScoredSummary, prevalence: float) -> Tally:
 
 
 Outcome = ScoredSummary | BadRecord
-"""A row with a score or with the summary's error; a bad record where reviews or name are bad."""
+"""A row with a score or with the summary's error; a bad record where reviews or name are bad, or a
+condition leaves no review."""
 
 
 class Sample(NamedTuple):
@@ -236,7 +239,7 @@ class BatchScorer:
         tally: sums over everything scored by this object in this process.
 
     Raises:
-        ConfigurationError: a bound is negative.
+        ConfigurationError: a bound is negative, or a condition asks for labels of statements.
     """
 
     tally: Tally
@@ -255,6 +258,7 @@ class BatchScorer:
             raise ConfigurationError("what to keep between calls must not be negative")
         self._model = model or ScorerOptions()
         self._options = options or ScoringOptions()
+        _check_condition(self._options.restriction.statements)
         self._scorer = scorer
         self._kept_pairs = kept_pairs
         self._kept_characters = kept_characters
@@ -278,7 +282,7 @@ class BatchScorer:
             samples: any number, in any order; a score does not depend on the others.
 
         Returns:
-            One outcome a sample, in order. The first bad row of this object is warned of.
+            One outcome a sample, in order. The first bad record of this object is warned of.
 
         Raises:
             PrevalenceError: the model cannot be loaded or fails; never for a bad sample.
@@ -291,7 +295,9 @@ class BatchScorer:
         order = [place for places in products.values() for place in places]
         with self._lock:
             rows = list(self._load().run(_products(products, read))) if order else []
-            scored = dict(zip(order, rows, strict=True))
+            scored = {
+                place: _scored_row(place, row) for place, row in zip(order, rows, strict=True)
+            }
             outcomes = [
                 scored[place] if isinstance(job, _Job) else job for place, job in enumerate(read)
             ]
@@ -343,13 +349,27 @@ class BatchScorer:
 _OWN = frozenset({"_lock", "_engine", "tally"})
 """Attributes that belong to one object in one process."""
 
-_Key = tuple[str | None, tuple[str, ...]]
-"""Name and reviews: what completions of one group share."""
+_Key = tuple[str | None, str]
+"""Name and reviews as text: what completions of one group share."""
 
 
 class _Job(NamedTuple):
     summary: str
-    key: _Key
+    name: str | None
+    reviews: tuple[Review, ...]
+
+    @property
+    def key(self) -> _Key:
+        return self.name, repr(self.reviews)
+
+
+def _check_condition(statements: Where | None) -> None:
+    if statements is not None and statements.fields != {"text"}:
+        labels = ", ".join(sorted(statements.fields - {"text"}))
+        raise ConfigurationError(
+            f"completions have no labels to read {labels} from: restrict statements by words of "
+            "their text"
+        )
 
 
 class _KeptTable:
@@ -380,46 +400,57 @@ if hasattr(os, "register_at_fork"):
 def _read(place: int, sample: Sample) -> _Job | Outcome:
     """The sample ready to be scored, or the outcome that says why it cannot be."""
     try:
-        key = (checked_name(sample.name), _review_texts(sample.reviews))
+        name, reviews = checked_name(sample.name), _reviews(sample.reviews)
     except InputError as error:
         return BadRecord(f"row {place}: {error}", source=f"row {place}")
     try:
-        return _Job(completion_text(sample.completion), key)
+        return _Job(completion_text(sample.completion), name, reviews)
     except InputError as error:
         return ScoredSummary(
             id=None,
             system=None,
             prevalence=None,
-            n_reviews=len(key[1]),
+            n_reviews=len(reviews),
             sentences=(),
             signature="",
             error=f"row {place}: {error}",
         )
 
 
-def _review_texts(reviews: object) -> tuple[str, ...]:
-    """Texts of reviews that are strings, reviews or objects with a ``text``."""
+def _reviews(reviews: object) -> tuple[Review, ...]:
+    """Reviews that are strings, reviews or objects with a ``text``."""
     if isinstance(reviews, Iterable) and not isinstance(reviews, str | Mapping | Review):
-        reviews = [
-            item["text"] if isinstance(item, Mapping) and "text" in item else item
-            for item in reviews
-        ]
-    return tuple(review.text for review in checked_reviews(reviews))
+        reviews = [_review(item) for item in reviews]
+    return checked_reviews(reviews)
+
+
+def _review(item: object) -> object:
+    if not isinstance(item, Mapping) or "text" not in item:
+        return item
+    fields = dict(item)
+    text, identity = fields.pop("text"), fields.pop("id", None)
+    return Review(text, None if identity is None else str(identity), fields)
+
+
+def _scored_row(place: int, row: ScoredSummary) -> Outcome:
+    """The row; a bad record where a condition leaves none of the reviews."""
+    if row.error is None and not row.n_reviews:
+        return BadRecord(f"row {place}: {row.warning}", source=f"row {place}")
+    return row
 
 
 def _products(
     products: Mapping[_Key, Sequence[int]], read: Sequence[_Job | Outcome]
 ) -> Iterator[Product]:
     """One product for all completions of a group, so that its reviews are read once."""
-    for number, ((name, reviews), places) in enumerate(products.items()):
-        jobs = [(place, read[place]) for place in places]
+    for number, places in enumerate(products.values()):
+        jobs = [(place, job) for place in places if isinstance(job := read[place], _Job)]
+        _, first = jobs[0]
         yield Product(
             id=str(number),
-            name=name,
-            reviews=tuple(map(Review, reviews)),
-            summaries=tuple(
-                Summary(f"row {place}", job.summary) for place, job in jobs if isinstance(job, _Job)
-            ),
+            name=first.name,
+            reviews=first.reviews,
+            summaries=tuple(Summary(f"row {place}", job.summary) for place, job in jobs),
             source="batch",
         )
 

@@ -44,10 +44,11 @@ class PrevalenceReward:
         reviews_column: column with each row's list of reviews.
         name_column: column with each row's product name, None for no trivial mask; the default
             one may be missing.
-        failed: reward of a row whose reviews or name cannot be used. Trainers take None for
-            "no reward".
+        failed: reward of a row whose reviews or name cannot be used, or of whose reviews
+            ``reviews_where`` leaves none. Trainers take None for "no reward".
         unscorable: reward of a completion that cannot be scored: no text, too many sentences, one
-            longer than the model reads. That is the policy's doing, so it is 0 and not None.
+            longer than the model reads, none that satisfies ``statements_where``. That is the
+            policy's doing, so it is 0 and not None.
         latency: ask everything in one round instead of two, masked sentences included. Scores are
             the same; small calls on a GPU wait less, large ones ask more.
         scorer: a ready scorer in place of ``model`` and its options, which are refused beside it.
@@ -61,7 +62,8 @@ class PrevalenceReward:
             completion scored has 100 sentences unless ``max_sentences`` is another number.
 
     Raises:
-        ConfigurationError: an option is unknown or out of range.
+        ConfigurationError: an option is unknown or out of range, or ``statements_where`` asks for
+            labels, which completions lack.
 
     >>> reward = PrevalenceReward("rouge1-precision", trivial=None)
     >>> reviews = ["Warm boots. They leak.", "Warm and dry."]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
 
 from prevalence.errors import ConfigurationError
@@ -72,13 +74,13 @@ def described_fields(kind: type) -> Iterator[tuple[Field[Any], Description]]:
 
 
 def check_numbers(options: Any) -> None:
-    """Refuse a number in a described field that is not finite or lies outside the field's bounds.
+    """Refuse what is no number in a described field of numbers, or lies outside its bounds.
 
     Args:
-        options: a dataclass with described fields; what is None or no number is not looked at.
+        options: a dataclass with described fields; None is not looked at.
 
     Raises:
-        ConfigurationError: the message names the field, the value and the bounds.
+        ConfigurationError: the message names the field, the value and what it has to be.
 
     >>> @dataclass
     ... class Bread:
@@ -89,8 +91,13 @@ def check_numbers(options: Any) -> None:
     """
     for each, said in described_fields(type(options)):
         value = getattr(options, each.name)
-        if not isinstance(value, int | float) or isinstance(value, bool):
+        named = re.findall(r"\w+", str(each.type))
+        if value is None or not {"int", "float"} & {*named}:
             continue
+        kind, rule = (Real, "a number") if "float" in named else (Integral, "a whole number")
+        fits = isinstance(value, kind) and not isinstance(value, bool)
+        if not fits:
+            raise ConfigurationError(f"{each.name} must be {rule}, not {value!r}")
         rules = (
             (math.isfinite(value), "a finite number"),
             (said.least is None or value >= said.least, f"at least {said.least}"),

@@ -55,8 +55,8 @@ _CHUNK_CHARACTERS = 32_000_000
 _CHUNK_RECORDS = 4_096
 _SAME_THRESHOLD = 1e-6
 """Two thresholds that differ by less are the same, written with more digits or fewer."""
-_READ, _READ_REVIEWS = 1_000, 8
-"""Characters of a review, and reviews, that tell a product's language."""
+_READ, _READ_REVIEWS = 500, 8
+"""Characters of a review, and reviews, that tell a product's language; all of them are read."""
 
 
 @dataclass(slots=True)

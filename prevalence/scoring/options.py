@@ -437,7 +437,8 @@ class ScoringOptions:
     """How to score; every field that can change a score is named in the signature.
 
     ``threshold`` is the decision threshold in [0, 1); None takes the scorer's. ``follows`` is the
-    preset that the options are of, with what differs from it, for the signature.
+    preset that the options are of, with what differs from it, for the signature. ``splitter`` None
+    becomes Punkt for the language.
 
     Raises:
         ConfigurationError: a value out of range.
@@ -455,8 +456,9 @@ class ScoringOptions:
         off=("--no-trivial", "No trivial mask."),
     )
     splitter: str = described(
-        SPLITTERS[0],
-        f"How summaries are cut into sentences: {', '.join(SPLITTERS)}.",
+        None,
+        f"How summaries are cut into sentences: {', '.join(SPLITTERS)} [default: punkt-en, or "
+        "the model of Punkt for --language].",
         group="Scoring",
         metavar="NAME",
         choices=SPLITTERS,
@@ -601,7 +603,7 @@ class ScoringOptions:
             raise ConfigurationError(
                 f"no language {self.language!r}: choose from {', '.join(LANGUAGES)}"
             )
-        if self.language != "en" and self.splitter == SPLITTERS[0]:
+        if not self.splitter:
             # What cuts the sentences stands in the signature, so that it must be this field.
             object.__setattr__(self, "splitter", f"punkt-{self.language}")
         from prevalence.metric import check_threshold

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.records import PROFILE_FIGURES, BadRecord, ScoredSummary
+from prevalence.records import SHOWN_DECIMALS, BadRecord, ScoredSummary
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prevalence.nli.pairs import PairScorer
-    from prevalence.records import Product, ScoredSentence
+    from prevalence.records import Product
 
 __all__ = ["TOLERANCE", "Verified", "options_of", "sampled", "signature_parts", "verify"]
 
@@ -31,10 +31,11 @@ TOLERANCE = 1e-5
 _QUOTED = ("statements", "reviews", "groups", "preset")
 """Parts of a signature that :func:`prevalence.scoring.options.safe` has written."""
 
-_DECISIONS = (
-    "text", "trivial", "redundant_with", "support", "supporting_reviews", "contradicting_reviews",
-    "contradicts",
-)  # fmt: skip
+_SHOWN = TOLERANCE + 10.0**-SHOWN_DECIMALS
+"""The same where both are rounded, which may part them by one in the last decimal."""
+
+_ROUNDED = ("evidence", "contradiction")
+"""Fields of a sentence whose probabilities are rounded."""
 
 
 class Verified(NamedTuple):
@@ -197,41 +198,30 @@ def _engines(
 def _difference(row: ScoredSummary, again: ScoredSummary) -> str:
     if again.error is not None:
         return f"cannot be scored any more: {again.error}"
-    if len(row.sentences) != len(again.sentences):
-        return f"has {len(row.sentences)} sentences, and now {len(again.sentences)}"
-    found = _figures(again)
-    for name, said in _figures(row).items():
-        if not _near(said, found[name]):
-            return f"{name} is {said}, and now {found[name]}"
-    for place, (old, new) in enumerate(zip(row, again, strict=True)):
-        problem = _sentence_difference(old, new)
-        if problem:
-            return f"sentence {place}: {problem}"
-    return ""
+    # Signatures were compared before, but for the version.
+    told, found = (replace(one, extra={}, signature="").to_json() for one in (row, again))
+    return next(_differences(told, found), "")
 
 
-def _figures(row: ScoredSummary) -> dict[str, float | None]:
-    """The numbers about a whole summary by name; None for those that it lacks."""
-    own = ("prevalence", "soft_prevalence", "ceiling", "corrected")
-    return {name: getattr(row, name) for name in own} | {
-        name: getattr(row.profile, name, None) for name in PROFILE_FIGURES
-    }
+def _differences(
+    told: Any, found: Any, place: str = "", tolerance: float = TOLERANCE
+) -> Iterator[str]:
+    """What differs in two JSON values, each in words that begin with its place."""
+    if isinstance(told, dict) and isinstance(found, dict):
+        for key in dict.fromkeys((*told, *found)):
+            where = f"{place}.{key}" if place else key
+            near = _SHOWN if key in _ROUNDED else tolerance
+            yield from _differences(told.get(key), found.get(key), where, near)
+    elif isinstance(told, list) and isinstance(found, list):
+        if len(told) != len(found):
+            yield f"{place} has {len(told)} entries, and now {len(found)}"
+        for number, pair in enumerate(zip(told, found, strict=False)):
+            yield from _differences(*pair, f"{place}[{number}]", tolerance)
+    elif not _same(told, found, tolerance):
+        yield f"{place} is {told}, and now {found}"
 
 
-def _sentence_difference(old: ScoredSentence, new: ScoredSentence) -> str:
-    for name in _DECISIONS:
-        if getattr(old, name) != getattr(new, name):
-            return f"{name} is {getattr(old, name)}, and now {getattr(new, name)}"
-    told, found = old.entailment or (), new.entailment or ()
-    if len(told) != len(found):
-        return f"it has {len(told)} probabilities of reviews, and now {len(found)}"
-    for review, (said, again) in enumerate(zip(told, found, strict=True)):
-        if not _near(said, again):
-            return f"the entailment by review {review} is {said}, and now {again}"
-    return ""
-
-
-def _near(said: float | None, found: float | None) -> bool:
-    if said is None or found is None:
-        return said is found
-    return abs(said - found) <= TOLERANCE
+def _same(told: Any, found: Any, tolerance: float) -> bool:
+    if isinstance(told, float) and isinstance(found, float):
+        return abs(told - found) <= tolerance
+    return bool(told == found)

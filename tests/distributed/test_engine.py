@@ -220,6 +220,22 @@ def test_a_summary_at_fault_becomes_an_error_row_and_costs_no_other(
     assert capsys.readouterr().err.count('raise RuntimeError("out of order")') == 3
 
 
+def test_a_foreign_product_counts_once_however_it_is_scored(
+    pool: Any, tmp_path: Path, fake_scorer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    german = "Die Stiefel sind warm und halten die Füße trocken, aber der Reißverschluss klemmt. "
+    path = tmp_path / "input.jsonl"
+    records = [record(n, reviews=[german * 3]) for n in range(2)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    for bad in ((), ("Bright 1.",)):
+        engine = DistributedEngine(
+            pool, [str(path)], lambda bad=bad: Engine(Faulty(fake_scorer(), frozenset(bad)))
+        )
+        assert len(list(engine.run(engine.items()))) == 4
+        assert (engine.counts.foreign, engine.counts.failed) == (2, len(bad))
+    capsys.readouterr()
+
+
 def test_a_worker_that_can_score_nothing_has_to_start_anew(
     pool: Any, source: Path, fake_scorer: Any
 ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +12,15 @@ import pytest
 from prevalence.distributed import PartsWriter, finished_count, finished_parts
 from prevalence.distributed.parts import COLUMNS, PART_ROWS
 from prevalence.errors import InputError
-from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.records import (
+    PROFILE_FIGURES,
+    BadRecord,
+    Product,
+    Profile,
+    Review,
+    ScoredSummary,
+    Summary,
+)
 from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
@@ -41,7 +51,7 @@ def test_rows_come_back_whole_and_in_order(tmp_path: Path, rows: list[ScoredSumm
     folder = tmp_path / "rows.parquet"
     write(folder, rows[:3], continues=False, most=2)
     write(folder, rows[3:], continues=True, most=2)
-    names = [path.name for path in sorted(folder.iterdir())]
+    names = [path.name for path in sorted(folder.glob("part-*"))]
     assert names == [f"part-0000{n}.parquet" for n in range(4)]  # 2 + 1, then 2 + 1
     assert list(finished_parts(folder)) == rows
     assert finished_count(folder) == len(rows)
@@ -82,6 +92,30 @@ def test_a_run_begun_anew_removes_the_parts_before(
     assert list(finished_parts(folder)) == rows[:1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
+def test_one_run_at_a_time_writes_to_a_folder(tmp_path: Path, rows: list[ScoredSummary]) -> None:
+    folder = tmp_path / "rows.parquet"
+    with PartsWriter(folder, continues=False, rows=1) as writer:
+        writer.write(rows[0])
+        for continues in (True, False):
+            with pytest.raises(InputError, match=r"rows\.parquet: another run is writing to it"):
+                PartsWriter(folder, continues=continues)
+        writer.write(rows[1])
+    write(folder, rows[2:], continues=True)
+    assert list(finished_parts(folder)) == rows
+
+
+def test_columns_have_what_was_asked_for(tmp_path: Path, rows: list[ScoredSummary]) -> None:
+    profile = Profile(coverage=0.25, attested=1.0)
+    scored = replace(rows[0], corrected=0.125, soft_prevalence=0.5, profile=profile)
+    write(tmp_path / "rows.parquet", [scored, rows[1]], continues=False)
+    table = pq.read_table(tmp_path / "rows.parquet")
+    assert table["corrected"].to_pylist() == [0.125, None]
+    assert table["coverage"].to_pylist() == [0.25, None]
+    assert table["contested"].to_pylist() == [None, None]
+    assert {*PROFILE_FIGURES} <= {*table.column_names}
+
+
 def test_other_files_are_never_touched(tmp_path: Path, rows: list[ScoredSummary]) -> None:
     folder = tmp_path / "rows.parquet"
     folder.mkdir()
@@ -89,6 +123,7 @@ def test_other_files_are_never_touched(tmp_path: Path, rows: list[ScoredSummary]
     with pytest.raises(InputError, match=r"holds notes\.txt"):
         PartsWriter(folder, continues=False)
     assert (folder / "notes.txt").read_text() == "mine"
+    assert not (folder / ".lock").exists()
     plain = tmp_path / "file.parquet"
     plain.write_text("mine")
     with pytest.raises(InputError, match="is a file"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -220,6 +221,62 @@ def test_parquet_maps_are_objects_and_dates_texts(parquet_file: Callable[..., Pa
     [product] = read(cut(parquet_file([record], schema=schema), None))
     assert [(s.system, s.text) for s in product.summaries] == [("a", "Warm.")]
     assert product.extra == {"day": "2024-02-29"}
+
+
+def test_decimals_are_numbers(parquet_file: Callable[..., Path]) -> None:
+    records = [
+        {"id": "p", "reviews": [{"text": "Warm.", "rating": Decimal(rating)}], "summary": "Warm."}
+        for rating in ("4.00", "4.25")
+    ]
+    found = read(cut(parquet_file(records), None))
+    assert [item.reviews[0].extra for item in found] == [{"rating": 4}, {"rating": 4.25}]
+    huge = Decimal("12345678901234567890123456789012345678.0")
+    assert plain_record(huge) == 12345678901234567890123456789012345678
+
+
+def test_a_row_that_cannot_be_decoded_costs_no_other(parquet_file: Callable[..., Path]) -> None:
+    import pyarrow as pa
+
+    texts = pa.array([b"Warm.", b"caf\xe9", b"Dry."]).cast(pa.binary()).view(pa.binary())
+    columns = {
+        "id": pa.array(["p0", "p1", "p2"]),
+        "reviews": pa.array([["Warm."]] * 3),
+        "summary": pa.StringArray.from_buffers(3, *texts.buffers()[1:]),
+    }
+    path = parquet_file([RECORD])
+    pa.parquet.write_table(pa.table(columns), path)
+    first, bad, third = read(cut(path, None))
+    assert (first.id, third.id) == ("p0", "p2")
+    assert bad.error.startswith(
+        f"{path}:2: cannot be decoded ('utf-8' codec can't decode byte 0xe9"
+    )
+    assert bad.source == f"{path}:2"
+
+
+def test_a_map_with_a_key_twice_is_a_bad_record(parquet_file: Callable[..., Path]) -> None:
+    import pyarrow as pa
+
+    schema = pa.schema(
+        [("id", pa.string()), ("reviews", pa.list_(pa.string())),
+         ("summaries", pa.map_(pa.string(), pa.string()))]
+    )  # fmt: skip
+    rows = [[("a", "Warm.")], [("a", "Warm."), ("a", "Dry.")], [("b", "Dry.")]]
+    records = [{"id": "p", "reviews": ["Warm."], "summaries": pairs} for pairs in rows]
+    found = read(cut(parquet_file(records, schema=schema), None))
+    assert [isinstance(item, BadRecord) for item in found] == [False, True, False]
+
+
+def test_a_damaged_page_ends_the_file_with_an_input_error(
+    parquet_file: Callable[..., Path],
+) -> None:
+    path = parquet_file([{**RECORD, "id": f"p{n}", "summaries": None, "summary": "Warm."}
+                         for n in range(12)])  # fmt: skip
+    splits = cut(path, None)
+    data = bytearray(path.read_bytes())
+    data[4:200] = bytes(196)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"input\.parquet: cannot be read"):
+        read(splits)
 
 
 def test_a_parquet_file_without_rows_is_refused(parquet_file: Callable[..., Path]) -> None:

@@ -42,6 +42,16 @@ def test_predictions_are_decoded_and_scored(tokenizer, examples, lexical_batches
     assert found == expected
 
 
+def test_a_tokenizer_needs_no_pad_token(tokenizer, examples, lexical_batches):
+    from copy import deepcopy
+
+    bare = deepcopy(tokenizer)
+    bare.pad_token = None
+    reviews, names = (part[2:3] for part in examples[1:])
+    compute = prevalence_metrics(bare, reviews, names, batches=lexical_batches)
+    assert compute(prediction(IDS[2:]))["prevalence"] == pytest.approx(2 / 3)
+
+
 def test_what_does_not_fit_is_refused(tokenizer, examples, lexical_batches):
     reviews = examples[1][:3]
     with pytest.raises(ConfigurationError, match="3 lists of reviews and 1 names"):

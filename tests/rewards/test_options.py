@@ -103,9 +103,3 @@ def test_the_signature_in_python_shows_the_options():
 def test_shaping_decides_what_it_needs():
     reward = PrevalenceReward("rouge1-precision", shaping=Shaping(soft=True), trivial=None)
     assert "score:hard+soft" in reward.signature
-
-
-def test_the_old_name_of_the_options_is_theirs():
-    from prevalence.rewards import ModelOptions
-
-    assert ModelOptions is ScorerOptions

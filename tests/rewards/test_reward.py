@@ -140,6 +140,36 @@ def test_reviews_may_be_objects_with_a_text(reward_of):
     assert reward_of()(["p"], [GOOD], reviews=rows) == pytest.approx([2 / 3])
 
 
+def test_conditions_see_the_fields_of_reviews():
+    rows = [{"text": "Warm.", "rating": 1, "id": 7}, {"text": "They leak.", "rating": 5, "id": 8}]
+    for where in ("rating <= 2", "id = 7"):
+        reward = PrevalenceReward("rouge1-precision", reviews_where=where)
+        assert reward(None, ["Warm.", "They leak."], reviews=[rows] * 2) == [1.0, 0.0]
+    # Equal texts with other ratings are other reviews.
+    reward = PrevalenceReward("rouge1-precision", reviews_where="rating <= 2")
+    turned = [{**row, "rating": 6 - row["rating"]} for row in rows]
+    assert reward(None, ["Warm."] * 2, reviews=[rows, turned]) == [1.0, 0.0]
+
+
+def test_a_condition_that_leaves_no_review_is_a_bad_row(reward_of):
+    reward = reward_of(reviews_where="rating <= 2", failed=-2.0)
+    rows = [[{"text": "warm", "rating": 1}], [{"text": "warm", "rating": 5}]]
+    with pytest.warns(RuntimeWarning, match="row 1: no review satisfies rating<=2;"):
+        assert reward(None, [GOOD] * 2, reviews=rows) == [1.0, -2.0]
+    assert (reward.tally.failed, reward.tally.unscorable, reward.tally.scored) == (1, 0, 1)
+
+
+def test_a_completion_without_a_statement_that_satisfies_earns_nothing(reward_of):
+    reward = reward_of(statements_where="text has warm")
+    assert trainer_call(reward, [GOOD, WRONG]) == [0.75, 0.0]
+    assert (reward.tally.failed, reward.tally.unscorable) == (0, 1)
+
+
+def test_completions_have_no_labels():
+    with pytest.raises(ConfigurationError, match="no labels to read aspect from"):
+        PrevalenceReward("rouge1-precision", statements_where="aspect = fit and text has warm")
+
+
 @pytest.mark.parametrize(
     "bad",
     [None, 7, [], [{"role": "user", "content": GOOD}], chat(None), "so long", "One. Two. Three."],

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from prevalence import OpinionPrevalence
 from prevalence.errors import ConfigurationError
 from prevalence.records import Product, Review, Summary
 from prevalence.scoring.engine import Engine, ScoringOptions
@@ -27,7 +28,11 @@ def test_a_language_chooses_its_splitter(fake_scorer):
     options = ScoringOptions(language="de")
     assert options.splitter == "punkt-de"
     assert "split:punkt-de" in Engine(fake_scorer(), options).signature()
-    assert ScoringOptions(language="de", splitter="lines").splitter == "lines"
+    for given in ("lines", "punkt-en"):
+        assert ScoringOptions(language="de", splitter=given).splitter == given
+    assert ScoringOptions().splitter == "punkt-en"
+    malon = OpinionPrevalence("rouge1-precision", preset="malon", language="de")
+    assert "|split:punkt-en|" in malon.signature
     assert dataclasses.replace(options, soft=True) == ScoringOptions(language="de", soft=True)
     with pytest.raises(ConfigurationError, match="no language 'xx': choose from en"):
         ScoringOptions(language="xx")
@@ -60,3 +65,11 @@ def test_text_that_is_probably_not_english_is_counted(fake_scorer):
         engine = Engine(scorer, options)
         assert len(list(engine.run(items))) == 4
         assert engine.counts.foreign == expected
+
+
+def test_the_last_of_long_reviews_are_read_too(fake_scorer):
+    reviews = tuple(Review(text * 30) for text in (GERMAN,) * 4 + (ENGLISH,) * 4)
+    engine = Engine(fake_scorer())
+    # Of ENGLISH 8 words in 18 are frequent ones, so of both about 8 in 30.
+    assert not list(engine.run([Product(id="p", reviews=reviews, summaries=())]))
+    assert engine.counts.foreign == 0

@@ -83,8 +83,23 @@ def test_figures_beside_the_score_are_compared(fake_scorer):
     (row, *_) = rows_of(scorer, corrected=True, profile=True)
     for changed, said in (
         (replace(row, corrected=0.5), "corrected is 0.5, and now 0.0"),
-        (replace(row, profile=replace(row.profile, attested=None)), "attested is None, and now 0"),
-        (replace(row, profile=replace(row.profile, coverage=0.5)), "coverage is 0.5, and now None"),
+        (
+            replace(row, profile=replace(row.profile, attested=None)),
+            "profile.attested is None, and now 0",
+        ),
+        (
+            replace(row, profile=replace(row.profile, coverage=0.5)),
+            "profile.coverage is 0.5, and now None",
+        ),
+        (replace(row, profile=replace(row.profile, review_coverage=0.5)), "profile.review_cov"),
+        (replace(row, profile=replace(row.profile, polarity=4.5)), "profile.polarity is 4.5, and"),
+        (
+            replace(row, profile=replace(row.profile, coverage_interval=(0.1, 0.2))),
+            "profile.coverage_interval is [0.1, 0.2], and now None",
+        ),
+        (replace(row, profile=replace(row.profile, groups={"a": {}})), "profile.groups.a is {},"),
+        (replace(row, n_reviews=9), "n_reviews is 9, and now 3"),
+        (replace(row, warning="w"), "warning is w, and now None"),
     ):
         [(_, problem)] = verify([changed], PRODUCTS, scorer)
         assert problem.startswith(said)
@@ -102,3 +117,36 @@ def test_what_cannot_be_scored_again_is_refused(fake_scorer):
     engine = Engine(scorer, options, others=OtherProducts.of(PRODUCTS, most=1))
     with pytest.raises(InputError, match="were scored with --others, and verify does not compare"):
         next(verify(list(engine.run(PRODUCTS)), PRODUCTS, scorer))
+
+
+def test_all_of_a_sentence_is_compared(fake_scorer):
+    scorer = fake_scorer(errors=RATES)
+    quantified, row, _ = rows_of(scorer, evidence=True, quantities=True)
+    # "They leak. Warm.": one review implies the first sentence.
+    (passage,) = row.sentences[0].evidence
+    other = replace(passage, entailment=0.0123)
+    for whole, changed, said in (
+        (row, {"start": 7}, "start is 7, and now 0"),
+        (row, {"end": 7}, "end is 7, and now 10"),
+        (quantified, {"quantity": None}, "quantity is None, and now {"),
+        (row, {"evidence": ()}, "evidence has 0 entries, and now 1"),
+        (row, {"evidence": (other,)}, "evidence[0].entailment is 0.0123, and now 0."),
+    ):
+        first, *more = whole.sentences
+        wrong = replace(whole, sentences=(replace(first, **changed), *more))
+        [(_, problem)] = verify([wrong], PRODUCTS, scorer)
+        assert problem.startswith(f"sentences[0].{said}")
+
+
+def test_rounding_versions_and_passed_keys_are_no_difference(fake_scorer):
+    scorer = fake_scorer(errors=RATES)
+    _, row, _ = rows_of(scorer, evidence=True)
+    first, *more = row.sentences
+    (passage,) = first.evidence
+    # One in the last of four decimals, and a float32's rounding.
+    near = replace(passage, entailment=round(passage.entailment + 1e-4, 4))
+    entailment = tuple(p + 9e-6 for p in first.entailment)
+    first = replace(first, evidence=(near,), entailment=entailment)
+    signature = row.signature.rpartition("|v:")[0] + "|v:0.0.1"
+    other = replace(row, sentences=(first, *more), signature=signature, extra={"aisle": 7})
+    assert [*verify([other], PRODUCTS, scorer)] == [(other, "")]
