@@ -62,6 +62,9 @@ class Divergence:
 
     def __call__(self, p: Floats, q: Floats) -> float:
         """The distance of two distributions, float64 [V] each."""
+        # A token that neither text can have says nothing, and some powers would make NaN of it.
+        kept = (p != 0) | (q != 0)
+        p, q = p[kept], q[kept]
         # Powers and logarithms of 0 make infinities, which are answers of their own.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return float(MEASURES[self.measure](p, q, self.alpha, self.beta))

@@ -309,6 +309,8 @@ def _method(row: dict[str, Any], path: Path) -> Method:
         percentage=taken(row, "percentage", bool, path, False),
         extra=extra,
     )
+    if method.together and answer != "table":
+        raise InputError(f'{path}: together = true needs answer = "table", a line a dimension')
     return _with(method)
 
 

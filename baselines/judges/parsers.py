@@ -12,7 +12,12 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.llm.released_replies import UNREAD, reply_reader
+from prevalence.llm.released_replies import (
+    UNREAD,
+    read_letter,
+    read_reason_then_score,
+    read_stars,
+)
 
 __all__ = [
     "PARSERS",
@@ -95,9 +100,13 @@ _ANOTHER = "0"
 _BEFORE = 60
 """Characters before a number in which a denial is looked for."""
 _WHOLE = re.compile(rf"\W*{_NUMBER}\W*", re.IGNORECASE)
+_FIRST = r"(?:^|\n|[.!?][)\"'\u201d*]*\s)[^\w\n]*"
+"""The beginning of a line or sentence."""
 # "Overall, I would rate it 4", "**Final score:** 4/5": the verdict, whatever else is mentioned.
-_FINAL = re.compile(r"\b(?:final|overall)(?:ly)?\W{1,3}(?:[\w'\u2019]+\s+){0,3}$", re.IGNORECASE)
-_LABEL = re.compile(r"(?:^|\n)[^\w\n]*$")
+_FINAL = r"\b(?:final|overall)(?:ly)?\W{1,3}(?:[\w'\u2019]+\s+){0,3}$"
+_FINAL_ANYWHERE = re.compile(_FINAL, re.IGNORECASE)
+_FINAL_FIRST = re.compile(rf"{_FIRST}(?:my\s+)?{_FINAL}", re.IGNORECASE)
+_LABEL = re.compile(f"{_FIRST}$")
 # The last sentence is a number alone: "... It leaves out the price. 3".
 _CLOSING = re.compile(
     rf"(?:\n|(?<!\bno)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<=[a-z\])\"'\u201d])"
@@ -163,25 +172,34 @@ def read_plain(reply: str) -> Reading:
 def _verdict(said: str) -> Reading | None:
     """The score that is marked as the verdict, with what is stated after it; None without one.
 
-    The last "final score" counts. Lines that begin with "Score:" may be of several things, and
-    must agree.
+    The last "final score" counts that begins a line or sentence, or has a colon. Lines and
+    sentences that begin with "Score:" may be of several things, and must agree; of the final scores
+    only one that does both overrides them, because any other may be somebody else's.
     """
     scored = list(_SCORED.finditer(said))
-    finals = [m for m in scored if _FINAL.search(_before(said, m))]
-    labels = [m for m in scored if ":" in m[0] and _LABEL.search(_before(said, m))]
+    firsts = {m.start() for m in scored if _ahead(_FINAL_FIRST, said, m)}
+    labels = [m for m in scored if ":" in m[0] and _ahead(_LABEL, said, m)]
+    finals = [
+        m
+        for m in scored
+        if m.start() in firsts or (":" in m[0] and _ahead(_FINAL_ANYWHERE, said, m))
+    ]
     if not finals and not labels:
         return None
     marked = finals[-1] if finals else labels[0]
+    overrides = marked.start() in firsts and ":" in marked[0]
     scale = _OF_SCALE.match(said, marked.start(1))
     if scale is not None and float(_digits(scale[2])) != _HIGH:
         return Reading(None, "out_of_range")
-    stated = _statements(said, _SCORED)
-    numbers = [number for place, number in stated if place >= marked.start()]
+    first = min(m.start() for m in ([marked] if overrides else [marked, *labels]))
+    numbers = [number for place, number in _statements(said, _SCORED) if place >= first]
     return _agreed(numbers) if numbers else None
 
 
-def _before(said: str, match: re.Match[str]) -> str:
-    return said[max(0, match.start() - _BEFORE) : match.start()]
+def _ahead(pattern: re.Pattern[str], said: str, match: re.Match[str]) -> bool:
+    """Whether a pattern that ends with "$" fits what stands before a match."""
+    place = match.start()
+    return pattern.search(said, max(0, place - _BEFORE), place) is not None
 
 
 def read_star_count(reply: str) -> Reading:
@@ -229,7 +247,7 @@ def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parse
     Args:
         answer: what a reply looks like.
         rules: one of :data:`PARSERS`.
-        method: the method's name, which tells the compatibility rules how to read.
+        method: the method's name, for messages.
 
     Raises:
         ConfigurationError: the rules are unknown, or were never used for such replies.
@@ -238,11 +256,11 @@ def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parse
         raise ConfigurationError(f"unknown parser {rules!r}; choose from {', '.join(PARSERS)}")
     if rules == "strict":
         return _STRICT[answer]
-    if answer not in ("plain", "letter", "stars"):
+    if answer not in _RELEASED:
         raise ConfigurationError(
             f"parser {rules} reads rts, mcq and star replies; those of {method} need strict"
         )
-    read = reply_reader(method)
+    read = _RELEASED[answer]
 
     def compatible(reply: str) -> Reading:
         value = read(reply)
@@ -304,13 +322,12 @@ def _statements(said: str, *patterns: re.Pattern[str]) -> list[tuple[int, str]]:
     found = []
     for pattern in patterns:
         for match in pattern.finditer(said):
-            before = _before(said, match)
-            if _DENIED.search(before):
+            if _ahead(_DENIED, said, match):
                 continue
             found.append((match.start(), match[1]))
             if match.start(1) in beside:
                 found.append((match.start(), beside[match.start(1)]))
-            elif _OR_AFTER.match(said, match.end()) or _OR_BEFORE.search(before):
+            elif _OR_AFTER.match(said, match.end()) or _ahead(_OR_BEFORE, said, match):
                 found.append((match.start(), _ANOTHER))
     return found
 
@@ -331,7 +348,7 @@ def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
         named = {
             match[1]: ending.match(said, match.end(1)) is not None
             for match in rule.finditer(said)
-            if not _DENIED.search(_before(said, match))
+            if not _ahead(_DENIED, said, match)
         }
         if len(named) > 1:
             return Reading(None, "several")
@@ -354,7 +371,7 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
             rf"{alone}(?:{closed}|[)\]*\"']{{0,4}}(?:[).\]:;,!\n]|\s+[-\u2013\u2014(]"
             r"|\s+(?:because|since)\b))",
         ),
-        (rf"^{one}", rf"{alone}(?:{closed}|[)\].:])"),
+        (rf"^{one}", rf"{alone}(?:{closed}|[)\].:]|[)\]*\"']{{0,4}}[ \t]{{0,9}}\n)"),
     )
     return tuple((re.compile(rule), re.compile(ending)) for rule, ending in rules)
 
@@ -375,3 +392,10 @@ _STRICT: dict[str, Parser] = {
     "stars": read_star_count,
     "verdict": read_verdict,
 }
+
+_RELEASED: dict[str, Callable[[str], float]] = {
+    "plain": read_reason_then_score,
+    "letter": read_letter,
+    "stars": read_stars,
+}
+"""Readers of the compatibility rules by what a reply looks like."""

@@ -253,6 +253,11 @@ def common() -> _Common:
 def _named(method: Method, spec: str) -> list[Dimension]:
     if method.templates is not None:
         return _of_released(method, spec)
+    if not method.sets and ".toml" not in spec:
+        raise ConfigurationError(
+            f"{method.name} names no set of dimensions; give --dimensions FILE.toml, or name sets "
+            'in the file of the method: dimensions = ["..."]'
+        )
     if spec == "all":
         return list(load_dimensions(method.sets[0]).dimensions.values())
     if spec.endswith(".toml") or spec in method.sets:

@@ -102,6 +102,7 @@ class Recorder:
     Args:
         path: the file.
         append: go on after what an earlier run recorded; a last line that it did not end is cut.
+            Otherwise the file is emptied before the first reply is written.
 
     Raises:
         InputError: another run writes to it, or it is to be continued and holds something else; it
@@ -111,14 +112,13 @@ class Recorder:
     def __init__(self, path: Path, *, append: bool = False) -> None:
         self._path = path
         self._file = path.open("a", encoding="utf-8", newline="")
+        self._to_empty = path.is_file() and not append
         if not path.is_file():
             return
         try:
             lock(self._file, path)
             if append:
                 _continue(path)
-            else:
-                self._file.truncate(0)
         except BaseException:
             self._file.close()
             raise
@@ -139,6 +139,9 @@ class Recorder:
         subject = {key: value for key, value in request.subject._asdict().items() if value}
         row = {**subject, "replies": [response.text for response in responses]}
         with self._named():
+            if self._to_empty:
+                self._file.truncate(0)
+                self._to_empty = False
             self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
             self._file.flush()
 

@@ -7,6 +7,7 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from prevalence.baselines.judges.packs import dimension_set_names, load_dimensions
 from prevalence.baselines.judges.parsers import spoken
 from prevalence.baselines.judges.prompts import Prompter, missing_inputs, steps_prompt
 from prevalence.baselines.judges.scoring import merged
@@ -180,20 +181,28 @@ def write_steps(
     dimensions: Sequence[Dimension],
     backend: Backend,
     *,
+    max_tokens: int = _STEPS_TOKENS,
     record: Callable[[Request, Sequence[Response]], None] | None = None,
 ) -> dict[str, str]:
     """Have the judge write its evaluation steps, once for each dimension, at temperature 0.
+
+    Args:
+        method: the judging method.
+        dimensions: what is rated.
+        backend: the judge.
+        max_tokens: most tokens of a score's reply; steps may have 512 in any case.
+        record: told every request with its replies.
 
     Returns:
         The steps by dimension; nothing for methods whose steps are in the pack.
 
     Raises:
-        BackendError: a reply failed or holds no steps.
+        BackendError: a reply failed, was cut or holds no steps.
     """
     requests = [
         Request(
             messages=messages,
-            sampling=Sampling(max_tokens=_STEPS_TOKENS),
+            sampling=Sampling(max_tokens=max(_STEPS_TOKENS, max_tokens)),
             subject=Subject(method.name, dimension.key),
         )
         for dimension in dimensions
@@ -205,6 +214,11 @@ def write_steps(
         (response,) = responses
         dimension = request.subject.dimension
         text = spoken(response.text).strip()
+        if response.error is None and response.finish == "length":
+            raise BackendError(
+                f"the judge's evaluation steps for {dimension} were cut at "
+                f"{request.sampling.max_tokens:,} tokens; give a higher --max-tokens"
+            )
         if response.error is not None or not text:
             raise BackendError(
                 f"the judge wrote no evaluation steps for {dimension}: "
@@ -225,13 +239,21 @@ def judge_signature(
     """What produces the scores, on one line."""
     method = plan.method
     named = ",".join(f"{one.set}/{one.key}" for one in dimensions)
-    texts = text_digest([sorted((k, repr(v)) for k, v in one.texts.items()) for one in dimensions])
+    texts = text_digest([_named_texts(one) for one in dimensions])
     parts = [f"judge:{method.name}@{method.digest}", f"dims:{named}@{texts}"]
     parts += [f"{key}:{value}" for key, value in plan.signature.items()]
     if steps:
         parts.append(f"steps:{text_digest(sorted(steps.items()))}")
     parts += [f"{key}:{value}" for key, value in backend.signature.items()]
     return "|".join([*parts, f"v:{package_version()}"])
+
+
+def _named_texts(dimension: Dimension) -> Sequence[object]:
+    """A dimension's texts; one that does not ship with the package names its source too."""
+    texts = sorted((key, repr(value)) for key, value in dimension.texts.items())
+    name = dimension.set
+    shipped = load_dimensions(name).dimensions if name in dimension_set_names() else {}
+    return texts if dimension in shipped.values() else [dimension.source, *texts]
 
 
 def text_digest(value: object) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
 from prevalence.llm.local_model import LanguageModel, load_language_model, log_sum
-from prevalence.llm.protocol import Response
+from prevalence.llm.protocol import Response, sample_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -93,6 +93,10 @@ class PrefixReader:
         self._last = self.follow(before if shared else [], ids, shared)
         self._ids = list(ids)
         return self._last
+
+    def forget(self) -> None:
+        """Let go of the last prompt, where memory is short."""
+        self._last, self._ids = None, []
 
     def follow(self, layers: KeptLayers, ids: Sequence[int], shared: int) -> Prompt:
         """Read ``ids[shared:]`` after keys and values of ``ids[:shared]``."""
@@ -241,26 +245,58 @@ class Local:
     def _batches(
         self, tasks: Iterator[_Task], take: Callable[[int, Response], None]
     ) -> Iterator[list[_Row]]:
-        """Rows whose replies are drawn together; what needs no drawing is taken at once."""
+        """Rows whose replies are drawn together; what needs no drawing is taken at once.
+
+        A batch is emptied after it was drawn, so that nothing holds its keys and values.
+        """
         rows: list[_Row] = []
         longest = 0
-        for task in tasks:
-            prompt = self.reader.read(task.ids)
-            if task.request.answers:
-                take(task.place, self._weighed(task, prompt))
+        for task, indices in self._readings(tasks):
+            read = self._read(task)
+            if read is None and rows:
+                yield rows
+                rows.clear()
+                self._batch_tokens = max(1, self._batch_tokens // 2)
+            # Once more in any case: the prompt before was let go.
+            read = read or self._read(task)
+            if not isinstance(read, Prompt):
+                for index in indices:
+                    take(task.place, read or self._too_large("prompt", index))
                 continue
-            for number, index in enumerate(task.request.indices):
-                if number and not self._reuse:
-                    prompt = self.reader.read(task.ids)
-                row = _Row(task, index, prompt, self._room(task))
-                width = max(longest, prompt.length + row.room)
-                if rows and width * (len(rows) + 1) > self._batch_tokens:
+            for index in indices:
+                own = read.length + self._room(task)
+                if rows and max(longest, own) * (len(rows) + 1) > self._batch_tokens:
                     yield rows
-                    rows, width = [], prompt.length + row.room
-                rows.append(row)
-                longest = width
+                    rows.clear()
+                longest = max(longest, own) if rows else own
+                rows.append(_Row(task, index, read, self._room(task)))
         if rows:
             yield rows
+
+    def _readings(self, tasks: Iterator[_Task]) -> Iterator[tuple[_Task, tuple[int, ...]]]:
+        """Tasks with the samples that one reading of the prompt serves."""
+        for task in tasks:
+            indices = task.request.indices
+            for part in [indices] if self._reuse else [(index,) for index in indices]:
+                yield task, part
+
+    def _read(self, task: _Task) -> Prompt | Response | None:
+        """A prompt, or the response where nothing is drawn; None where memory does not suffice."""
+        import torch
+
+        with suppress(torch.OutOfMemoryError):
+            prompt = self.reader.read(task.ids)
+            return self._weighed(task, prompt) if task.request.answers else prompt
+        self.reader.forget()
+        torch.cuda.empty_cache()
+        return None
+
+    def _too_large(self, what: str, index: int) -> Response:
+        error = (
+            f"the {what} does not fit the memory of {self._model.device}; use --device cpu or a "
+            "smaller model, or give fewer or shorter reviews"
+        )
+        return Response(index=index, error=error)
 
     def _room(self, task: _Task) -> int:
         return min(task.request.sampling.max_tokens, self._model.limit - len(task.ids))
@@ -295,11 +331,7 @@ class Local:
         torch.cuda.empty_cache()
         left = [row for row in rows if not row.done]
         if len(left) == 1:
-            error = (
-                f"the reply does not fit the memory of {self._model.device}; use --device cpu or a "
-                "smaller model, or give fewer or shorter reviews"
-            )
-            take(left[0].task.place, Response(index=left[0].index, error=error))
+            take(left[0].task.place, self._too_large("reply", left[0].index))
             return
         self._batch_tokens = max(1, self._batch_tokens // 2)
         for row in left:
@@ -375,7 +407,7 @@ class _Row:
         from prevalence.llm.nucleus import uniforms
 
         if self.numbers is None:
-            seed = (self.task.request.sampling.seed or 0) + self.index
+            seed = sample_seed(self.task.request.sampling.seed or 0, self.index)
             name = " ".join(map(str, self.task.ids))
             self.numbers = uniforms(name, samples=1, steps=self.room, seed=seed)[0]
         return float(self.numbers[len(self.drawn)])

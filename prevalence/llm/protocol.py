@@ -21,6 +21,7 @@ __all__ = [
     "Sampling",
     "Subject",
     "request_key",
+    "sample_seed",
 ]
 
 Role = Literal["system", "user", "assistant"]
@@ -42,7 +43,7 @@ class Sampling:
         top_p: nucleus, in (0, 1].
         top_k: most tokens to draw from; None for no limit.
         max_tokens: most tokens of a reply.
-        seed: of the first sample; the seed of sample i is ``seed + i`` where a backend can seed
+        seed: of the first sample; for the others see :func:`sample_seed`, where a backend can seed
             samples apart. None leaves it to the backend.
     """
 
@@ -175,6 +176,27 @@ class ResponseStore(Protocol):
         ...
 
 
+def sample_seed(seed: int, index: int) -> int:
+    """The seed of a sample: the first has that of the run, a further one a digest of both.
+
+    A sum would give runs of neighbouring seeds nearly all their samples in common.
+
+    Args:
+        seed: of the run.
+        index: number of the sample.
+
+    Returns:
+        The seed itself, or 31 bits, which every server takes.
+
+    >>> sample_seed(7, 0), sample_seed(7, 1) == sample_seed(8, 0)
+    (7, False)
+    """
+    if index == 0:
+        return seed
+    digest = hashlib.blake2b(f"{seed} {index}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
 def request_key(backend: Mapping[str, str], request: Request, index: int) -> str:
     """Digest of everything that a reply depends on, 32 hex digits.
 
@@ -191,5 +213,8 @@ def request_key(backend: Mapping[str, str], request: Request, index: int) -> str
         list(request.answers),
         index,
     ]
+    if index and sampling.seed is not None:
+        # Stored by an earlier version, whose seed was a sum, it would be another reply.
+        whole.append(sample_seed(sampling.seed, index))
     data = json.dumps(whole, ensure_ascii=True).encode()
     return hashlib.blake2b(data, digest_size=16).hexdigest()

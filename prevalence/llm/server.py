@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.llm.protocol import Response
+from prevalence.llm.protocol import Response, sample_seed
 from prevalence.llm.spending import Ledger, Prices, most_tokens
 from prevalence.llm.transport import MalformedError, chat_client, within
 from prevalence.records import well_formed
@@ -236,7 +236,9 @@ def _first_token(choice: Mapping[str, Any], answers: Sequence[str]) -> dict[str,
     if not isinstance(content, list) or not content or not isinstance(content[0], dict):
         return None
     top = content[0].get("top_logprobs")
-    entries = [_entry(entry) for entry in (top if isinstance(top, list) else [])]
+    if not isinstance(top, list) or not top:
+        return None
+    entries = [_entry(entry) for entry in top]
     return answer_log_probabilities(entries, answers)
 
 
@@ -428,7 +430,7 @@ class Server:
         if len(call.indices) > 1:
             body["n"] = len(call.indices)
         if sampling.seed is not None:
-            body["seed"] = sampling.seed + call.indices[0]
+            body["seed"] = sample_seed(sampling.seed, call.indices[0])
         if answers:
             body |= {"logprobs": True, "top_logprobs": _TOP}
         elif sampling.top_k is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.llm.local_model import model_name
-from prevalence.llm.protocol import Response
+from prevalence.llm.protocol import Response, sample_seed
 from prevalence.llm.server import answer_log_probabilities
 from prevalence.models.checkpoint import first_line, local_folder
 
@@ -67,7 +67,7 @@ class Vllm:
 
     def _params(self, request: Request, index: int) -> Any:
         sampling = request.sampling
-        seed = None if sampling.seed is None else sampling.seed + index
+        seed = None if sampling.seed is None else sample_seed(sampling.seed, index)
         if request.answers:
             return self._sampling_params(temperature=1.0, max_tokens=1, logprobs=_TOP, seed=seed)
         return self._sampling_params(

@@ -91,10 +91,11 @@ def test_a_sampled_reply_depends_on_no_other(model):
     single = [texts(Local(model).complete([replace(one, indices=(2,))])) for one in requests]
     assert together == small == afresh
     assert [[[replies[2]]] for replies in together] == single
-    # Samples differ from one another, and so do their seeds.
+    # Samples differ from one another, and from those of a neighbouring seed.
     assert all(len(set(replies)) == 4 for replies in together)
     moved = [replace(one, sampling=replace(one.sampling, seed=1)) for one in requests]
-    assert [r[:3] for r in texts(Local(model).complete(moved))] == [r[1:] for r in together]
+    beside = texts(Local(model).complete(moved))
+    assert not any(set(one) & set(other) for one, other in zip(together, beside, strict=True))
 
 
 def test_of_one_candidate_there_is_no_choice(model):
@@ -264,6 +265,44 @@ def test_a_reply_that_does_not_fit_fails_alone(model, monkeypatch):
     [first], [failed], [last] = Local(endless).complete(requests)
     assert "does not fit the memory of cpu; use" in failed.error
     assert [first.text, last.text] == [expected[0][0], expected[2][0]]
+
+
+def test_a_prompt_that_does_not_fit_is_read_once_others_are_drawn(model):
+    requests = [request(ending, samples=2) for ending in ENDINGS]
+    expected = texts(Local(model).complete(requests))
+    local, prompts, held = Local(model, batch_tokens=10_000), [], []
+    follow = local.reader.follow
+
+    def scarce(layers, ids, shared):
+        held.append(sum(keys() is not None for keys in prompts))
+        if held[-1] == 3:
+            raise torch.OutOfMemoryError
+        prompt = follow(layers, ids, shared)
+        prompts.append(weakref.ref(prompt.layers[0][0]))
+        return prompt
+
+    local.reader.follow = scarce
+    assert texts(local.complete(requests)) == expected
+    assert held == [0, 1, 2, 3, 0, 1]
+    assert local._batch_tokens == 5_000
+
+
+def test_a_prompt_that_does_not_fit_fails_alone(model, monkeypatch):
+    requests = [request("zip"), request("zip " * 20), request("the zip"),
+                request("zip " * 20, answers=("4", "5"))]  # fmt: skip
+    expected = texts(Local(model).complete(requests[::2]))
+    read, longest = model.model.forward, len(model.encode(requests[2].messages))
+
+    def scarce(input_ids, **more):
+        if input_ids.shape[1] > 1 and more["attention_mask"].shape[1] > longest:
+            raise torch.OutOfMemoryError
+        return read(input_ids=input_ids, **more)
+
+    monkeypatch.setattr(model.model, "forward", scarce)
+    [first], [failed], [last], [unweighed] = Local(model, reuse=False).complete(requests)
+    assert "the prompt does not fit the memory of cpu; use" in failed.error
+    assert unweighed.error == failed.error
+    assert [[first.text], [last.text]] == expected
 
 
 def test_what_is_stored_is_not_read_again(model, tmp_path):

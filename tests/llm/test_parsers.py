@@ -110,6 +110,20 @@ def test_tags(reply, value, fault):
         ("Score: 2 for order\nScore: 4 for style", None),
         ("Score: 2 for order\nScore: 4 for style\nOverall score: 3", 3.0),
         ("It is not a final score of 5.", None),
+        # Somebody else's rating in the prose is no verdict.
+        ("Score: 2\nReason: It leaves out the overall rating of 4 in the reviews.", None),
+        ("Score: 1\nThe overall score of 5 is invented.", None),
+        ("Score: 2. It leaves out the overall rating of 4, which reviewers gave.", None),
+        ("Score: 2\nReason: It leaves out the overall rating: 4.", None),
+        ("Score: 2\nOverall, I rate it 3.", None),
+        ("It leaves out the overall rating of 4. I rate it 2.", None),
+        ("It is thin; final score: 3. It is no 5/5.", 3.0),
+        ("From 1/5 to 5/5, what is it? My final score is 2.", 2.0),
+        # A label may follow a sentence.
+        ("Only 2 out of 8 reviews are reflected. Score: 2", 2.0),
+        ("Reviews say 24/7 support is good. Score: 5", 5.0),
+        ("The summary covers 3 out of 5 main aspects. Score: 4", 4.0),
+        ("Score: 4 for order. Score: 2 for style.", None),
     ],
 )
 def test_sentences(reply, value):
@@ -121,6 +135,11 @@ def test_letters_stars_verdicts_and_tables():
     assert read_choice("A summary that is fine").fault == "unparsable"
     assert read_choice("Answer: A. Or Answer: B").fault == "several"
     assert [read_verdict(r).value for r in ("A", "B.", "C")] == [1.0, 2.0, 0.0]
+    # A letter alone on its first line, whatever follows it.
+    explained = ("C\n\nBecause it is.", "**B** \nIt leaves out the price.")
+    assert [read_choice(r).value for r in explained] == [3.0, 2.0]
+    assert read_verdict("A\nSummary 1 is better.").value == 1.0
+    assert read_choice("A\nor B").value is None
     assert read_choice("Answer: A, because it is.").value == 1.0
     assert read_star_count("four stars").value == 4.0
     assert read_star_count("2 stars for order, 3 stars for style").fault == "several"
@@ -170,6 +189,10 @@ def test_a_percentage_must_lie_in_the_band_of_its_score():
 def test_compatibility_rules_exist_only_where_they_were_used():
     assert parser_for("plain", "llm-summeval", method="rts")("3 out of 5").value == 5.0
     assert parser_for("letter", "llm-summeval", method="mcq")("Z").fault == "unparsable"
+    # What a method of the user's own is called says nothing about its replies.
+    assert parser_for("letter", "llm-summeval", method="mine")("B").value == 2.0
+    assert parser_for("stars", "llm-summeval", method="mine")("4 stars of 5").value == 4.0
+    assert parser_for("plain", "llm-summeval", method="mcq-like")("Score: 4").value == 4.0
     with pytest.raises(ConfigurationError, match="need strict"):
         parser_for("tag", "llm-summeval", method="op-i")
     with pytest.raises(ConfigurationError, match="unknown parser"):
@@ -199,7 +222,7 @@ LONG = 200_000
 @pytest.mark.parametrize(
     "filler",
     [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ",
-     "score 1 "],
+     "score 1 ", "Final score: 1. ", ". "],
 )  # fmt: skip
 def test_long_replies_of_nothing_are_read_in_one_pass(filler):
     # Where a pattern could try every beginning with every end, these would take hours.

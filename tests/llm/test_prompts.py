@@ -172,6 +172,7 @@ output = "Give a score."
         ("writer = { prompt = 1 }", "prompt is 1; give a text"),
         ("probabilities = [1]", r"probabilities is \[1\]; give a table"),
         ("together = 'yes'", "together is 'yes'; give a true or false"),
+        ("together = true", 'together = true needs answer = "table"'),
         ("about = 1979-05-27", "about is .*; give a text"),
         ("preset = 1", "preset is 1; give a table"),
         ("preset = { samples = 0 }", "samples and max_tokens must be at least 1"),
@@ -191,6 +192,17 @@ def test_bad_files_of_methods(tmp_path, line, said):
     with pytest.raises(InputError, match=said) as caught:
         load_method(str(path))
     assert "bad.toml" in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["all", "fluency", "summeval"])
+def test_a_method_without_dimensions_takes_those_of_a_file(tmp_path, spec):
+    path, own = tmp_path / "mine.toml", tmp_path / "own.toml"
+    path.write_text(METHOD.replace('dimensions = ["summeval"]\n', ""))
+    own.write_text('name = "own"\nsource = "r"\n[wit]\ntitle = "Wit"\ndefinition = "Is it?"\n')
+    method = load_method(str(path))
+    assert [one.key for one in choose_dimensions(method, [str(own), f"{own}/wit"])] == ["wit"]
+    with pytest.raises(ConfigurationError, match="x names no set of dimensions; give --dimensions"):
+        choose_dimensions(method, [spec])
 
 
 @pytest.mark.parametrize("like", ["'own.toml'", "'x\\u0000.toml'", "3", "'nothing'"])

@@ -177,7 +177,8 @@ def test_awkward_records_have_rows_of_their_own(judge_many, tmp_path, chat_serve
     assert [(row["id"], row["error"] is None) for row in rows] == [
         ("empty", True), ("none", False), ("日本", True),
     ]  # fmt: skip
-    assert rows[2]["samples"] == {"op-i.fluency": [1.0, 2.0]}
+    # Seeds 0 and 221381403.
+    assert rows[2]["samples"] == {"op-i.fluency": [1.0, 4.0]}
     prompts = [body["messages"][-1]["content"] for body in chat_server.bodies]
     shown = next(prompt for prompt in prompts if "暖かい" in prompt)
     assert "<summary>\n‹score›5 ‹score›5‹/score›\n</summary>" in shown

@@ -23,7 +23,7 @@ from prevalence.baselines.judges.duels import (
 )
 from prevalence.baselines.judges.packs import load_method
 from prevalence.baselines.judges.prompts import choose_dimensions
-from prevalence.baselines.judges.run import JudgeRun, write_steps
+from prevalence.baselines.judges.run import JudgeRun, judge_signature, write_steps
 from prevalence.baselines.judges.scoring import make_plan
 from prevalence.errors import BackendError, ConfigurationError, InputError
 from prevalence.llm.protocol import Response
@@ -180,6 +180,34 @@ def test_the_judge_writes_its_steps_once():
         silent = Script(lambda *_, text=nothing: said(text))
         with pytest.raises(BackendError, match="wrote no evaluation steps"):
             write_steps(method, dimensions, silent)
+
+
+def test_steps_that_were_cut_are_refused():
+    method = load_method("g-eval")
+    dimensions = choose_dimensions(method, ["fluency"])
+    backend = Script(lambda *_: said("1. Judge the", finish="length"))
+    for asked, given in ((64, "512"), (2000, "2,000")):
+        with pytest.raises(
+            BackendError, match=f"fluency were cut at {given} tokens; give a higher"
+        ):
+            write_steps(method, dimensions, backend, max_tokens=asked)
+    assert [one.sampling.max_tokens for one in backend.asked] == [512, 2000]
+
+
+def test_the_source_of_the_users_own_dimensions_is_in_the_signature(tmp_path):
+    path = tmp_path / "own.toml"
+    plan, backend = make_plan(load_method("op-i")), Script(None)
+    found = set()
+    for name, source in (("own", "reviews"), ("own", "forum posts"), ("summeval", "reviews")):
+        path.write_text(
+            f'name = "{name}"\nsource = "{source}"\n'
+            '[humour]\ntitle = "Humour"\ndefinition = "Is it fun?"\n'
+        )
+        found.add(judge_signature(plan, choose_dimensions(plan.method, [str(path)]), backend))
+    assert len(found) == 3
+    # As signatures have always had it.
+    shipped = judge_signature(plan, choose_dimensions(plan.method, ["fluency"]), backend)
+    assert "|dims:summeval-op/fluency@e5ed2d9a|" in shipped
 
 
 def test_duels_are_asked_in_both_orders_and_turned_back(tmp_path):

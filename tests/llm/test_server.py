@@ -7,7 +7,7 @@ import pytest
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.backends import BackendOptions, open_backend
-from prevalence.llm.protocol import Message, Request, Sampling
+from prevalence.llm.protocol import Message, Request, Sampling, sample_seed
 from prevalence.llm.server import (
     Pace,
     Server,
@@ -27,6 +27,8 @@ from prevalence.llm.transport import MOST_BYTES, MalformedError
 pytest.importorskip("openai")
 
 KEY = "sk-very-secret-0123456789"
+FURTHER = [sample_seed(0, index) for index in range(5)]
+"""Seeds of the samples of seed 0."""
 BUSY = (429, {}, {"message": "slow down", "type": "x", "code": "rate_limit_exceeded"})
 BROKEN = (500, {}, {"message": "oops"})
 
@@ -66,7 +68,7 @@ def test_each_sample_is_a_call_with_a_seed_of_its_own(chat_server, connect):
     asked = [request("a", samples=3), request("b", seed=10, top_p=0.9, top_k=5, max_tokens=7)]
     answered = server.complete(asked)
     assert [[r.text for r in responses] for responses in answered] == [
-        ["a / 0", "a / 1", "a / 2"],
+        ["a / 0", f"a / {FURTHER[1]}", f"a / {FURTHER[2]}"],
         ["b / 10"],
     ]
     assert [response.index for response in answered[0]] == [0, 1, 2]
@@ -107,7 +109,7 @@ def test_a_fault_neither_loses_nor_duplicates(chat_server, connect, fault):
         keep=lambda request, response: kept.append((request.messages[1].content, response.index)),
     )
     assert [[r.text for r in responses] for responses in answered] == [
-        [f"{k} / 0", f"{k} / 1"] for k in range(4)
+        [f"{k} / 0", f"{k} / {FURTHER[1]}"] for k in range(4)
     ]
     assert sorted(kept) == [(str(k), i) for k in range(4) for i in range(2)]
     assert set(chat_server.delivered.values()) == {1}
@@ -124,7 +126,7 @@ def test_many_faults_at_random(chat_server, connect):
         [request(str(k), samples=5) for k in range(12)]
     )
     assert [r.text for responses in answered for r in responses] == [
-        f"{k} / {i}" for k in range(12) for i in range(5)
+        f"{k} / {seed}" for k in range(12) for seed in FURTHER
     ]
     assert set(chat_server.delivered.values()) == {1}
 
@@ -194,7 +196,9 @@ def test_several_samples_of_one_call_and_a_server_that_gives_fewer(chat_server, 
     chat_server.most_choices = 2
     server = connect(samples_per_call=5)
     [responses] = server.complete([request("a", samples=5)])
-    assert [response.text for response in responses] == [f"a / {i}" for i in range(5)]
+    # The samples of a call share its seed; the stand-in counts on from it.
+    seeds = [0, 1, FURTHER[2], FURTHER[2] + 1, FURTHER[4]]
+    assert [response.text for response in responses] == [f"a / {seed}" for seed in seeds]
     assert [body.get("n", 1) for body in chat_server.bodies] == [5, 3, 1]
     # What was charged is what the responses add up to.
     assert sum(response.prompt_tokens for response in responses) == 30
@@ -208,7 +212,7 @@ def test_replies_of_calls_of_several_are_no_replies_of_single_calls(connect, tmp
     stored = StoredBackend(single, store)
     (responses,) = stored.complete([request("a", samples=2)])
     assert (stored.hits, stored.misses) == (0, 2)
-    assert [response.text for response in responses] == ["a / 0", "a / 1"]
+    assert [response.text for response in responses] == ["a / 0", f"a / {FURTHER[1]}"]
     assert several.signature == {**single.signature, "samples-per-call": "5"}
     store.close()
 
@@ -223,8 +227,13 @@ def test_log_probabilities_of_answers(chat_server, connect):
     assert (body["temperature"], body["max_tokens"]) == (1.0, 1)
 
 
-def test_a_server_without_log_probabilities_says_none():
-    body = '{"choices": [{"message": {"content": "4"}}]}'
+@pytest.mark.parametrize(
+    "logprobs",
+    ["null", '{"content": [{"token": "4", "logprob": -0.5}]}',
+     '{"content": [{"token": "4", "logprob": -0.5, "top_logprobs": []}]}'],
+)  # fmt: skip
+def test_a_server_without_log_probabilities_says_none(logprobs):
+    body = f'{{"choices": [{{"message": {{"content": "4"}}, "logprobs": {logprobs}}}]}}'
     (response,) = read_completion(body, [0], ["4"]).responses
     assert response.logprobs is None
     assert "gives no log-probabilities" in response.error

@@ -20,6 +20,7 @@ from prevalence.llm.protocol import (
     Sampling,
     Subject,
     request_key,
+    sample_seed,
 )
 from prevalence.llm.spending import DryRun, Prices
 from prevalence.llm.store import ReplyStore, StoredBackend
@@ -131,6 +132,21 @@ def test_another_model_prompt_or_setting_has_replies_of_its_own(store):
     other = StoredBackend(Counting(name="b"), store)
     other.complete([request("p"), request("q")])
     assert other.inner.asked == [("p", 0), ("q", 0)]
+
+
+def test_samples_of_neighbouring_seeds_are_others():
+    # The first 31 bits of BLAKE2b of "0 1".
+    assert (sample_seed(0, 0), sample_seed(5, 0), sample_seed(0, 1)) == (0, 5, 221381403)
+    assert len({sample_seed(seed, index) for seed in range(20) for index in range(20)}) == 400
+
+
+def test_of_what_earlier_versions_stored_only_further_samples_are_asked_again():
+    asked = Request(messages=(Message("user", "a"),), sampling=Sampling(temperature=1.0))
+    # Keys of the time when sample 1 had the seed 0 + 1.
+    earlier = ["2af34bdb2d8860270f98591d4e4ab5b5", "965100762a82d2f1cf3c517a92604cf3"]
+    found = [request_key({"backend": "a"}, asked, index) for index in (0, 1)]
+    assert found[0] == earlier[0]
+    assert found[1] != earlier[1]
 
 
 def test_equal_prompts_share_a_reply_whatever_they_are_about(store):

@@ -12,7 +12,7 @@ import pytest
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.llm.backends import BackendOptions, open_backend
 from prevalence.llm.local_model import model_name
-from prevalence.llm.protocol import Message, Request, Sampling
+from prevalence.llm.protocol import Message, Request, Sampling, sample_seed
 from prevalence.llm.vllm import Vllm
 
 
@@ -53,7 +53,11 @@ def test_how_the_engine_is_asked_and_read():
         ],
         keep=lambda _, response: kept.append(response),
     )
-    assert [[r.text for r in one] for one in answered] == [["a 5", "a 7"], ["b None"], [""]]
+    assert [[r.text for r in one] for one in answered] == [
+        ["a 5", f"a {sample_seed(5, 2)}"],
+        ["b None"],
+        [""],
+    ]
     assert [r.index for r in answered[0]] == [0, 2]
     assert answered[0][0].finish == "length"
     assert (answered[0][0].prompt_tokens, answered[0][0].completion_tokens) == (3, 2)

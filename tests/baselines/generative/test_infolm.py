@@ -104,6 +104,27 @@ def test_divergences_by_hand():
     assert Divergence(measure="kl")(np.array([1.0, 0]), np.array([0, 1.0])) == math.inf
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        # 0.5² / 0.9 + 0.5² / 0.1 = 25 / 9 for alpha = 2.
+        ({"measure": "alpha", "alpha": 2}, (25 / 9 - 1) / 2),
+        # 0.9² / 0.5 + 0.1² / 0.5 = 1.64 for alpha = -1.
+        ({"measure": "alpha", "alpha": -1}, 0.64 / 2),
+        ({"measure": "renyi", "alpha": 2}, math.log(25 / 9)),
+        # beta = -0.5, sums of p^½, q^½ and p · q^-½.
+        ({"measure": "beta", "beta": -0.5},
+         -4 * math.log(2 * 0.5**0.5) + 2 * math.log(0.9**0.5 + 0.1**0.5)
+         + 2 * math.log(0.5 * 0.9**-0.5 + 0.5 * 0.1**-0.5)),
+    ],
+)  # fmt: skip
+def test_tokens_that_neither_text_can_have_change_nothing(options, expected):
+    distance = Divergence(**options)
+    p, q = np.array([0.5, 0.0, 0.5]), np.array([0.9, 0.0, 0.1])
+    assert distance(p, q) == pytest.approx(expected)
+    assert math.isnan(distance(np.full(2, math.nan), np.full(2, math.nan)))
+
+
 @given(
     st.sampled_from(sorted(MEASURES)),
     st.lists(st.floats(0.01, 1), min_size=4, max_size=4),
