@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from prevalence.scorers.calibrated import Labels, Scores, balanced_cut, checked_pairs
+from prevalence.scorers.calibrated import (
+    Labels,
+    Scores,
+    balanced_cut,
+    check_choice,
+    checked_pairs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -257,6 +263,7 @@ def best_threshold(
         The threshold and its balanced accuracy; for equal scores all over, that score and 0.5.
 
     Raises:
+        ConfigurationError: an unknown rule.
         InputError: lengths differ, a class is missing, or a score is not finite; with
             ``logistic``, also where a score lies outside [0, 1] or scores fall as labels rise.
 
@@ -265,6 +272,7 @@ def best_threshold(
     >>> best_threshold([0.1, 0.2, 0.6, 0.8], [0, 0, 1, 1], candidates="midpoints").value
     0.4
     """
+    check_choice("threshold rule", candidates, THRESHOLD_RULES)
     s, y = checked_pairs(scores, labels)
     values, inverse = np.unique(s, return_inverse=True)
     if values.size == 1:

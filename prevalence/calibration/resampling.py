@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.calibration.figures import auc, confusion, rates, tally, weighted_auc
+from prevalence.errors import ConfigurationError
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     DEFAULT_TRIALS,
     Interval,
     PairedTest,
+    blocks,
+    check_drawing,
     draw_counts,
     paired_test,
     percentile_interval,
@@ -39,12 +42,20 @@ class Resampling:
         trials: of randomization tests.
         seed: of both; equal seeds draw the same products for every scorer.
         confidence: of intervals.
+
+    Raises:
+        ConfigurationError: no resamples or trials, or a confidence outside (0, 1).
     """
 
     resamples: int = DEFAULT_RESAMPLES
     trials: int = DEFAULT_TRIALS
     seed: int = DEFAULT_SEED
     confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_drawing(self.resamples, self.confidence)
+        if self.trials < 1:
+            raise ConfigurationError(f"trials must be at least 1, not {self.trials}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,12 +157,15 @@ def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> ScorerC
 def _randomized(outcome: Outcome, other: Outcome, resampling: Resampling) -> PairedTest:
     first, second = outcome.sums, other.sums
     rng = np.random.default_rng(resampling.seed)
-    kept = rng.integers(0, 2, (resampling.trials, outcome.size)).astype(np.float64)
-    difference = _accuracy(kept @ first + (1 - kept) @ second) - _accuracy(
-        kept @ second + (1 - kept) @ first
-    )
+    differences = []
+    for rows in blocks(outcome.size, resampling.trials):
+        kept = rng.integers(0, 2, (rows, outcome.size)).astype(np.float64)
+        differences.append(
+            _accuracy(kept @ first + (1 - kept) @ second)
+            - _accuracy(kept @ second + (1 - kept) @ first)
+        )
     observed = float(_accuracy(first.sum(axis=0)) - _accuracy(second.sum(axis=0)))
-    return paired_test(observed, difference, outcome.size)
+    return paired_test(observed, np.concatenate(differences), outcome.size)
 
 
 def _shifted(outcome: Outcome, other: Outcome, resampling: Resampling) -> PairedTest:

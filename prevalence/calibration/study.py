@@ -20,10 +20,10 @@ from prevalence.calibration.evaluation import (
     relation_figures,
     set_figures,
 )
-from prevalence.calibration.figures import ThresholdRule, auc, best_threshold
+from prevalence.calibration.figures import THRESHOLD_RULES, ThresholdRule, auc, best_threshold
 from prevalence.calibration.resampling import Outcome, Resampling, figures_of
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.scorers.calibrated import fit_map
+from prevalence.scorers.calibrated import MAPS, check_choice, fit_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -108,6 +108,9 @@ class Settings:
         folds: of cross-validation; fewer where there are fewer products.
         resampling: of intervals and tests; its seed deals the folds as well.
         curves: whether to give the points of ROC and reliability curves.
+
+    Raises:
+        ConfigurationError: an unknown map or threshold rule, or fewer than two folds.
     """
 
     relation: str = "review"
@@ -118,6 +121,8 @@ class Settings:
     curves: bool = False
 
     def __post_init__(self) -> None:
+        check_choice("map", self.score_map, MAPS)
+        check_choice("threshold rule", self.candidates, THRESHOLD_RULES)
         if self.folds < 2:
             raise ConfigurationError(f"cross-validation takes at least 2 folds, not {self.folds}")
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.errors import BackendError, ModelError
+from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.models.eight_bit import folded_weights
 from prevalence.models.error_rates import error_rates_of, read_errors_file
 from prevalence.models.labels import LabelMap, parse_labels, read_labels
-from prevalence.models.registry import Checkpoint, lookup
+from prevalence.models.registry import SHIPPED, Checkpoint, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -102,13 +102,16 @@ def asked_length(
     """The length that a user asks for, or else the one that training left, ``at_most`` so long.
 
     Raises:
-        ModelError: it is outside what the model reads.
+        ConfigurationError: it is outside what the model reads.
+        ModelError: the config holds no number of tokens.
     """
     if asked is None:
         length = trained_length(config, "prevalence_max_length", limit, model)
         return length if at_most is None else min(length, at_most)
     if not _LEAST_LENGTH <= asked <= limit:
-        raise ModelError(f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}")
+        raise ConfigurationError(
+            f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}"
+        )
     return asked
 
 
@@ -204,7 +207,6 @@ def load_checkpoint(
     labels: Sequence[str] | None = None,
     max_length: int | None = None,
     at_most: int | None = None,
-    revision: str | None = None,
 ) -> LoadedCheckpoint:
     """Load an NLI checkpoint: a registered name, a folder, or a hub name.
 
@@ -216,15 +218,15 @@ def load_checkpoint(
         labels: class names in output order, for a checkpoint whose config does not name them.
         max_length: a limit below the model's own.
         at_most: a limit like ``max_length``, where a model that reads less keeps its own.
-        revision: hub revision, in place of the registered one.
 
     Raises:
-        ModelError: not found, not loadable, labels or attention unknown, ``max_length`` too large.
+        ModelError: not found, not loadable, labels or attention unknown.
+        ConfigurationError: ``max_length`` out of range.
     """
     import torch
 
     entry = lookup(model)
-    folder = resolve(model, revision=revision)
+    folder = resolve(model)
     config = read_config(folder, model)
     _refuse_other_heads(config, folder, model)
     order = parse_labels(labels, name=model) if labels else read_labels(config.id2label, name=model)
@@ -260,8 +262,12 @@ def load_checkpoint(
 
 
 def plain_name(model: str) -> str:
-    """A name for signatures: the last part of a path or hub name, without their separators."""
-    return re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
+    """A name for signatures: the last part of a path or hub name, without their separators.
+
+    A folder that is called like a model that ships, and is another, is marked.
+    """
+    name = re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
+    return f"{name}(local)" if name in SHIPPED and lookup(model) is None else name
 
 
 def _attention(config: Any, model: str) -> str:
@@ -303,7 +309,7 @@ def _threshold(config: Any, entry: Checkpoint | None, model: str) -> float | Non
     return float(stored)
 
 
-def resolve(model: str, *, revision: str | None = None) -> Path:
+def resolve(model: str) -> Path:
     """The folder that holds a model's files, downloading a hub model where the network allows.
 
     Raises:
@@ -322,7 +328,7 @@ def resolve(model: str, *, revision: str | None = None) -> Path:
     if path.is_absolute() or location.startswith((".", "~")) or location.count("/") > 1:
         raise ModelError(f"{model}: no such folder; give a checkpoint folder or a name from "
                          "`prevalence models`")  # fmt: skip
-    return _download(model, location, revision or (entry.revision if entry else "main"))
+    return _download(model, location, entry)
 
 
 def is_here(model: str) -> bool:
@@ -341,21 +347,24 @@ def is_here(model: str) -> bool:
     return any(folder.glob("*.safetensors"))
 
 
-def _download(model: str, location: str, revision: str) -> Path:
+def _download(model: str, location: str, entry: Checkpoint | None) -> Path:
     from huggingface_hub import snapshot_download
 
     wanted = ["*.json", "*.safetensors", "*.txt", "*.model", "merges.txt"]
+    revision = entry.revision if entry else "main"
     try:
         return Path(snapshot_download(location, revision=revision, allow_patterns=wanted))
     except Exception as error:
         offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE") == "1" else ""
         hidden = Path(model).is_dir()
         here = f"; write ./{model} for the folder here" if hidden else ""
+        # Whoever opens a family's checkpoint says how to get it; some must be converted.
+        own = entry is not None and (entry.family or entry.convert)
+        steps = "" if own else f" (hf download {location} --local-dir FOLDER)"
         raise ModelError(
             f"{model}: {'a registered name' if hidden else 'not a local folder'}, and the hub gave "
-            f"no model{offline}: {type(error).__name__}. Give the folder of a checkpoint (hf "
-            f"download {location} --local-dir FOLDER), or a model that needs no network "
-            f"(prevalence models){here}"
+            f"no model{offline}: {type(error).__name__}. Give the folder of a checkpoint{steps}, "
+            f"or a model that needs no network (prevalence models){here}"
         ) from error
 
 

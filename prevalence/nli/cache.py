@@ -40,6 +40,7 @@ __all__ = [
     "CachedScorer",
     "PairCache",
     "default_folder",
+    "default_folder_or_none",
 ]
 
 
@@ -69,12 +70,30 @@ _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def default_folder() -> Path:
-    """``$PREVALENCE_CACHE``, or ``prevalence`` in the user's cache folder."""
+    """``$PREVALENCE_CACHE``, or ``prevalence`` in the user's cache folder.
+
+    Raises:
+        ConfigurationError: the user has no home folder.
+    """
     explicit = os.environ.get("PREVALENCE_CACHE")
-    if explicit:
-        return Path(explicit).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "prevalence"
+    try:
+        if explicit:
+            return Path(explicit).expanduser()
+        return (Path(base) if base else Path.home() / ".cache") / "prevalence"
+    except RuntimeError as error:
+        raise ConfigurationError(
+            "the user has no home folder for a cache: set $PREVALENCE_CACHE or give --cache"
+        ) from error
+
+
+def default_folder_or_none() -> Path | None:
+    """The same, or None with a RuntimeWarning: no want of a cache stops a run."""
+    try:
+        return default_folder()
+    except ConfigurationError as error:
+        warnings.warn(f"nothing is cached: {error}", RuntimeWarning, stacklevel=2)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

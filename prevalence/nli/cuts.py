@@ -66,7 +66,7 @@ class CutChecker(PairScorer):
         rows = np.flatnonzero(cut)
         rows = rows[~decisions(scores.entailment[rows], self._threshold)]
         if rows.size:
-            whole = self._open_whole().score(texts, pairs[rows])
+            whole = self._open_whole().at(self._threshold).score(texts, pairs[rows])
             self._did.reread += rows.size
             self._did.reread_turned += int(decisions(whole.entailment, self._threshold).sum())
         return scores

@@ -12,12 +12,12 @@ from prevalence.kernels.assembly import PairLayout, assemble
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from prevalence.nli.pairs import TextTable
     from prevalence.stats.arrays import Ints
 
-__all__ = ["BlockLayout", "TokenStore", "block_layout", "encode", "pair_layout"]
+__all__ = ["BlockLayout", "TokenStore", "block_layout", "cleaner", "encode", "pair_layout"]
 
 
 _LONG_TEXT = 200_000
@@ -128,6 +128,27 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
         ids if special.isdisjoint(ids) else [token for token in ids if token not in special]
         for ids in encoded["input_ids"]
     ]
+
+
+def cleaner(tokenizer: Any, *, keep_offsets: bool = False) -> Callable[[str], str]:
+    """What takes the special tokens out of a text, for tokenizers that are given whole inputs.
+
+    Texts are data, as in :func:`encode`.
+
+    Args:
+        tokenizer: a Hugging Face tokenizer.
+        keep_offsets: leave as many spaces as a token has characters, and not one.
+    """
+    unknown = tokenizer.unk_token
+    special = [token for token in tokenizer.all_special_tokens if token != unknown]
+
+    def clean(text: str) -> str:
+        text = well_formed(text)
+        for token in special:
+            text = text.replace(token, " " * len(token) if keep_offsets else " ")
+        return text
+
+    return clean
 
 
 def pair_layout(tokenizer: Any, *, name: str, pad: int | None = None) -> PairLayout:

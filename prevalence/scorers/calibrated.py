@@ -34,6 +34,7 @@ __all__ = [
     "ScoreMap",
     "Scores",
     "balanced_cut",
+    "check_choice",
     "checked_pairs",
     "fit_map",
     "read_calibration",
@@ -67,6 +68,21 @@ def checked_pairs(scores: Scores, labels: Labels) -> tuple[Floats, Bools]:
     if not np.isfinite(s).all():
         raise InputError("a score is not a finite number; leave that pair out")
     return s, y
+
+
+def check_choice(what: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a name that is none of the known ones.
+
+    Args:
+        what: it names, for the message.
+        value: the name.
+        known: all there are.
+
+    Raises:
+        ConfigurationError: an unknown name.
+    """
+    if value not in known:
+        raise ConfigurationError(f"unknown {what} {value!r}: choose from {', '.join(known)}")
 
 
 _EDGE = 1e-7
@@ -135,11 +151,14 @@ def fit_map(kind: str, scores: Scores, labels: Labels) -> ScoreMap | None:
         The map; None for ``none``.
 
     Raises:
-        InputError: a class is missing, a score lies outside [0, 1], or scores fall as labels rise.
+        ConfigurationError: an unknown kind.
+        InputError: a class is missing, a score lies outside [0, 1], or scores fall as labels rise;
+            for ``temperature``, also where they lie on one side of ½.
 
     >>> fit_map("isotonic", [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]).values
     (0.0, 0.5, 0.5, 1.0)
     """
+    check_choice("map", kind, MAPS)
     if kind == "none":
         return None
     s, y = _checked_chances(scores, labels)
@@ -228,7 +247,13 @@ def _logistic(scores: Floats, labels: Bools, *, shifted: bool) -> LogitMap:
         if np.abs(step).max() < 1e-10:
             break
     if not weights[0] > 0:
-        raise InputError("scores fall as labels rise: no increasing map fits them")
+        rising = inputs[0][labels].mean() > inputs[0][~labels].mean()
+        raise InputError(
+            "a temperature alone does not fit scores that lie on one side of .5; use platt or "
+            "isotonic"
+            if rising and not shifted
+            else "scores fall as labels rise: no increasing map fits them"
+        )
     # A capped slope turns the curve about the score where it is ½.
     scale = min(weights[0], _STEEPEST)
     shift = weights[1] * scale / weights[0] if shifted else 0.0

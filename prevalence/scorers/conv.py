@@ -12,6 +12,7 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import first_line
+from prevalence.nli.pairs import FLAG_TOO_LONG
 from prevalence.scorers.summac import MOST_UNITS, Granularity
 from prevalence.scorers.units import GRANULARITIES, UnitAnswers, UnitCutter, UnitScorer, models_of
 
@@ -82,7 +83,8 @@ def bin_edges(bins: str) -> NDArray[np.float64]:
         raise ConfigurationError(
             f"unknown bins {bins!r}: choose percentile, or even50 and the like"
         )
-    return np.append(np.arange(0, 1, 1 / int(count)), 1.0)
+    # By rounding, a range of 1/49 has a 50th value just below 1.
+    return np.append(np.arange(0, 1, 1 / int(count))[: int(count)], 1.0)
 
 
 def histogram(image: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -191,7 +193,12 @@ class ConvHead:
         return hashlib.blake2b(data + described, digest_size=16).digest()
 
     def probability(self, rows: NDArray[np.float64]) -> float:
-        """P(consistent) from the histograms of one pair, float64 [units, models x features]."""
+        """P(consistent) from the histograms of one pair, float64 [units, models x features].
+
+        NaN of a pair without a unit, which no model could read.
+        """
+        if not len(rows):
+            return float("nan")
         aggregate = AGGREGATES[self.settings.aggregate]
         features = aggregate(rows[:ROWS] @ self.weight + self.bias)
         logits = self.final_weight @ np.array(features) + self.final_bias
@@ -253,8 +260,16 @@ class ConvScorer(UnitScorer):
     def histograms(
         self, texts: TextTable, pairs: NDArray[np.int64], *, progress: Progress | None = None
     ) -> list[NDArray[np.float64]]:
-        """What the head reads of each pair, float64 [units, models x features] each."""
-        return _rows(self.answers(texts, pairs, progress=progress), self.head.settings)
+        """What the head reads of each pair, float64 [units, models x features] each.
+
+        There is no unit of a pair in which one is longer than a model reads.
+        """
+        answers = self.answers(texts, pairs, progress=progress)
+        flags = np.bitwise_or.reduce([answer.flags for answer in answers])
+        return [
+            part[:0] if flag & FLAG_TOO_LONG else part
+            for flag, part in zip(flags, _rows(answers, self.head.settings), strict=True)
+        ]
 
 
 def _digests(models: str) -> list[str]:

@@ -115,7 +115,8 @@ def fit_head(
     """Learn a head from histograms.
 
     Args:
-        rows: of each pair, float64 [units, models x features], from :func:`read_histograms`.
+        rows: of each pair, float64 [units, models x features], from :func:`read_histograms`. A
+            pair without a unit is left out.
         labels: bool [P].
         settings: those that the histograms were made with.
         training: how to learn.
@@ -123,14 +124,15 @@ def fit_head(
     Raises:
         InputError: the lists are not equally long, or one label never occurs.
     """
-    if len(rows) != len(labels) or len(set(labels.tolist())) != 2:
+    known = np.array([len(part) > 0 for part in rows], np.bool_)
+    if len(rows) != len(labels) or len(set(labels[known].tolist())) != 2:
         raise InputError(
             "training a head needs pairs with labels of both kinds, one label per pair"
         )
     import torch
 
     how = training or ConvTraining()
-    histograms, units = _padded(rows)
+    histograms, units = _padded([part for part in rows if len(part)])
     weights = torch.from_numpy(
         np.random.default_rng(how.seed).normal(scale=_WEIGHT_SCALE, size=histograms.shape[2])
     ).requires_grad_()
@@ -138,7 +140,7 @@ def fit_head(
     final = torch.tensor([[-0.3] * 3, [0.3] * 3], dtype=torch.float64, requires_grad=True)
     final_bias = torch.zeros(2, dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.Adam([weights, bias, final, final_bias], lr=how.learning_rate)
-    target = torch.from_numpy(labels.astype(np.int64))
+    target = torch.from_numpy(labels[known].astype(np.int64))
     balance = 1.0 / torch.bincount(target, minlength=2).double()
     for _ in range(how.steps):
         optimizer.zero_grad()

@@ -17,7 +17,7 @@ from prevalence.models.checkpoint import Network, first_line
 from prevalence.models.registry import lookup
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import FLAG_TRUNCATED, PairScorer, PairScores, Progress, ScorerTraits
-from prevalence.records import well_formed
+from prevalence.nli.tokens import cleaner
 from prevalence.scorers.units import UnitCutter, in_proportion, sentences_of
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class Encoder:
     ) -> None:
         opened = Network("AutoModel", model, device=device, dtype=dtype, optional=("pooler.",))
         self._opened, self.dtype, folder = opened, opened.dtype, opened.folder
+        self._clean = cleaner(opened.tokenizer)
         self.pooling = _pooling(folder, model) if pooling is None else pooling
         if self.pooling not in POOLINGS:
             raise ConfigurationError(
@@ -115,7 +116,7 @@ class Encoder:
         if not texts:
             return Embedded(vectors, np.zeros(0, np.bool_))
         encoded = self._opened.tokenizer(
-            [well_formed(text) for text in texts], truncation=True, max_length=self.max_length,
+            [*map(self._clean, texts)], truncation=True, max_length=self.max_length,
             return_overflowing_tokens=True, padding=False, verbose=False,
         )  # fmt: skip
         # What does not fit comes back as further rows of the same text.

@@ -113,7 +113,7 @@ class FactChecker(ReadingScorer):
         options: threshold, length and batches.
 
     Raises:
-        ModelError: a length beyond what the checker reads.
+        ConfigurationError: a length beyond what the checker reads.
     """
 
     def __init__(self, opened: Network, rule: Rule, options: Running) -> None:

@@ -24,6 +24,7 @@ from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import Network
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import PairScorer, PairScores, Progress, ScorerTraits
+from prevalence.nli.tokens import cleaner
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
@@ -171,6 +172,7 @@ class QuestionWriter:
         self._checkpoint = Network("AutoModelForSeq2SeqLM", model, device=device, dtype=dtype)
         path = self._checkpoint.folder / TEMPLATE_FILE
         self._template = stated_template(path, _PLACES) or template
+        self._clean = cleaner(self._checkpoint.tokenizer)
         self._beams, self._batch_tokens = beams, batch_tokens
         self.truncated = 0
         self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
@@ -199,6 +201,7 @@ class QuestionWriter:
             "answer": context[start:end], "context": context,
             "before": context[:start], "after": context[end:],
         }  # fmt: skip
+        texts = {place: self._clean(text) for place, text in texts.items()}
         encoded = self._checkpoint.tokenizer(
             filled(self._template, texts), truncation=True, max_length=self._checkpoint.limit,
             return_overflowing_tokens=True, return_token_type_ids=False, verbose=False,
@@ -311,6 +314,7 @@ class QuestionAnswerer:
         self._checkpoint = Network(
             "AutoModelForQuestionAnswering", model, device=device, dtype=dtype
         )
+        self._clean = cleaner(self._checkpoint.tokenizer, keep_offsets=True)
         self._batch_tokens = batch_tokens
         self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
         self.digest = _digest(self._checkpoint)
@@ -344,13 +348,14 @@ class QuestionAnswerer:
         """Token ids of every window, whose it is, and where its context is."""
         windows, owner, offsets = [], [], []
         limit = self._checkpoint.limit
-        for place, (question, context) in enumerate(asked):
+        for place, pair in enumerate(asked):
+            question, context = map(self._clean, pair)
             # A question may take half the room; what it has beyond is cut.
             tokenizer = self._checkpoint.tokenizer
             short = tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"]
             encoded = tokenizer(
                 question if len(short) <= limit // 2 else tokenizer.decode(short[: limit // 3]),
-                well_formed(context), truncation="only_second", max_length=limit,
+                context, truncation="only_second", max_length=limit,
                 stride=min(_STRIDE, limit // 8), return_overflowing_tokens=True,
                 return_offsets_mapping=True, verbose=False,
             )  # fmt: skip

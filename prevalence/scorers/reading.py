@@ -13,7 +13,7 @@ import numpy as np
 from prevalence.errors import ModelError
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScorer, PairScores, Progress, ScorerTraits
-from prevalence.records import well_formed
+from prevalence.nli.tokens import cleaner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,8 +91,7 @@ class ReadingScorer(PairScorer):
         super().__init__(traits)
         self.opened = opened
         self._budget = batch_tokens or _BATCH_TOKENS
-        unknown = opened.tokenizer.unk_token
-        self._special = [token for token in opened.tokenizer.all_special_tokens if token != unknown]
+        self._clean = cleaner(opened.tokenizer)
 
     @abstractmethod
     def read(self, premise: str, hypothesis: str) -> Reading:
@@ -143,13 +142,6 @@ class ReadingScorer(PairScorer):
                 own = outputs[end - len(reading.inputs) : end]
                 result.entailment[row], result.contradiction[row] = self.pooled(own, reading)
         return result
-
-    def _clean(self, text: str) -> str:
-        """A text in which no special token stands, which would end it early."""
-        text = well_formed(text)
-        for token in self._special:
-            text = text.replace(token, " ")
-        return text
 
     def _outputs(self, inputs: Sequence[Inputs]) -> NDArray[np.float32]:
         """The answers, float32 [inputs, outputs]."""

@@ -34,14 +34,17 @@ _SUBJECT = (
     r"(?:I|we|you|he|she|it|they|this|that|these|those|there|the|an?|my|our|your|his|her|its|their"
     r"|everyone|everything|nothing|nobody|some|most|all|both|one)\b"
 )
+_BEFORE = r"(?:(?<!\s)\s+)"
 _CLAUSE_STARTS = re.compile(
-    # A mark that parts clauses, with the white space around it; "10:30" and "8–9" stay whole.
-    r"\s*[;()]\s*|\s*(?<!\d)[:\u2013\u2014]\s*|\s*[:\u2013\u2014](?!\d)\s*|\s+-+\s+"
+    # A mark that parts clauses, with the white space around it; "10:30" and "8–9" stay whole. No
+    # match begins inside white space, or a long run of it would be read once for each character.
+    rf"{_BEFORE}?[;()]\s*|{_BEFORE}?(?<!\d)[:\u2013\u2014]\s*"
+    rf"|{_BEFORE}?[:\u2013\u2014](?!\d)\s*|{_BEFORE}-+\s+"
     # A conjunction before a new subject: "..., but the laces ...".
-    rf"|,?\s+(?=(?:and|but|or|so|yet|nor|plus)\s+{_SUBJECT})"
+    rf"|,?{_BEFORE}(?=(?:and|but|or|so|yet|nor|plus)\s+{_SUBJECT})"
     # A subordinate clause.
-    r"|,?\s+(?=(?:because|although|though|while|whereas|unless|since|until|when|whenever|if|which"
-    r"|who|where|even\s+though|as\s+if)\s)"
+    rf"|,?{_BEFORE}(?=(?:because|although|though|while|whereas|unless|since|until|when|whenever|if"
+    r"|which|who|where|even\s+though|as\s+if)\s)"
     # Two clauses with nothing but a comma between them.
     rf"|,\s+(?={_SUBJECT}\s+\w+)",
     re.IGNORECASE,

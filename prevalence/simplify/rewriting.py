@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.models.checkpoint import quiet_transformers
+from prevalence.nli.tokens import cleaner
 from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
 
@@ -118,6 +119,7 @@ class Simplifier:
         self._checkpoint = checkpoint
         own = self.options.prefix
         self._prefix = checkpoint.prefix if own is None else own
+        self._clean = cleaner(checkpoint.tokenizer)
         self._max_length = _limit(self.options.max_length, checkpoint)
         self._batch_size = self.options.batch_size
         self.splitter = get_splitter(self.options.splitter)
@@ -176,7 +178,7 @@ class Simplifier:
         if not texts:
             return []
         with quiet_transformers():
-            encoded = self._checkpoint.tokenizer([self._prefix + text for text in texts])
+            encoded = self._checkpoint.tokenizer([*map(self._shown, texts)])
         lengths = [len(ids) for ids in encoded["input_ids"]]
         pairs = sorted(zip(lengths, texts, strict=True), key=lambda pair: -pair[0])
         fitting = [text for length, text in pairs if length <= self._max_length]
@@ -185,6 +187,9 @@ class Simplifier:
                 self.counts.too_long += 1
                 self._known[text] = text
         return fitting
+
+    def _shown(self, text: str) -> str:
+        return self._prefix + self._clean(text)
 
     def _chosen(self, text: str, candidates: Sequence[_Candidate]) -> str:
         place = most_sentences([candidate.text for candidate in candidates], self.splitter)
@@ -224,7 +229,7 @@ class Simplifier:
         options, model = self.options, self._checkpoint.model
         samples, steps, device = options.samples, self._max_length, self._checkpoint.device
         inputs = self._checkpoint.tokenizer(
-            [self._prefix + text for text in texts], padding=True, return_tensors="pt"
+            [*map(self._shown, texts)], padding=True, return_tensors="pt"
         )
         ids, mask = inputs["input_ids"].to(device), inputs["attention_mask"].to(device)
         numbers = np.concatenate(

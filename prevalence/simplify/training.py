@@ -113,7 +113,9 @@ class _Run:
         self.optimizer = torch.optim.Adam(
             base.model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.999), eps=1e-8
         )
-        named = json.dumps([corpus.digest, base.digest, asdict(settings)], sort_keys=True)
+        # How often a state is written changes no weight.
+        told = {**asdict(settings), "checkpoint_every": None}
+        named = json.dumps([corpus.digest, base.digest, told], sort_keys=True)
         self.fingerprint = hashlib.blake2b(named.encode(), digest_size=8).hexdigest()
 
     def rows(self, step: int) -> list[int]:

@@ -18,6 +18,7 @@ from prevalence.stats.resampling import (
     DEFAULT_SEED,
     Interval,
     ProductScores,
+    blocks,
     check_drawing,
     percentile_interval,
 )
@@ -152,9 +153,12 @@ def corrected_interval(
     check_drawing(resamples, confidence)
     used = np.flatnonzero(observed.counts)
     rng = np.random.default_rng(seed)
-    places = used[rng.integers(len(used), size=(resamples, len(used)))]
-    summaries = observed.counts[places].sum(axis=1)
-    share, top = (each.sums[places].sum(axis=1) / summaries for each in (observed, most))
+    parts = []
+    for rows in blocks(len(used), resamples):
+        places = used[rng.integers(len(used), size=(rows, len(used)))]
+        summaries = observed.counts[places].sum(axis=1)
+        parts.append([each.sums[places].sum(axis=1) / summaries for each in (observed, most)])
+    share, top = np.concatenate(parts, axis=1)
     sensitivity, specificity = rates.drawn(resamples, rng).T
     told = sensitivity + specificity - 1
     usable = told > 0

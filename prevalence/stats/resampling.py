@@ -30,6 +30,7 @@ __all__ = [
     "Interval",
     "PairedTest",
     "ProductScores",
+    "blocks",
     "bootstrap_interval",
     "check_drawing",
     "draw_counts",
@@ -211,7 +212,7 @@ def draw_swaps(
         bool [trials of a block, *shape].
     """
     rng = np.random.default_rng(seed)
-    for rows in _blocks(math.prod(shape), trials, block):
+    for rows in blocks(math.prod(shape), trials, block):
         yield rng.random((rows, *shape)) < 0.5
 
 
@@ -235,7 +236,14 @@ def _common(first: ProductScores, second: ProductScores) -> tuple[ProductScores,
     )
 
 
-def _blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int]:
+def blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int]:
+    """How many resamples to draw at a time.
+
+    Args:
+        size: random numbers that a resample takes.
+        resamples: of all blocks together.
+        block: most resamples of a block; None for as many as :data:`BLOCK` numbers make.
+    """
     step = block or max(1, BLOCK // max(size, 1))
     for start in range(0, resamples, step):
         yield min(step, resamples - start)
@@ -245,6 +253,6 @@ def resampled_means(scores: ProductScores, resamples: int, seed: int) -> Floats:
     """Mean of each resample, float64 [resamples]; equal seeds draw the same products."""
     rng = np.random.default_rng(seed)
     size = scores.sums.size
-    draws = (rng.integers(0, size, (rows, size)) for rows in _blocks(size, resamples))
+    draws = (rng.integers(0, size, (rows, size)) for rows in blocks(size, resamples))
     means = [scores.sums[draw].sum(axis=1) / scores.counts[draw].sum(axis=1) for draw in draws]
     return np.concatenate(means)

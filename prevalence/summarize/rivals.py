@@ -88,6 +88,8 @@ _SIMILAR = 0.1
 _JUMP = 0.15
 _TOLERANCE = 1e-10
 _ROUNDS = 1000
+_BLOCK = 512
+"""Sentences that are compared with all others at a time."""
 
 
 def lexrank_scores(sentences: Sequence[str]) -> NDArray[np.float64]:
@@ -127,7 +129,7 @@ def lexrank_scores(sentences: Sequence[str]) -> NDArray[np.float64]:
 
 def _links(sentences: Sequence[str]) -> Any:
     """Sparse 0/1 matrix [N, N] of pairs with a cosine above the threshold."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
     rows, columns, counts = [], [], []
     vocabulary: dict[str, int] = {}
@@ -145,4 +147,8 @@ def _links(sentences: Sequence[str]) -> Any:
     # A word of every sentence has idf 0; a sentence of such words alone has no direction.
     unit = values / np.where(norms > 0, norms, 1.0)[rows] if rows else values
     vectors = csr_array((unit, (np.asarray(rows, np.int64), column)), shape=shape)
-    return ((vectors @ vectors.T) > _SIMILAR).astype(np.float64)
+    turned = vectors.T.tocsr()
+    # Cosines of all pairs at once would fill far more memory than the links that are left of them.
+    links = [(vectors[start : start + _BLOCK] @ turned) > _SIMILAR
+             for start in range(0, len(sentences), _BLOCK)]  # fmt: skip
+    return vstack(links, format="csr").astype(np.float64)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from prevalence.errors import InputError
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.scorers.calibrated import MAPS, IsotonicMap, LogitMap, fit_map, read_map
 
 CASES = st.lists(
@@ -91,6 +91,21 @@ def test_separable_pairs_give_finite_maps():
         fit_map("platt", [0.9, 0.8, 0.2, 0.1], [0, 0, 1, 1])
     with pytest.raises(InputError, match=r"in \[0, 1\]"):
         fit_map("isotonic", [-0.5, 1.0], [0, 1])
+
+
+def test_an_unknown_map_is_refused():
+    with pytest.raises(ConfigurationError, match="unknown map 'plat': choose from none, temp"):
+        fit_map("plat", [0.1, 0.2], [0, 1])
+
+
+def test_a_temperature_cannot_fit_scores_on_one_side():
+    # Scores rise with labels, but no multiple of negative log-odds is positive for half of them.
+    small, labels = [0.01, 0.02, 0.03, 0.04], [0, 1, 1, 1]
+    with pytest.raises(InputError, match=r"one side of \.5; use platt or isotonic"):
+        fit_map("temperature", small, labels)
+    assert fit_map("platt", small, labels).scale > 0
+    with pytest.raises(InputError, match="scores fall as labels rise"):
+        fit_map("temperature", [0.9, 0.8, 0.2, 0.1], [0, 0, 1, 1])
 
 
 def test_none_is_no_map():

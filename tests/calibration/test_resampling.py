@@ -13,6 +13,7 @@ from prevalence.calibration.resampling import (
     figures_of,
     intervals_of,
 )
+from prevalence.errors import ConfigurationError
 
 QUICK = Resampling(resamples=200, trials=500, seed=3)
 
@@ -118,3 +119,32 @@ def test_equal_scorers_are_rarely_told_apart():
 def test_equal_seeds_give_equal_intervals():
     assert intervals_of(outcome(), QUICK) == intervals_of(outcome(), QUICK)
     assert intervals_of(outcome(), QUICK) != intervals_of(outcome(), Resampling(200, 500, 4))
+
+
+def test_draws_do_not_depend_on_the_block(monkeypatch):
+    whole = compare(outcome(signal=0.2), outcome(noise_seed=9), QUICK)
+    rows = []
+    usual = np.random.default_rng
+
+    class Counting:
+        def __init__(self, seed):
+            self._rng = usual(seed)
+
+        def integers(self, low, high, shape):
+            rows.append(shape[0])
+            return self._rng.integers(low, high, shape)
+
+        def __getattr__(self, name):
+            return getattr(self._rng, name)
+
+    monkeypatch.setattr("prevalence.stats.resampling.BLOCK", 6 * 7)  # 7 trials of 6 products
+    first, second = outcome(signal=0.2), outcome(noise_seed=9)
+    monkeypatch.setattr("numpy.random.default_rng", Counting)
+    assert compare(first, second, QUICK) == whole
+    assert rows == [7] * 71 + [3]  # 500 trials
+
+
+@pytest.mark.parametrize("wrong", [{"resamples": 0}, {"trials": 0}, {"confidence": 95}])
+def test_options_of_drawing_out_of_range(wrong):
+    with pytest.raises(ConfigurationError, match=next(iter(wrong))):
+        Resampling(**wrong)

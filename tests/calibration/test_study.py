@@ -195,3 +195,7 @@ def test_sets_that_cannot_choose_are_refused():
         )
     with pytest.raises(ConfigurationError, match="at least 2 folds"):
         Settings(folds=1)
+    with pytest.raises(ConfigurationError, match="unknown map 'isotonik'"):
+        Settings(score_map="isotonik")
+    with pytest.raises(ConfigurationError, match="unknown threshold rule 'midpoint'"):
+        Settings(candidates="midpoint")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from prevalence.calibration import balanced_accuracy, best_threshold
-from prevalence.errors import InputError
+from prevalence.errors import ConfigurationError, InputError
 
 SCORES = st.integers(0, 12).map(lambda n: n / 16)
 CASES = st.lists(st.tuples(SCORES, st.booleans()), min_size=2, max_size=40).filter(
@@ -132,3 +132,8 @@ def test_a_curve_that_would_be_too_steep_still_cuts_between_the_classes():
 def test_a_curve_needs_scores_between_0_and_1():
     with pytest.raises(InputError, match="needs scores in"):
         best_threshold([-3.0, 0.2, 0.4], [0, 1, 1], candidates="logistic")
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(ConfigurationError, match="rule 'midpoint': choose from scores, midpoints"):
+        best_threshold([0.1, 0.2], [0, 1], candidates="midpoint")

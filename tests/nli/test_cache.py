@@ -21,6 +21,7 @@ from prevalence.nli.cache import (
     FILE_NAME,
     PairCache,
     default_folder,
+    default_folder_or_none,
 )
 
 
@@ -219,4 +220,17 @@ def test_default_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
     assert default_folder() == Path("/x/prevalence")
     monkeypatch.setenv("PREVALENCE_CACHE", "~/mine")
-    assert default_folder() == tmp_path / "mine"
+    assert default_folder() == tmp_path / "mine" == default_folder_or_none()
+
+
+def test_without_a_home_there_is_no_default_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("PREVALENCE_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(ConfigurationError, match=r"set \$PREVALENCE_CACHE or give --cache"):
+        default_folder()
+    with pytest.warns(RuntimeWarning, match="nothing is cached: the user has no home folder"):
+        assert default_folder_or_none() is None

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.errors import ModelError
-from prevalence.models.checkpoint import folder_digest, load_checkpoint, real_limit, resolve
+from prevalence.errors import ConfigurationError, ModelError
+from prevalence.models.checkpoint import (
+    folder_digest,
+    load_checkpoint,
+    plain_name,
+    real_limit,
+    resolve,
+)
 from prevalence.models.labels import LabelMap
 from prevalence.models.registry import EMBEDDED, REGISTRY, lookup
+from prevalence.scorers.registry import open_scorer
+from prevalence.scoring.engine import Engine, ScoringOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +67,7 @@ def test_shorter_limits(altered: Callable[..., Path]) -> None:
     assert load_checkpoint(trained, max_length=64).max_length == 64
     assert load_checkpoint(trained, max_length=8).max_length == 8
     for asked in (0, 7, 65):
-        with pytest.raises(ModelError, match=f"maximum length {asked} is outside 8..64"):
+        with pytest.raises(ConfigurationError, match=f"maximum length {asked} is outside 8..64"):
             load_checkpoint(trained, max_length=asked)
     stated = altered("bert", "tokenizer_config.json", model_max_length=40)
     assert load_checkpoint(str(stated)).max_length == 40
@@ -113,6 +121,18 @@ def test_the_name_is_safe_in_a_signature(checkpoint: Callable[..., Path], tmp_pa
     folder = tmp_path / "my|model v2"
     shutil.copytree(checkpoint("bert"), folder)
     assert load_checkpoint(str(folder)).name == "my_model_v2"
+
+
+@pytest.mark.parametrize("name", ["base", "embedded"])
+def test_a_folder_called_like_a_model_that_ships_is_another(
+    checkpoint: Callable[..., Path], tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / name
+    shutil.copytree(checkpoint("bert"), folder)
+    assert load_checkpoint(str(folder)).name == f"{name}(local)"
+    assert plain_name(name) == name
+    scorer = open_scorer(str(folder), device="cpu")
+    Engine(scorer, ScoringOptions(language="de"))
 
 
 def test_digest_follows_what_changes_a_probability(
@@ -254,6 +274,10 @@ def test_a_folder_behind_a_registered_name_is_named(
     with pytest.raises(ModelError, match=r"a registered name.*write \./bart-large-mnli for the"):
         resolve("bart-large-mnli")
     assert resolve("./bart-large-mnli").is_dir()
+    # What must be converted, or is opened by its family, is not fetched so.
+    for name in ("alignscore-large", "hhem-2.1-open"):
+        with pytest.raises(ModelError, match=r"Give the folder of a checkpoint, or a model that"):
+            resolve(name)
 
 
 def test_registered_folder_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

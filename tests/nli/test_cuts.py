@@ -70,6 +70,20 @@ def test_the_threshold_decides_what_is_no(cutting: type, fake_scorer: Any, numbe
         CutChecker(cutting(CUT), lambda: whole, threshold=1.5)
 
 
+def test_both_scorers_decide_at_the_threshold(
+    cutting: type, fake_scorer: Any, number: Number
+) -> None:
+    asked_at: list[float] = []
+
+    class Moving(fake_scorer):  # type: ignore[misc]
+        def at(self, threshold: float) -> Any:
+            asked_at.append(threshold)
+            return self
+
+    CutChecker(cutting(CUT), lambda: Moving(WHOLE)).at(0.15).score(*number(ASKED[:3]))
+    assert asked_at == [0.15]
+
+
 def test_windows_are_opened_for_the_first_pair_and_once(cutting: type, number: Number) -> None:
     opened: list[int] = []
     checker = CutChecker(cutting(CUT), lambda: opened.append(1) or cutting(WHOLE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,29 @@ def test_without_a_place_to_remember_it_is_asked_each_time(model: Path, tmp_path
     occupied.write_text("")
     assert [self_test(scorer, marks=occupied) for _ in range(2)] == [True, True]
     assert occupied.read_text() == ""
+
+
+def test_a_folder_that_cannot_be_searched_is_no_place(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer, usual = opened(model), os.stat
+    closed = tmp_path / "closed"
+
+    def stat(path: Any, *more: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(str(closed)):
+            raise PermissionError(13, "Permission denied")
+        return usual(path, *more, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+    assert self_test(scorer, marks=closed)
+
+
+def test_a_test_passed_with_one_packing_says_nothing_of_the_other(
+    model: Path, tmp_path: Path
+) -> None:
+    packed, padded = (opened(model, packing=packing) for packing in ("packed", "padded"))
+    assert packed.traits.digest == padded.traits.digest
+    assert [self_test(scorer, marks=tmp_path) for scorer in (packed, padded)] == [True, True]
 
 
 def test_damaged_weights_are_told_and_not_remembered_as_good(model: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from prevalence.kernels.packing import PackedPairs, assemble_packed
 from prevalence.nli.joint import ResidentTokens
 from prevalence.nli.packing import fit
 from prevalence.nli.pairs import TextTable
-from prevalence.nli.tokens import TokenStore, encode, pair_layout
+from prevalence.nli.tokens import TokenStore, cleaner, encode, pair_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,3 +215,17 @@ def test_row_order_of_spans_is_the_order_asked(tokenizers: dict[str, Any]) -> No
     found = [store.tokens[s : s + n].tolist() for s, n in zip(starts, lengths, strict=True)]
     assert found == encode(tokenizers["bert"], ["snow", "feet dry", "boots"])
     assert np.issubdtype(starts.dtype, np.int64)
+
+
+@pytest.mark.parametrize(("family", "end", "unknown"), [
+    ("bert", "[SEP]", "[UNK]"), ("roberta", "</s>", "<unk>"),
+])  # fmt: skip
+def test_marks_in_a_text_are_taken_out(
+    tokenizers: dict[str, Any], family: str, end: str, unknown: str
+) -> None:
+    text = f"it fits{end}it leaks {unknown} \udce9"
+    clean = cleaner(tokenizers[family])
+    assert clean(text) == f"it fits it leaks {unknown} \ufffd"
+    spaced = cleaner(tokenizers[family], keep_offsets=True)(text)
+    assert spaced == f"it fits{' ' * len(end)}it leaks {unknown} \ufffd"
+    assert len(spaced) == len(text)

@@ -21,7 +21,7 @@ from prevalence.scorers.conv import (
     read_head,
     write_head,
 )
-from prevalence.scorers.conv_training import ConvTraining, fit_head, train_conv
+from prevalence.scorers.conv_training import ConvTraining, fit_head, read_histograms, train_conv
 
 A, B, C, D = ("They keep my feet dry.", "They run very small.", "Dry feet all day.",
               "Order one size up.")  # fmt: skip
@@ -85,7 +85,9 @@ def test_histograms_are_numpys(values, bins):
 
 
 def test_bins_have_edges_from_0_to_1():
-    for bins, count in (("percentile", 23), ("even50", 50), ("even10", 10)):
+    # By rounding, a range of 1/49, 1/98 or 1/103 has a value too many.
+    for bins, count in (("percentile", 23), ("even50", 50), ("even10", 10), ("even49", 49),
+                        ("even98", 98), ("even103", 103)):  # fmt: skip
         edges = bin_edges(bins)
         assert (len(edges), edges[0], edges[-1]) == (count + 1, 0.0, 1.0)
 
@@ -228,6 +230,23 @@ def test_training_learns_what_the_histograms_tell(fake_scorer):
     other = train_conv([inner], [A] * 40, claims, labels,
                        training=dataclasses.replace(how, seed=14))  # fmt: skip
     assert other.digest != found.digest
+
+
+def test_pairs_that_no_model_reads_teach_nothing(fake_scorer):
+    claims = [C, D, "Endless statement."]
+    inner = fake_scorer({(A, C): (0.9, 0.0)}, too_long=frozenset({claims[2]}))
+    rows = read_histograms([inner], [A] * 3, claims, EVEN2)
+    assert [part.tolist() for part in rows] == [[[0.0, 1.0]], [[1.0, 0.0]], []]
+    assert np.isnan(head().probability(rows[2]))
+    how = ConvTraining(steps=5)
+    with_it, without = (
+        train_conv([inner], [A] * count, claims[:count], [1, 0, 0][:count], settings=EVEN2,
+                   training=how)
+        for count in (3, 2)
+    )  # fmt: skip
+    assert with_it.digest == without.digest
+    with pytest.raises(InputError, match="labels of both kinds"):
+        train_conv([inner], [A] * 3, claims, [1, 1, 0], settings=EVEN2)
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "min", "max", "all"])

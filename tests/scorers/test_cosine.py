@@ -94,6 +94,14 @@ def test_a_sentence_without_words_is_not_the_nearest(tiny, asked):
     assert 0 < marked <= 1
 
 
+def test_marks_in_a_review_are_no_tokens(tiny):
+    encoder = Encoder(str(tiny("encoder")))
+    marked, plain = encoder.embed(
+        ["it grips [SEP] it leaks [PAD]", "it grips   it leaks  "]
+    ).vectors
+    np.testing.assert_allclose(marked, plain, atol=1e-6)
+
+
 def test_what_is_not_read_is_flagged(tiny, asked):
     scorer = CosineScorer(Encoder(str(tiny("encoder"))), "document")
     flags = asked(scorer, (LONG, "dry"), (REVIEW, LONG), (LONG, LONG), (REVIEW, "dry")).flags

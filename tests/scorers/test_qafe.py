@@ -192,6 +192,19 @@ def test_a_long_context_is_read_in_windows(answerer, monkeypatch):
     assert isinstance(answerer.answer([("what " * 80, LONG)])[0], str)
 
 
+def test_marks_in_a_review_are_no_tokens(answerer, writer):
+    marked = "The soles [SEP] grip well on wet ground."
+    plain = marked.replace("[SEP]", "     ")
+    for question in ("what grip ?", "what [SEP] grip ?"):
+        first, second = answerer.windows([(question, marked), ("what   grip ?", plain)])
+        found, expected = first[0], second[0]
+        np.testing.assert_array_equal(
+            found.offsets[found.context], expected.offsets[expected.context]
+        )
+        np.testing.assert_allclose(found.start, expected.start, atol=1e-5)
+    assert writer.write([(marked, 4, 9)]) == writer.write([(plain, 4, 9)])
+
+
 def test_end_to_end(tiny, answerer, asked, tmp_path):
     name = f"qafe:qg={tiny('seq2seq')},qa={tiny('answerer')},unfiltered"
     scorer = open_scorer(name, device="cpu", cache=tmp_path, threshold=0.2)

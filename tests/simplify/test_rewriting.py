@@ -125,6 +125,21 @@ def test_a_sentence_above_the_limit_stays_as_it_is(checkpoint):
     assert (simplifier.counts.too_long, simplifier.counts.changed) == (1, 1)
 
 
+def test_marks_in_a_review_are_no_tokens(checkpoint, monkeypatch):
+    read, usual = [], checkpoint.model.generate
+
+    def noted(**given):
+        read.append(given["attention_mask"].sum(1).tolist()[0])
+        return usual(**given)
+
+    monkeypatch.setattr(checkpoint.model, "generate", noted)
+    simplifier = Simplifier(checkpoint, OPTIONS)
+    for text in ("It fits. </s>It leaks. <pad>", "It fits.  It leaks.  "):
+        simplifier.rewrite([text])
+    assert read[0] == read[1]
+    assert simplifier._shown("It</s>fits") == "hypothesis: It fits"
+
+
 def test_what_is_chosen_of_the_candidates():
     split = get_splitter()
     two, other_two = "It fits. It is warm.", "It leaks. It is cold."

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -101,6 +102,28 @@ def test_a_resumed_run_equals_an_undisturbed_one(
     assert all(torch.equal(whole[name], broken[name]) for name in whole)
     base = weights(tiny_t5)
     assert not torch.equal(whole["shared.weight"], base["shared.weight"])
+
+
+def test_a_run_continues_with_another_interval_between_states(
+    tiny_t5: Path, corpus_file: Path, tmp_path: Path
+) -> None:
+    seen: list[int] = []
+
+    def run(every: int, stop: int = 0) -> None:
+        def progress(event: Any) -> None:
+            seen.append(event.step)
+            if event.step == stop:
+                raise StopError
+
+        train_simplifier(
+            read_asset(corpus_file), base=tiny_t5, output=tmp_path / "out", device="cpu",
+            settings=replace(SHORT, checkpoint_every=every), progress=progress, progress_every=1,
+        )  # fmt: skip
+
+    with pytest.raises(StopError):
+        run(2, stop=3)
+    run(4)
+    assert seen == [1, 2, 3, 3, 4, 5, 6]
 
 
 def test_a_folder_that_lacks_its_card_is_not_finished(

@@ -89,6 +89,18 @@ def test_intervals_cover_the_truth() -> None:
     assert 0.88 <= covered / 200 <= 1.0
 
 
+def test_draws_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares, most = one_each(0.2, 0.5, 0.9), one_each(1.0, 1.0, 0.95)
+    whole = corrected_interval(shares, most, RATES, resamples=20)
+    drawn: list[int] = []
+    monkeypatch.setattr(
+        "prevalence.stats.correction.blocks",
+        lambda size, resamples: drawn.extend([size, resamples]) or iter([8, 8, 4]),
+    )
+    assert corrected_interval(shares, most, RATES, resamples=20) == whole
+    assert drawn == [3, 20]
+
+
 def test_what_cannot_be_corrected() -> None:
     with pytest.raises(ConfigurationError, match="those of chance"):
         corrected_share(0.5, 0.4, 0.6)

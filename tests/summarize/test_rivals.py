@@ -72,6 +72,21 @@ def test_lexrank_is_the_stationary_walk(sentences: list[str]) -> None:
     assert scores == pytest.approx(dense_lexrank(sentences), abs=1e-8)
 
 
+def test_lexrank_compares_a_block_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import sparse
+
+    whole, sizes, usual = lexrank_scores(SENTENCES), [], sparse.vstack
+
+    def stacked(parts: list[sparse.csr_array], **options: str) -> sparse.csr_array:
+        sizes.extend(part.shape for part in parts)
+        return usual(parts, **options)
+
+    monkeypatch.setattr(sparse, "vstack", stacked)
+    monkeypatch.setattr("prevalence.summarize.rivals._BLOCK", 4)
+    assert lexrank_scores(SENTENCES).tolist() == whole.tolist()
+    assert sizes == [(4, 6), (2, 6)]
+
+
 def test_lexrank_of_nothing_is_nothing() -> None:
     assert lexrank_scores([]).shape == (0,)
 
