@@ -66,7 +66,11 @@ MIX: Mapping[str, Mapping[tuple[str, str], int]] = {
     },
     "key points": {("key-points", "labelled"): 10},
     "repetitions": {("repetitions", "labelled"): 7},
-    "opposites": {("opposites", "labelled"): 12, ("opposites", "sentence"): 3},
+    "opposites": {
+        ("opposites", "labelled"): 12,
+        ("opposites", "sentence"): 3,
+        ("statements-opposites", "labelled"): 6,
+    },
     "twins by rule": {
         ("real", "reworded"): 8,
         ("hard", "reworded"): 4,
