@@ -131,6 +131,7 @@ def test_a_cache_that_cannot_be_searched_is_none(
     assert run("cache", "clear").stderr == "error: Permission denied\n"
 
 
+@pytest.mark.filterwarnings("always")
 def test_without_a_home_a_run_has_no_cache(
     run: Run, reviews: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
