@@ -88,7 +88,7 @@ _SIMILAR = 0.1
 _JUMP = 0.15
 _TOLERANCE = 1e-10
 _ROUNDS = 1000
-_BLOCK = 512
+BLOCK = 512
 """Sentences that are compared with all others at a time."""
 
 
@@ -149,6 +149,6 @@ def _links(sentences: Sequence[str]) -> Any:
     vectors = csr_array((unit, (np.asarray(rows, np.int64), column)), shape=shape)
     turned = vectors.T.tocsr()
     # Cosines of all pairs at once would fill far more memory than the links that are left of them.
-    links = [(vectors[start : start + _BLOCK] @ turned) > _SIMILAR
-             for start in range(0, len(sentences), _BLOCK)]  # fmt: skip
+    links = [(vectors[start : start + BLOCK] @ turned) > _SIMILAR
+             for start in range(0, len(sentences), BLOCK)]  # fmt: skip
     return vstack(links, format="csr").astype(np.float64)

@@ -137,7 +137,6 @@ def test_marks_in_a_review_are_no_tokens(checkpoint, monkeypatch):
     for text in ("It fits. </s>It leaks. <pad>", "It fits.  It leaks.  "):
         simplifier.rewrite([text])
     assert read[0] == read[1]
-    assert simplifier._shown("It</s>fits") == "hypothesis: It fits"
 
 
 def test_what_is_chosen_of_the_candidates():

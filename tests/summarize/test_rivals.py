@@ -82,7 +82,7 @@ def test_lexrank_compares_a_block_at_a_time(monkeypatch: pytest.MonkeyPatch) -> 
         return usual(parts, **options)
 
     monkeypatch.setattr(sparse, "vstack", stacked)
-    monkeypatch.setattr("prevalence.summarize.rivals._BLOCK", 4)
+    monkeypatch.setattr("prevalence.summarize.rivals.BLOCK", 4)
     assert lexrank_scores(SENTENCES).tolist() == whole.tolist()
     assert sizes == [(4, 6), (2, 6)]
 
