@@ -34,6 +34,8 @@ def test_a_request_to_end_is_no_ctrl_c_in_training_either(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("prevalence.training.recipe.read_recipe", lambda _: None)
+    # A job in the background starts with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
         monkeypatch.setattr(
             "prevalence.training.pipeline.train",

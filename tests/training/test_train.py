@@ -339,19 +339,6 @@ def test_command_line_trains_and_says_where(
     assert "only: step" in result.output
 
 
-def test_ctrl_c_says_how_to_resume(
-    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("prevalence.training.stages.train_run", interrupt)
-    arguments = [str(recipe_file()), "--output", str(tmp_path / "m"), "--device", "cpu"]
-    result = CliRunner().invoke(command, arguments)
-    assert result.exit_code == 130
-    assert "the same command resumes" in result.output
-
-
 def test_a_recipe_may_withhold_the_contradiction_class(
     recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
