@@ -6,9 +6,9 @@
 The sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
 two that differ from it in one thing; reviews with what they say and its opposite in plain words,
 review sentences with key points, and summary sentences with others that repeat them or not, judged
-by a careful reader; and, where the released data is,
-sentences of OpinSummEval's reviews with their negations, antonyms and other numbers, made by rule,
-and sentences of its summaries, judged for each of eight reviews. Rows are written to
+by a careful reader; and, where the released data is, sentences of OpinSummEval's reviews with their
+negations, antonyms and other numbers, made by rule, and sentences of its summaries, judged for each
+of eight reviews. Rows are written to
 `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
 weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
 ReviewNLI: `benchmarks/consistency.py`.
@@ -181,27 +181,19 @@ def _summary(record: Row, system: str) -> str:
     return str(text)
 
 
-def written_row(title: str, model: Embedded) -> Row:
-    """Figures on a set that was written for this project, and how often it takes an opposite."""
-    pairs, truth, opposed = written_pairs(title)
-    against = [pair for pair, own in zip(pairs, opposed, strict=True) if own]
-    entailment, _ = model.probabilities(against)
-    taken = float((entailment > model.scorer.traits.threshold).mean())
-    return {**judged_row(pairs, truth, model), "opposed": len(against), "opposed_supported": taken}
-
-
-def judged_row(pairs: Pairs, truth: Any, model: Embedded) -> Row:
+def judged_row(model: Embedded, pairs: Pairs, truth: Any, opposed: Any = None) -> Row:
     """Figures on pairs that a careful reader judged, over all of them.
 
     Args:
+        model: whose decisions.
         pairs: premises and hypotheses.
         truth: whether the premise supports the hypothesis.
-        model: whose decisions.
+        opposed: whether it says the opposite; where given, also how often that counts as support.
     """
     entailment, _ = model.probabilities(pairs)
     threshold = model.scorer.traits.threshold
     decided = entailment > threshold
-    return {
+    row = {
         "pairs": len(pairs),
         "auc": calibration.auc(entailment, truth),
         "balanced_accuracy": calibration.balanced_accuracy(entailment, truth, threshold),
@@ -209,6 +201,12 @@ def judged_row(pairs: Pairs, truth: Any, model: Embedded) -> Row:
         "sensitivity": float(decided[truth].mean()),
         "specificity": float((~decided[~truth]).mean()),
     }
+    if opposed is not None:
+        row |= {
+            "opposed": int(opposed.sum()),
+            "opposed_supported": float(decided[opposed].mean()),
+        }
+    return row
 
 
 def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshold: float) -> Row:
@@ -331,14 +329,14 @@ def main() -> None:
         show(f"{title.capitalize()} set, {name}", rows)
         result[title] = rows
     for title in WRITTEN:
-        result[title] = written_row(title, model)
+        result[title] = judged_row(model, *written_pairs(title))
         show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
     if released.is_file():
         cases = read_pairs(released)
         reviews = [text for record in cases for text in record["reviews"]]
         result["turned"] = turned_rows(reviews, model, most=options.most)
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
-        result["summaries"] = judged_row(*judged_pairs(cases), model)
+        result["summaries"] = judged_row(model, *judged_pairs(cases))
         show(f"Summary sentences judged by a reader, {name}", [result["summaries"]])
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

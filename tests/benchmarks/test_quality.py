@@ -74,7 +74,7 @@ def test_judgments_are_read_by_place(
     monkeypatch.setattr(scorer, "probabilities", probabilities)
     record = {"case": 7, "reviews": ["First.", "Second."], "reference": "One. Two here.",
               "summaries": {"bart": {"text": "Three there."}}}  # fmt: skip
-    row = quality.judged_row(*quality.judged_pairs([record]), scorer)
+    row = quality.judged_row(scorer, *quality.judged_pairs([record]))
     assert asked == [(a, b) for a in record["reviews"] for b in ("Two here.", "Three there.")]
     # Of the supported pairs (the first sentence) the second is found; of the others the first.
     assert (row["pairs"], row["sensitivity"], row["specificity"]) == (4, 0.5, 0.5)
