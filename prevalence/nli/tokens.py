@@ -114,19 +114,18 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     """
     if not texts:
         return []
-    encoded = tokenizer(
-        [well_formed(text) for text in texts],
-        add_special_tokens=False,
-        truncation=False,
-        padding=False,
-        return_attention_mask=False,
-        return_token_type_ids=False,
-        verbose=False,
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    # Without the offsets of tokens, which nothing here reads and which take most of the time.
+    encoded = backend.encode_batch_fast(
+        [well_formed(text) for text in texts], add_special_tokens=False
     )
     special = set(tokenizer.all_special_ids) - {tokenizer.unk_token_id}
+    rows = (each.ids for each in encoded)
     return [
         ids if special.isdisjoint(ids) else [token for token in ids if token not in special]
-        for ids in encoded["input_ids"]
+        for ids in rows
     ]
 
 

@@ -121,14 +121,17 @@ def test_lone_surrogates_read_as_replacement_characters(
 
 def test_each_text_is_tokenised_once(tokenizers: dict[str, Any]) -> None:
     seen: list[str] = []
+    backend = tokenizers["bert"].backend_tokenizer
 
     class Counting:
         all_special_ids = (0,)
         unk_token_id = 1
+        backend_tokenizer = property(lambda self: self)
+        no_truncation, no_padding = backend.no_truncation, backend.no_padding
 
-        def __call__(self, batch: list[str], **options: Any) -> Any:
+        def encode_batch_fast(self, batch: list[str], **options: Any) -> Any:
             seen.extend(batch)
-            return tokenizers["bert"](batch, **options)
+            return backend.encode_batch_fast(batch, **options)
 
     table = TextTable()
     numbers = table.add_all(["one", "two", "three"])
@@ -229,3 +232,12 @@ def test_marks_in_a_text_are_taken_out(
     spaced = cleaner(tokenizers[family], keep_offsets=True)(text)
     assert spaced == f"it fits{' ' * len(end)}it leaks {unknown} \ufffd"
     assert len(spaced) == len(text)
+
+
+def test_tokens_are_those_of_the_tokenizer_itself(tokenizers: dict[str, Any]) -> None:
+    texts = ["The boots kept my feet dry!", "", "naïve café 😀", "word " * 900]
+    for tokenizer in tokenizers.values():
+        tokenizer(texts, truncation=True, max_length=8, padding=True)  # leaves its settings behind
+        given = tokenizer(texts, add_special_tokens=False, truncation=False, padding=False)
+        tokenizer(texts, truncation=True, max_length=8, padding=True)
+        assert encode(tokenizer, texts) == given["input_ids"]
