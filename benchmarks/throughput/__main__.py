@@ -30,7 +30,8 @@ Examples:
 
 \b
 Weights are random, in the shape of the models named: speed depends on the shape
-alone, and nothing is downloaded. --size full has the real shapes and is for a
+alone, and nothing is downloaded. embedded and base, which are inside the
+package, are measured as they are. --size full has the real shapes and is for a
 GPU; tiny and small are small likenesses that a CPU can run.
 """
 
@@ -41,7 +42,7 @@ GPU; tiny and small are small likenesses that a CPU can run.
     "--models",
     metavar="NAMES",
     help="Which, with commas between: roberta-large, deberta-v3-large, ModernBERT-large, "
-    "roberta-base, deberta-v3-base, embedded [default: all].",
+    "roberta-base, deberta-v3-base, embedded, base [default: all].",
 )
 @option(
     "Work",

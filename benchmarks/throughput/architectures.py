@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.throughput.workload import WORDS, Workload
 from prevalence.errors import ConfigurationError
 from prevalence.models.checkpoint import quiet_transformers
+from prevalence.models.registry import SHIPPED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +76,7 @@ def architecture(name: str) -> Architecture:
         ConfigurationError: it is not known.
     """
     if name not in ARCHITECTURES:
-        known = ", ".join(("embedded", *ARCHITECTURES))
+        known = ", ".join((*SHIPPED, *ARCHITECTURES))
         raise ConfigurationError(f"unknown architecture {name!r}: choose from {known}")
     return ARCHITECTURES[name]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from prevalence.errors import ConfigurationError, MissingDependencyError, PrevalenceError
 from prevalence.models.checkpoint import PREMISE_FIRST, load_checkpoint, quiet_transformers
 from prevalence.nli.disentangled import DISENTANGLED
+from prevalence.nli.joint import PackedJointReader
 from prevalence.nli.pairs import TextTable
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.nli.scorer import NLIScorer
@@ -208,15 +209,26 @@ def _ours_compiled(given: Given) -> Opened:
     if not given.on_gpu:
         raise ConfigurationError("measured on a GPU only")
     scorer = _scorer(given, packing="packed")
-    model = scorer.checkpoint.model
-    if model.config.model_type not in DISENTANGLED:
-        _compile_layers(model)
-        return Opened(_ours(scorer), "layers compiled")
-    for layer in _layers(model):
-        # What is called of such a layer; its attention is another.
-        for part in (layer.attention.output, layer.intermediate, layer.output):
-            part.compile(dynamic=True)
+    _compile_ours(scorer)
     return Opened(_ours(scorer), "layers compiled but for attention")
+
+
+def _compile_ours(scorer: NLIScorer) -> None:
+    """Compile what a packing scorer calls of each layer; attention stays as it is.
+
+    Where the model's own layers are called, they break in two around the attention that they are
+    given. Elsewhere our code is the layer, and calls what comes after attention.
+    """
+    model = scorer.checkpoint.model
+    kind = model.config.model_type
+    if isinstance(scorer.reader, PackedJointReader) and kind not in DISENTANGLED:
+        _compile_layers(model)
+        return
+    for layer in _layers(model):
+        after = getattr(layer.attention, "output", None)  # MPNet has none.
+        for part in (after, layer.intermediate, layer.output):
+            if part is not None:
+                part.compile(dynamic=True)
 
 
 def _ours_rechecked(given: Given) -> Opened:

@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["allocated", "environment", "matmul_rate", "peak_memory", "release", "synchronize"]
+__all__ = ["allocated", "environment", "forget_compiled", "matmul_rate", "peak_memory", "release",
+           "synchronize"]  # fmt: skip
 
 _ROOT = Path(__file__).resolve().parents[2]
 _RATE_SECONDS = 2.0
@@ -77,6 +78,13 @@ def release(device: str) -> None:
         # One that has failed for good fails whatever comes next too, which says so itself.
         with suppress(RuntimeError):
             torch.cuda.empty_cache()
+
+
+def forget_compiled() -> None:
+    """Drop all compiled code: of one function torch compiles a few versions, and no more."""
+    import torch
+
+    torch.compiler.reset()
 
 
 def allocated(device: str) -> int | None:

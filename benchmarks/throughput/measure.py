@@ -16,6 +16,7 @@ from benchmarks.throughput.architectures import architecture, write_checkpoint
 from benchmarks.throughput.contenders import CONTENDERS, Given, Opened
 from benchmarks.throughput.machine import (
     allocated,
+    forget_compiled,
     matmul_rate,
     peak_memory,
     release,
@@ -24,7 +25,7 @@ from benchmarks.throughput.machine import (
 from benchmarks.throughput.workload import Workload
 from prevalence.errors import ConfigurationError, PrevalenceError
 from prevalence.models.checkpoint import first_line
-from prevalence.models.registry import EMBEDDED
+from prevalence.models.registry import SHIPPED
 from prevalence.nli.scorer import NLIScorer
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ __all__ = [
 
 MODELS = (
     "roberta-large", "deberta-v3-large", "ModernBERT-large", "roberta-base", "deberta-v3-base",
-    EMBEDDED,
+    *SHIPPED,
 )  # fmt: skip
 PRODUCTS = {"tiny": 1, "small": 8, "full": 512}
 """Products of each size, of 48 pairs each."""
@@ -61,7 +62,7 @@ class BenchSettings:
     """What to measure.
 
     Attributes:
-        size: of the models, one of :data:`SIZES`; the embedded model has one size.
+        size: of the models, one of :data:`SIZES`; the models inside the package have one size.
         products: of the workload; None takes what goes with the size.
         device: ``cpu``, ``cuda``, ``cuda:1``.
         dtype: precision of all contenders.
@@ -188,13 +189,14 @@ def measure_model(
     """
     products = settings.products or PRODUCTS[settings.size]
     work = Workload.draw(products, seed=settings.seed)
+    forget_compiled()
     with _checkpoint(name, settings) as folder:
         progress(f"{name}: float32 for comparison")
         exact = NLIScorer(folder, device=settings.device)
         reference = exact.score(*work.numbered()).entailment
-        threshold = exact.traits.threshold if name == EMBEDDED else float(np.median(reference))
+        threshold = exact.traits.threshold if name in SHIPPED else float(np.median(reference))
         lengths = work.tokens(exact.checkpoint.tokenizer)
-        costs = None if name == EMBEDDED else _costs(exact.checkpoint.model)
+        costs = None if name in SHIPPED else _costs(exact.checkpoint.model)
         del exact
         given = Given(
             folder=folder,
@@ -225,7 +227,7 @@ def _best_rate(before: float, settings: BenchSettings) -> float:
 
 @contextmanager
 def _checkpoint(name: str, settings: BenchSettings) -> Iterator[str]:
-    if name == EMBEDDED:
+    if name in SHIPPED:
         yield name
         return
     shape = architecture(name).at(settings.size)

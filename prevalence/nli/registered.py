@@ -140,8 +140,6 @@ class RegisteredEncoder:
         self._pools = not read_first_token_only(model)
         self._varlen = uses_varlen(model, model.device)
         self.attention = "varlen" if self._varlen else "blocks"
-        # Known from the first batch on, which is that of the scorer's own check.
-        self._replaced = False
         _register()
         model.set_attn_implementation(_ATTENTION)
 
@@ -155,17 +153,16 @@ class RegisteredEncoder:
         Raises:
             ModelError: the encoder's attention is not the one that keeps pairs apart.
         """
-        segments = Segments(rows.starts, lengths, varlen=self._varlen, counted=not self._replaced)
+        segments = Segments(rows.starts, lengths, varlen=self._varlen)
         inputs = {"input_ids": rows.ids[None], "position_ids": rows.positions[None]}
         if self._takes_types:
             inputs["token_type_ids"] = rows.types[None]
         states: Tensor = self._encoder(**inputs, segments=segments).last_hidden_state[0]
-        if segments.counted and segments.uses != self._config.num_hidden_layers:
+        if segments.uses != self._config.num_hidden_layers:
             raise ModelError(
                 f"{self._name}: its attention in this version of transformers cannot be replaced; "
                 "use --packing padded"
             )
-        self._replaced = True
         return pooled(self._config, states, segments) if self._pools else states
 
 

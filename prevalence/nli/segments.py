@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import torch
@@ -64,8 +64,6 @@ class Segments:
         lengths: int64 [N] in the host's memory, at least one sequence, none empty.
         varlen: attend with torch's kernel for sequences of unequal length.
         area: most scores of one head in a block; see :func:`similar_runs`.
-        counted: whether uses are counted; compiled layers, which may be compiled anew for every
-            number that they change, are to have no count.
 
     Attributes:
         uses: how often attention among them was asked for.
@@ -78,13 +76,11 @@ class Segments:
         *,
         varlen: bool = False,
         area: int | None = None,
-        counted: bool = True,
     ) -> None:
         self.starts = starts
         self.lengths = lengths
         self.varlen = varlen
         self.area = area
-        self.counted = counted
         self.uses = 0
 
     @property
@@ -158,6 +154,21 @@ def similar_runs(lengths: Ints, area: int | None = None) -> Iterator[tuple[int, 
         yield start, len(lengths)
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _never_compiled(function: _Function) -> _Function:
+    """A function that compiled layers call as it is.
+
+    What :class:`Segments` knows is in the host's memory and differs from batch to batch. A compiler
+    would take it for a part of the layer: it turns the lengths into a tensor, on which it fails in
+    inference mode, and compiles anew for other numbers.
+    """
+    compiler: Any = torch.compiler
+    return cast("_Function", compiler.disable(function))
+
+
+@_never_compiled
 def attend(
     query: Tensor,
     key: Tensor,
@@ -182,8 +193,7 @@ def attend(
     Returns:
         float [1, T or N, heads, d].
     """
-    if segments.counted:
-        segments.uses += 1
+    segments.uses += 1
     parts = query[0].transpose(0, 1), key[0].transpose(0, 1), value[0].transpose(0, 1)
     # The kernel counts a window from the end of a sequence, so that a first token alone has none.
     windowed = firsts_only and reach is not None

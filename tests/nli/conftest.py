@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 FAMILIES = ("bert", "roberta", "deberta-v2")
 LIMIT = 64
 THREE_WAY = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+ACROSS_DEVICES = 1e-4
+"""How far probabilities in float32 may be from those of another device, or, on a CUDA device, from
+those of other batches, for which its library sums in another order. Weights as wide as these make
+float32 alone err by up to 3.4e-5 (on a CPU, against float64), so two that err apart may differ by
+twice that. Products in TF32 would make it 3.7e-3 and more in every family."""
 CORPUS = (
     "The boots kept my feet dry, even in deep snow!",
     "I bought this blender for my daughter and she uses it every single morning.",
@@ -293,6 +298,12 @@ def altered(tmp_path: Path, checkpoint: Callable[..., Path]) -> Callable[..., Pa
 def family(request: pytest.FixtureRequest) -> str:
     """Each family in turn."""
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def across_devices() -> float:
+    """:data:`ACROSS_DEVICES`."""
+    return ACROSS_DEVICES
 
 
 @pytest.fixture(scope="session")

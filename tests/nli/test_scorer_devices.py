@@ -25,19 +25,23 @@ Number = Callable[[Pairs], tuple[TextTable, np.ndarray]]
 def _limited(
     scorer: NLIScorer, monkeypatch: pytest.MonkeyPatch, tokens: int, error: Exception | None = None
 ) -> list[int]:
-    """Make the model run out of memory above a number of tokens; returns the batches it answers."""
+    """Make the reader run out of memory above a number of tokens; the batches that it answers.
+
+    Which parts of a model a reader calls depends on the reader.
+    """
     import torch
 
-    usual = scorer.checkpoint.model.forward
+    usual = scorer.reader.logits
     answered: list[int] = []
 
-    def forward(*args: Any, **inputs: Any) -> Any:
-        if inputs["input_ids"].numel() > tokens:
+    def logits(stored: Any, spans: np.ndarray) -> Any:
+        size = scorer.reader.size(spans)
+        if size > tokens:
             raise error or torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB")
-        answered.append(inputs["input_ids"].numel())
-        return usual(*args, **inputs)
+        answered.append(size)
+        return usual(stored, spans)
 
-    monkeypatch.setattr(scorer.checkpoint.model, "forward", forward)
+    monkeypatch.setattr(scorer.reader, "logits", logits)
     return answered
 
 
@@ -125,15 +129,17 @@ def on_gpu(checkpoint: Callable[..., Path]) -> Callable[..., NLIScorer]:
 
 @pytest.mark.gpu
 def test_gpu_equals_cpu_in_float32(
+    *,
     family: str,
     on_gpu: Callable[..., NLIScorer],
     scorers: Callable[..., NLIScorer],
     pairs: Pairs,
     number: Number,
+    across_devices: float,
 ) -> None:
     found = on_gpu(family).score(*number(pairs))
     expected = scorers(family).score(*number(pairs))
-    np.testing.assert_allclose(found.entailment, expected.entailment, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found.entailment, expected.entailment, rtol=0, atol=across_devices)
 
 
 @pytest.mark.gpu
@@ -154,16 +160,68 @@ def test_half_precision_flips_only_decisions_near_the_threshold(
     assert (np.abs(expected[flipped] - 0.5) < tolerance).all()
 
 
-@pytest.mark.gpu
-def test_gpu_out_of_memory_path(
-    on_gpu: Callable[..., NLIScorer],
+@pytest.fixture(params=["padded", "packed", "disentangled", "premise-first"])
+def with_reader(
+    request: pytest.FixtureRequest, checkpoint: Callable[..., Path], altered: Callable[..., Path]
+) -> Callable[..., NLIScorer]:
+    """``with_reader(**options)``: a scorer with each reader in turn."""
+    kind = request.param
+    if kind == "premise-first":
+        folder = altered("bert", "config.json", prevalence_attention=kind)
+    else:
+        folder = checkpoint("deberta-v2" if kind == "disentangled" else "bert")
+    packing = "padded" if kind == "padded" else "packed"
+    return lambda **options: NLIScorer(str(folder), packing=packing, **options)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_out_of_memory_with_every_reader(
+    *,
+    device: str,
+    with_reader: Callable[..., NLIScorer],
     monkeypatch: pytest.MonkeyPatch,
     pairs: Pairs,
     number: Number,
+    across_devices: float,
 ) -> None:
-    scorer = on_gpu("bert", batch_tokens=1_000)
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    scorer = with_reader(device=device, batch_tokens=1_000)
     expected = scorer.score(*number(pairs))
-    _limited(scorer, monkeypatch, 300)
-    with pytest.warns(RuntimeWarning, match="out of memory on cuda"):
-        found = scorer.score(*number(pairs))
-    np.testing.assert_allclose(found.entailment, expected.entailment, rtol=0, atol=1e-5)
+    answered = _limited(scorer, monkeypatch, 300)
+    finished: list[int] = []
+    with pytest.warns(RuntimeWarning, match=f"out of memory on {device}: batches now hold"):
+        found = scorer.score(*number(pairs), progress=finished.append)
+    assert 0 < max(answered) <= 300
+    assert sum(finished) == len(pairs)
+    tolerance = 1e-5 if device == "cpu" else across_devices
+    np.testing.assert_allclose(found.entailment, expected.entailment, rtol=0, atol=tolerance)
+
+
+@pytest.mark.gpu
+def test_gpu_memory_that_does_run_out(
+    with_reader: Callable[..., NLIScorer], pairs: Pairs, number: Number, across_devices: float
+) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    many = number([*pairs] * 256)
+    scorer = with_reader(device="cuda", batch_tokens=1 << 20)
+    scorer.score(*number(pairs))  # what the device's libraries keep for themselves is there now
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    expected = scorer.score(*many)
+    room = (torch.cuda.max_memory_allocated() - before) // 3
+    torch.cuda.empty_cache()
+    allowed = torch.cuda.memory_reserved() + room
+    torch.cuda.set_per_process_memory_fraction(allowed / torch.cuda.mem_get_info()[1])
+    try:
+        with pytest.warns(RuntimeWarning, match="out of memory on cuda: batches now hold"):
+            found = scorer.score(*many)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert scorer.batch_tokens < 1 << 20
+    np.testing.assert_allclose(found.entailment, expected.entailment, rtol=0, atol=across_devices)

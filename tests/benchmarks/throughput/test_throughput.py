@@ -20,6 +20,7 @@ from benchmarks.throughput.tables import plot_throughput, throughput_csv, throug
 from benchmarks.throughput.workload import REVIEWS, SENTENCES, WORDS, Workload
 from prevalence.errors import ConfigurationError
 from prevalence.models.checkpoint import load_checkpoint
+from prevalence.models.registry import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,12 +160,13 @@ def test_the_arithmetic_of_a_token_by_hand(
 
 
 @pytest.mark.slow
-def test_the_embedded_model_takes_no_plain_cross_encoder() -> None:
+@pytest.mark.parametrize("name", SHIPPED)
+def test_models_that_read_premises_first_take_no_plain_cross_encoder(name: str) -> None:
     settings = BenchSettings(
         size="tiny", repeats=1,
         contenders=("one pair a call", "padded batches", "ours padded", "ours packed"),
     )  # fmt: skip
-    alone, batches, *others = measure_model("embedded", settings).rows
+    alone, batches, *others = measure_model(name, settings).rows
     (ours,) = (row for row in others if row.seconds)
     assert alone.settings == "our scorer, a call a pair"
     assert batches.reason.startswith("premise-first attention")
@@ -208,7 +210,7 @@ def test_settings_out_of_range(options: dict[str, Any], said: str) -> None:
 
 
 def test_an_unknown_model() -> None:
-    with pytest.raises(ConfigurationError, match="choose from embedded, roberta-large"):
+    with pytest.raises(ConfigurationError, match="choose from embedded, base, roberta-large"):
         measure_model("gpt", BenchSettings(size="tiny"))
 
 
