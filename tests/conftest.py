@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from prevalence.nli.pairs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -45,6 +46,36 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}; set PREVALENCE_DATA to its folder")
     return folder
+
+
+@pytest.fixture(scope="module")
+def interpreted_attention() -> Iterator[None]:
+    """The GPU kernel of attention on the CPU: a copy of its module, made for the interpreter.
+
+    Whether a kernel is interpreted is settled when it is defined, so the kernels in Triton's own
+    library are exchanged as well. The interpreter leaves traces in that library, which go again.
+    """
+    tl = pytest.importorskip("triton.language")
+    from triton.runtime import interpreter
+    from triton.runtime.interpreter import InterpretedFunction
+    from triton.runtime.jit import JITFunction
+
+    if "int(self.handle.data)" in Path(interpreter.__file__).read_text(encoding="utf-8"):
+        pytest.skip("this Triton's interpreter has no loops with this NumPy")
+
+    name = "prevalence.kernels.attention_triton"
+    usual = sys.modules.pop(name, None)
+    kept = [(module, dict(vars(module))) for module in (tl, tl.core, tl.math, tl.standard)]
+    compiled = {key: part for key, part in vars(tl).items() if isinstance(part, JITFunction)}
+    vars(tl).update({key: InterpretedFunction(part.fn) for key, part in compiled.items()})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRITON_INTERPRET", "1")
+        yield
+    for module, parts in kept:
+        vars(module).update(parts)
+    sys.modules.pop(name, None)
+    if usual is not None:
+        sys.modules[name] = usual
 
 
 TRAITS = ScorerTraits(

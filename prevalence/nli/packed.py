@@ -1,19 +1,21 @@
 """The forward pass of a classifier over packed premises and hypotheses.
 
 Everything but attention works on a token at a time, so tokens lie packed in one [T, H] matrix and
-no padding is computed; only attention looks at padded copies. Where the head reads the hypotheses'
-first tokens, the last layer is computed for those alone.
+no padding is computed. Attention is either fused, in a kernel that reads the matrix where it is, or
+looks at padded copies. Where the head reads the hypotheses' first tokens, the last layer is
+computed for those alone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from prevalence.errors import ModelError
+from prevalence.kernels.attention import Queries, attend
 from prevalence.models.checkpoint import FIRST, MEAN
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     Projections = tuple[Projection, Projection, Projection]
 
-__all__ = ["BertFamily", "Family", "MpnetFamily", "Packed", "PackedClassifier", "family_of",
+__all__ = ["Attention", "BertFamily", "Family", "FusedAttention", "MpnetFamily", "Packed",
+           "PackedClassifier", "PaddedAttention", "Tiled", "family_of",
            "hypothesis_means"]  # fmt: skip
 
 
@@ -33,6 +36,7 @@ class Family(ABC):
     Attributes:
         layers: encoder layers.
         heads: attention heads.
+        size: numbers in one head.
         relative: whether attention adds a bias by distance.
     """
 
@@ -43,6 +47,7 @@ class Family(ABC):
         self._base = model.base_model
         self.layers: Sequence[Any] = self._base.encoder.layer
         self.heads = int(model.config.num_attention_heads)
+        self.size = int(model.config.hidden_size) // self.heads
 
     @property
     def attention_dropout(self) -> float:
@@ -61,6 +66,15 @@ class Family(ABC):
     @abstractmethod
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
         """Bias by distance, [..., heads, Q, K], for places [..., Q, 1] and [K]."""
+
+    def biases(self, device: Any) -> Tensor | None:
+        """Biases of all distances that may occur, [heads, 2 · reach + 1], or None."""
+        if not self.relative:
+            return None
+        # A premise and a hypothesis after it, each as long as there are positions.
+        reach = 2 * int(self._model.config.max_position_embeddings)
+        distances = torch.arange(-reach, reach + 1, device=device)
+        return self.bias(torch.zeros_like(distances[:1, None]), distances)[:, 0].contiguous()
 
     @abstractmethod
     def finish(self, layer: Any, context: Tensor, hidden: Tensor) -> Tensor:
@@ -196,6 +210,119 @@ class Packed(NamedTuple, Generic[Array]):
     slots: Array
 
 
+class Tiled(NamedTuple, Generic[Array]):
+    """The same tokens for fused attention: the hypotheses of the first premise before the others.
+
+    Attributes:
+        ids: int64 [T], tokens: all premises, then all hypotheses.
+        positions: int64 [T], from 0 in each block.
+        types: int64 [T], 0 in premises and 1 in hypotheses.
+        heads: int64 [R], places of the hypotheses' first tokens, in the order of the answers.
+        rows: int64 [R], the answer of each hypothesis, in the order of the tokens.
+        tiles: int64 [N, 6], of all tokens; see :func:`prevalence.kernels.attention.cut_tiles`.
+        first_tiles: int64 [M, 6], of the hypotheses' first tokens, likewise.
+    """
+
+    ids: Array
+    positions: Array
+    types: Array
+    heads: Array
+    rows: Array
+    tiles: Array
+    first_tiles: Array
+
+
+class Attention(Protocol):
+    """Attention within one batch."""
+
+    def of_tokens(self, layer: Any, hidden: Tensor) -> Tensor:
+        """What every token takes from the tokens that it attends to, [T, H]."""
+        ...
+
+    def of_firsts(self, layer: Any, hidden: Tensor) -> Tensor:
+        """The same for the first tokens of the hypotheses, [R, H]."""
+        ...
+
+
+class PackedClassifier:
+    """Runs a Hugging Face classifier, whose weights it shares, on packed tokens.
+
+    Args:
+        model: a sequence classifier of a known family; in training mode its dropouts are at work.
+            Its config may name one of :data:`.checkpoint.POOLINGS` as ``prevalence_pooling``.
+        attention: what makes the attention of a batch from the family, the batch and the dtype of
+            its states: :class:`PaddedAttention` for :class:`Packed` batches, or
+            :class:`FusedAttention` for :class:`Tiled` ones.
+
+    Raises:
+        ModelError: the family is not known, or the head reads means, which want padded batches.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        attention: Callable[[Family, Any, torch.dtype], Attention] | None = None,
+    ) -> None:
+        self._family: Family = family_of(model)
+        self._pooling = getattr(model.config, "prevalence_pooling", FIRST)
+        self._attention: Callable[[Family, Any, torch.dtype], Attention] = (
+            attention or PaddedAttention
+        )
+        if self._pooling == MEAN and self._attention is not PaddedAttention:
+            raise ModelError(
+                "a head that reads the mean of a hypothesis needs padded attention; use "
+                "--packing auto"
+            )
+
+    def __call__(self, packed: Packed[Tensor] | Tiled[Tensor]) -> Tensor:
+        """Logits [R, classes]."""
+        family = self._family
+        hidden = family.embed(packed.ids, packed.positions, packed.types)
+        attention = self._attention(family, packed, hidden.dtype)
+        *inner, last = family.layers
+        for layer in inner:
+            hidden = family.finish(layer, attention.of_tokens(layer, hidden), hidden)
+        if self._pooling == MEAN and isinstance(packed, Packed):
+            hidden = family.finish(last, attention.of_tokens(last, hidden), hidden)
+            return family.classify(hypothesis_means(hidden, packed))
+        context = attention.of_firsts(last, hidden)
+        return family.classify(family.finish(last, context, hidden.index_select(0, packed.heads)))
+
+
+class FusedAttention:
+    """Attention in a kernel that reads queries, keys and values where they are; without dropout.
+
+    Args:
+        family: parts of the classifier.
+        packed: the batch.
+        dtype: of the states.
+    """
+
+    def __init__(self, family: Family, packed: Tiled[Tensor], dtype: torch.dtype) -> None:  # noqa: ARG002
+        self._family = family
+        self._packed = packed
+        self._biases = family.biases(packed.ids.device)
+
+    def of_tokens(self, layer: Any, hidden: Tensor) -> Tensor:
+        """What every token takes from the tokens that it attends to, [T, H]."""
+        query, key, value = (part(hidden) for part in self._family.projections(layer))
+        return self._attend(query, key, value, Queries(self._packed.tiles, self._packed.positions))
+
+    def of_firsts(self, layer: Any, hidden: Tensor) -> Tensor:
+        """The same for the first tokens of the hypotheses, [R, H]."""
+        packed = self._packed
+        to_query, to_key, to_value = self._family.projections(layer)
+        query = to_query(hidden.index_select(0, packed.heads))
+        firsts = Queries(packed.first_tiles, packed.positions, packed.rows, packed.heads)
+        return self._attend(query, to_key(hidden), to_value(hidden), firsts)
+
+    def _attend(self, query: Tensor, key: Tensor, value: Tensor, queries: Queries) -> Tensor:
+        attended: Tensor = attend(
+            query, key, value, queries, heads=self._family.heads, biases=self._biases
+        )
+        return attended
+
+
 class _Biases(NamedTuple):
     """What is added to attention scores; minus infinity keeps padding from being read.
 
@@ -216,68 +343,50 @@ class _Biases(NamedTuple):
         )
 
 
-class PackedClassifier:
-    """Runs a Hugging Face classifier, whose weights it shares, on packed tokens.
+class PaddedAttention:
+    """Attention on copies of queries, keys and values that are padded to the longest texts.
 
     Args:
-        model: a sequence classifier of a known family; in training mode its dropouts are at work.
-            Its config may name one of :data:`.checkpoint.POOLINGS` as ``prevalence_pooling``.
-
-    Raises:
-        ModelError: the family is not known.
+        family: parts of the classifier.
+        packed: the batch.
+        dtype: of the states.
     """
 
-    def __init__(self, model: Any) -> None:
-        self._family: Family = family_of(model)
-        self._pooling = getattr(model.config, "prevalence_pooling", FIRST)
+    def __init__(self, family: Family, packed: Packed[Tensor], dtype: torch.dtype) -> None:
+        self._family = family
+        self._packed = packed
+        self._biases = self._all_biases(dtype)
 
-    def __call__(self, packed: Packed[Tensor]) -> Tensor:
-        """Logits [R, classes]."""
-        family = self._family
-        hidden = family.embed(packed.ids, packed.positions, packed.types)
-        biases = self._biases(packed, hidden.dtype)
-        *inner, last = family.layers
-        for layer in inner:
-            context = self._attend(layer, hidden, packed, biases)
-            hidden = family.finish(layer, context, hidden)
-        if self._pooling == MEAN:
-            context = self._attend(last, hidden, packed, biases)
-            return family.classify(hypothesis_means(family.finish(last, context, hidden), packed))
-        context = self._attend_heads(last, hidden, packed, biases.first())
-        return family.classify(family.finish(last, context, hidden.index_select(0, packed.heads)))
-
-    def _attend(
-        self, layer: Any, hidden: Tensor, packed: Packed[Tensor], biases: _Biases
-    ) -> Tensor:
+    def of_tokens(self, layer: Any, hidden: Tensor) -> Tensor:
         """What every token takes from the tokens that it attends to, [T, H]."""
+        packed = self._packed
         query, key, value = (part(hidden) for part in self._family.projections(layer))
-        known = self._known(key, packed), self._known(value, packed)
+        known = self._known(key), self._known(value)
         premises = nn.functional.scaled_dot_product_attention(
-            self._known(query, packed),
+            self._known(query),
             *known,
-            attn_mask=biases.premises.to(query.dtype),
+            attn_mask=self._biases.premises.to(query.dtype),
             dropout_p=self._family.attention_dropout,
         ).transpose(1, 2)
         own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
         asked = self._own(query, packed.hypotheses)
         known = _owned(known, packed)
-        hypotheses = self._attend_twice(asked, known, own, biases)
+        hypotheses = self._attend_twice(asked, known, own, self._biases)
         size = hidden.shape[-1]
         both = torch.cat([premises.reshape(-1, size), hypotheses.reshape(-1, size)])
         return both.index_select(0, packed.context)
 
-    def _attend_heads(
-        self, layer: Any, hidden: Tensor, packed: Packed[Tensor], biases: _Biases
-    ) -> Tensor:
+    def of_firsts(self, layer: Any, hidden: Tensor) -> Tensor:
         """The same for the first tokens of the hypotheses, [R, H]."""
+        packed = self._packed
         to_query, to_key, to_value = self._family.projections(layer)
         key, value = to_key(hidden), to_value(hidden)
-        known = _owned((self._known(key, packed), self._known(value, packed)), packed)
+        known = _owned((self._known(key), self._known(value)), packed)
         own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
         first = packed.hypotheses[..., :1]
         asked = to_query(hidden.index_select(0, first.flatten()))
         asked = asked.view(*first.shape, self._family.heads, -1).permute(0, 3, 1, 2, 4)
-        hypotheses = self._attend_twice(asked, known, own, biases)
+        hypotheses = self._attend_twice(asked, known, own, self._biases.first())
         return hypotheses.reshape(-1, hidden.shape[-1]).index_select(0, packed.slots)
 
     def _attend_twice(
@@ -314,7 +423,8 @@ class PackedClassifier:
         context = from_premise + weights[..., size:] @ own[1]
         return context.permute(0, 2, 3, 1, 4)
 
-    def _biases(self, packed: Packed[Tensor], dtype: torch.dtype) -> _Biases:
+    def _all_biases(self, dtype: torch.dtype) -> _Biases:
+        packed = self._packed
         masks = packed.premise_mask, packed.hypothesis_mask
         known, own = (
             torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(
@@ -338,9 +448,9 @@ class PackedClassifier:
             biases.to_itself + self._family.bias(hypothesis[:, None], hypothesis)[:, None],
         )
 
-    def _known(self, states: Tensor, packed: Packed[Tensor]) -> Tensor:
+    def _known(self, states: Tensor) -> Tensor:
         """The premises' part of [T, H], as [P, heads, longest, d]."""
-        return self._taken(states, packed.premises).transpose(1, 2)
+        return self._taken(states, self._packed.premises).transpose(1, 2)
 
     def _own(self, states: Tensor, places: Tensor) -> Tensor:
         """The hypotheses' part of [T, H], as [G, heads, n, longest, d]."""

@@ -11,13 +11,22 @@ the tokens of its hypothesis, and its answer does not depend on what else is ask
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
+import torch
 
+from prevalence.kernels.attention import build_kernel, cut_tiles
 from prevalence.kernels.packing import sent
 from prevalence.models.checkpoint import PREMISE_FIRST
-from prevalence.nli.packed import Packed, PackedClassifier
+from prevalence.nli.packed import (
+    FusedAttention,
+    Packed,
+    PackedClassifier,
+    PaddedAttention,
+    Tiled,
+    family_of,
+)
 from prevalence.nli.packing import fit_blocks
 from prevalence.nli.tokens import BlockLayout, block_layout
 
@@ -31,7 +40,11 @@ if TYPE_CHECKING:
     from prevalence.nli.tokens import TokenStore
     from prevalence.stats.arrays import Ints
 
-__all__ = ["Grouped", "PremiseFirstReader", "group", "pack", "placed"]
+__all__ = ["FusedOrPadded", "Grouped", "PremiseFirstReader", "group", "pack", "pack_tiles",
+           "placed"]  # fmt: skip
+
+FusedOrPadded = Literal["fused", "padded"]
+Batch = TypeVar("Batch", Packed[Any], Tiled[Any])
 
 
 class PremiseFirstReader:
@@ -40,23 +53,42 @@ class PremiseFirstReader:
     Args:
         checkpoint: a BERT or MPNet classifier and its tokenizer; the model is moved to the device.
         device: torch device.
+        attention: ``padded``, on copies that are padded to the longest texts, or ``fused``, in a
+            kernel for CUDA devices.
+
+    Attributes:
+        attention: how it is computed.
 
     Raises:
-        ModelError: the tokenizer does not put a first and a last token around a text.
+        ModelError: the tokenizer does not put a first and a last token around a text, or the head
+            reads means, for which attention cannot be fused.
+        BackendError: the kernel cannot be built here.
     """
 
     work_unit = 2_048
     advice = ""
 
-    def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
+    def __init__(
+        self, checkpoint: LoadedCheckpoint, device: Any, attention: FusedOrPadded = "padded"
+    ) -> None:
         self._device = device
-        self._network = PackedClassifier(checkpoint.model.to(device))
+        self.attention = attention
+        model, fused = checkpoint.model.to(device), attention == "fused"
+        self._network = PackedClassifier(model, FusedAttention if fused else PaddedAttention)
+        if fused and device.type == "cuda":
+            family = family_of(model)
+            build_kernel(
+                device, model.dtype, heads=family.heads, size=family.size, relative=family.relative
+            )
         self._layout = block_layout(checkpoint.tokenizer, name=checkpoint.name)
         self.longest = max(checkpoint.max_length, checkpoint.max_hypothesis)
         self.signature = {
             "attn": PREMISE_FIRST,
             "trunc": f"{checkpoint.max_length}+{checkpoint.max_hypothesis}",
         }
+        if fused and model.dtype != torch.float32:
+            # Scores are not rounded to half precision before their softmax.
+            self.signature["pack"] = attention
         self.fit = partial(
             fit_blocks,
             premise_room=checkpoint.max_length - self._layout.special,
@@ -96,25 +128,24 @@ class PremiseFirstReader:
 
     def logits(self, tokens: Ints, spans: Ints) -> Tensor:
         """Pack the rows, run the network."""
-        return self._network(placed(pack(tokens, spans, self._layout), self._device))
+        lay_out: Any = pack_tiles if self.attention == "fused" else pack
+        return self._network(placed(lay_out(tokens, spans, self._layout), self._device))
 
 
-def placed(packed: Packed[Any], device: Any) -> Packed[Tensor]:
+def placed(packed: Batch, device: Any) -> Batch:
     """Arrays of a batch as tensors on a device, where all of them go in one copy.
 
     Args:
         packed: NumPy arrays, int64 and bool.
         device: torch device.
     """
-    import torch
-
     sizes = [part.size for part in packed]
     together = sent(torch.from_numpy(np.concatenate([part.ravel() for part in packed])), device)
     views = (
         found.view(part.shape).to(torch.bool if part.dtype == np.bool_ else torch.int64)
         for found, part in zip(together.split(sizes), packed, strict=True)
     )
-    return Packed(*views)
+    return type(packed)(*views)
 
 
 class Grouped(NamedTuple):
@@ -155,12 +186,8 @@ def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
     """
     by_premise = group(spans)
     count = len(by_premise.premises)
-    texts = np.concatenate([by_premise.premises, spans[:, 2:]])
-    lengths = texts[:, 1] + layout.special
-    offsets = np.cumsum(lengths) - lengths
-    positions = np.arange(int(lengths.sum())) - np.repeat(offsets, lengths)
-    ids = _with_special(tokens, texts, positions, layout)
-    types = np.repeat((np.arange(len(texts)) >= count).astype(np.int64), lengths)
+    texts = _texts(tokens, np.concatenate([by_premise.premises, spans[:, 2:]]), count, layout)
+    offsets, lengths = texts.starts, texts.lengths
 
     premises, premise_mask = _padded(offsets[:count], lengths[:count])
     rows, row_mask = _padded(offsets[count:], lengths[count:])
@@ -174,9 +201,59 @@ def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
     beside = np.arange(premises.size).reshape(premises.shape)
     context = np.concatenate([beside[premise_mask], own[row_mask]])
     return Packed(
-        ids, positions, types, premises, premise_mask, hypotheses, hypothesis_mask, owners,
-        context, offsets[count:], slots,
+        texts.ids, texts.positions, texts.types, premises, premise_mask, hypotheses,
+        hypothesis_mask, owners, context, offsets[count:], slots,
     )  # fmt: skip
+
+
+def pack_tiles(tokens: Ints, spans: Ints, layout: BlockLayout) -> Tiled[Any]:
+    """The same for fused attention; the order of the answers is that of the rows here too.
+
+    Args:
+        tokens: int64 [T], all texts' tokens without special ones.
+        spans: int64 [R, 4], at least one row.
+        layout: special tokens around a text.
+
+    Returns:
+        NumPy arrays; see :class:`.packed.Tiled`.
+    """
+    by_premise = group(spans)
+    count = len(by_premise.premises)
+    rows = np.argsort(by_premise.owner, kind="stable")
+    both = np.concatenate([by_premise.premises, spans[rows, 2:]])
+    texts = _texts(tokens, both, count, layout)
+    heads = np.empty_like(rows)
+    heads[rows] = texts.starts[count:]
+    tiles = cut_tiles(texts.starts, texts.lengths, by_premise.owner[rows])
+    return Tiled(texts.ids, texts.positions, texts.types, heads, rows, *tiles)
+
+
+class _Texts(NamedTuple):
+    """Texts one after the other, special tokens around each.
+
+    Attributes:
+        ids: int64 [T], tokens.
+        positions: int64 [T], from 0 in each text.
+        types: int64 [T], 0 in premises and 1 in hypotheses.
+        starts: int64 [N], the first token of each text.
+        lengths: int64 [N].
+    """
+
+    ids: Ints
+    positions: Ints
+    types: Ints
+    starts: Ints
+    lengths: Ints
+
+
+def _texts(tokens: Ints, texts: Ints, premises: int, layout: BlockLayout) -> _Texts:
+    """Lay out texts, int64 [N, 2], of which so many at the start are premises."""
+    lengths = texts[:, 1] + layout.special
+    starts = np.cumsum(lengths) - lengths
+    positions = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)
+    ids = _with_special(tokens, texts, positions, layout)
+    types = np.repeat((np.arange(len(texts)) >= premises).astype(np.int64), lengths)
+    return _Texts(ids, positions, types, starts, lengths)
 
 
 def _in_groups(rows: Grouped) -> tuple[Ints, tuple[Ints, Ints]]:

@@ -302,12 +302,13 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
     Args:
         checkpoint: model and tokenizer.
         device: torch device.
-        packing: one of :data:`prevalence.models.devices.PACKINGS`. Premise-first attention packs
-            always.
+        packing: one of :data:`prevalence.models.devices.PACKINGS`. Premise-first models are always
+            packed; ``packed`` then also fuses their attention on a CUDA device.
 
     Raises:
         ModelError: the tokenizer's special tokens are not what the reader needs, or the model
             cannot be read with this packing.
+        BackendError: a kernel that was asked for cannot be built here.
     """
     if checkpoint.attention == PREMISE_FIRST:
         from prevalence.nli.premise_first import PremiseFirstReader
@@ -317,7 +318,8 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
                 f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use "
                 "--packing auto"
             )
-        return PremiseFirstReader(checkpoint, device)
+        fused = packing == "packed" and device.type == "cuda"
+        return PremiseFirstReader(checkpoint, device, "fused" if fused else "padded")
     if packing != "padded":
         from prevalence.nli.joint import PackedJointReader, worth_packing
 
