@@ -115,6 +115,18 @@ def test_no_written_set_is_in_the_training_data() -> None:
             assert runs.isdisjoint(sevens(hypothesis)), hypothesis
 
 
+def test_no_robustness_pair_is_in_the_training_data() -> None:
+    data = quality.ROOT / "prevalence" / "training" / "data"
+    lines = [line for path in sorted(data.glob("*.jsonl"))
+             for line in path.read_text(encoding="utf-8").casefold().splitlines()]  # fmt: skip
+    whole = "\n".join(lines)
+    for pair in quality.read_pairs(quality.ROOT / "benchmarks" / "data" / "robustness.jsonl"):
+        sides = [json.dumps(pair[side]).casefold() for side in ("premise", "hypothesis")]
+        if all(side in whole for side in sides):
+            both = [line for line in lines if all(side in line for side in sides)]
+            assert not both, pair["id"]
+
+
 def sevens(text: str) -> list[tuple[str, ...]]:
     words = re.findall(r"[a-z0-9']+", text.casefold())
     return list(zip(*(words[at:] for at in range(7)), strict=False))
