@@ -7,6 +7,7 @@ import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from prevalence.models.devices import dtype_name, open_device
 from prevalence.models.eight_bit import folded_weights
 from prevalence.models.error_rates import error_rates_of, read_errors_file
 from prevalence.models.labels import LabelMap, parse_labels, read_labels
-from prevalence.models.registry import SHIPPED, Checkpoint, lookup
+from prevalence.models.registry import REGISTRY, SHIPPED, Checkpoint, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,12 +50,16 @@ __all__ = [
     "read_tokenizer",
     "real_limit",
     "resolve",
+    "table_limit",
     "trained_length",
 ]
 
 
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
+
+_NEAR = 0.7
+"""How like a name must be to a registered one that is suggested in its place, from 0 to 1."""
 
 _DEFAULT_LIMIT = 512
 _LEAST_LENGTH = 8
@@ -85,10 +90,16 @@ def real_limit(config: Any, tokenizer: Any) -> int:
     stated = getattr(tokenizer, "model_max_length", None)
     if stated and stated < _UNSET_LIMIT:
         candidates.append(int(stated))
-    rows = getattr(config, "max_position_embeddings", None)
-    if rows and rows > 0:
-        candidates.append(int(rows) - first_position(config))
+    table = table_limit(config)
+    if table is not None:
+        candidates.append(table)
     return min(candidates) if candidates else _DEFAULT_LIMIT
+
+
+def table_limit(config: Any) -> int | None:
+    """Longest input in tokens that the position table allows; None without one."""
+    rows = getattr(config, "max_position_embeddings", None)
+    return int(rows) - first_position(config) if rows and rows > 0 else None
 
 
 def first_position(config: Any) -> int:
@@ -355,6 +366,8 @@ def _download(model: str, location: str, entry: Checkpoint | None) -> Path:
     try:
         return Path(snapshot_download(location, revision=revision, allow_patterns=wanted))
     except Exception as error:
+        near = [] if entry else get_close_matches(model, REGISTRY, n=1, cutoff=_NEAR)
+        start = f"unknown model {model!r}: did you mean {near[0]!r}? It is" if near else f"{model}:"
         offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE") == "1" else ""
         hidden = Path(model).is_dir()
         here = f"; write ./{model} for the folder here" if hidden else ""
@@ -362,10 +375,21 @@ def _download(model: str, location: str, entry: Checkpoint | None) -> Path:
         own = entry is not None and (entry.family or entry.convert)
         steps = "" if own else f" (hf download {location} --local-dir FOLDER)"
         raise ModelError(
-            f"{model}: {'a registered name' if hidden else 'not a local folder'}, and the hub gave "
-            f"no model{offline}: {type(error).__name__}. Give the folder of a checkpoint{steps}, "
-            f"or a model that needs no network (prevalence models){here}"
+            f"{start} {'a registered name' if hidden else 'not a local folder'}, and "
+            f"{_hub_answer(error)}{offline}. Give the folder of a checkpoint{steps}, or a model "
+            f"that needs no network (prevalence models){here}"
         ) from error
+
+
+def _hub_answer(error: Exception) -> str:
+    """Why the hub gave no model, in words."""
+    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
+
+    if isinstance(error, GatedRepoError):
+        return "the hub asks for a login (hf auth login)"
+    if isinstance(error, RepositoryNotFoundError):
+        return "the hub has no such model"
+    return "the hub gave no model"
 
 
 def local_folder(model: str | Path, what: str) -> Path:
