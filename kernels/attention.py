@@ -13,8 +13,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from prevalence.errors import BackendError
-
 __all__ = ["ATTENTION_PATHS", "AttentionPath", "Queries", "attend", "build_kernel", "cut_tiles"]
 
 AttentionPath = Literal["triton", "torch"]
@@ -187,16 +185,16 @@ def build_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: bo
         relative: whether there are biases.
 
     Raises:
-        BackendError: Triton is not installed, or the kernel cannot be built.
+        RuntimeError: Triton is not installed, or the kernel cannot be built.
     """
     if importlib.util.find_spec("triton") is None:
-        raise BackendError("fused attention needs Triton: pip install triton, or --packing auto")
+        raise RuntimeError("fused attention needs Triton: pip install triton, or --packing auto")
     try:
         _try_kernel(device, dtype, heads=heads, size=size, relative=relative)
     except Exception as error:
         # Triton's errors, those of the compiler that it starts, and the driver's have no base.
         told = str(error).strip().partition("\n")[0][:200]
-        raise BackendError(
+        raise RuntimeError(
             f"the Triton kernel of attention cannot be built here ({type(error).__name__}: "
             f"{told}); use --packing auto"
         ) from error

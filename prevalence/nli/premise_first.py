@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import torch
 
+from prevalence.errors import BackendError
 from prevalence.kernels.attention import build_kernel, cut_tiles
 from prevalence.kernels.packing import sent
 from prevalence.models.checkpoint import PREMISE_FIRST
 from prevalence.nli.packed import (
+    Family,
     FusedAttention,
     Packed,
     PackedClassifier,
@@ -76,10 +78,7 @@ class PremiseFirstReader:
         model, fused = checkpoint.model.to(device), attention == "fused"
         self._network = PackedClassifier(model, FusedAttention if fused else PaddedAttention)
         if fused and device.type == "cuda":
-            family = family_of(model)
-            build_kernel(
-                device, model.dtype, heads=family.heads, size=family.size, relative=family.relative
-            )
+            _build(family_of(model), device, model.dtype)
         self._layout = block_layout(checkpoint.tokenizer, name=checkpoint.name)
         self.longest = max(checkpoint.max_length, checkpoint.max_hypothesis)
         self.signature = {
@@ -130,6 +129,14 @@ class PremiseFirstReader:
         """Pack the rows, run the network."""
         lay_out: Any = pack_tiles if self.attention == "fused" else pack
         return self._network(placed(lay_out(tokens, spans, self._layout), self._device))
+
+
+def _build(family: Family, device: Any, dtype: torch.dtype) -> None:
+    """Build the kernel for a family's heads."""
+    try:
+        build_kernel(device, dtype, heads=family.heads, size=family.size, relative=family.relative)
+    except RuntimeError as error:
+        raise BackendError(str(error)) from error
 
 
 def placed(packed: Batch, device: Any) -> Batch:

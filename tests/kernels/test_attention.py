@@ -13,7 +13,6 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from prevalence.errors import BackendError
 from prevalence.kernels import attention
 from prevalence.kernels.attention import Queries, attend, build_kernel, cut_tiles
 
@@ -230,7 +229,7 @@ def test_tiles_hold_every_query_once(texts: Texts) -> None:
 
 def test_without_triton_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(BackendError, match="pip install triton, or --packing auto"):
+    with pytest.raises(RuntimeError, match="pip install triton, or --packing auto"):
         build_kernel(torch.device("cuda"), torch.float32, heads=2, size=16, relative=False)
 
 
@@ -272,7 +271,7 @@ def test_without_a_compiler_the_error_says_what_to_do(monkeypatch: pytest.Monkey
         raise subprocess.CalledProcessError(1, ["gcc", "driver.c"])
 
     monkeypatch.setitem(attention.ATTENTION_PATHS, "triton", broken)
-    with pytest.raises(BackendError, match=r"CalledProcessError: .*gcc.*; use --packing auto"):
+    with pytest.raises(RuntimeError, match=r"CalledProcessError: .*gcc.*; use --packing auto"):
         build_kernel(_Cuda(), torch.float16, heads=2, size=16, relative=False)
 
 

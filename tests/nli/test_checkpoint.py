@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from types import SimpleNamespace
@@ -278,6 +279,30 @@ def test_a_folder_behind_a_registered_name_is_named(
     for name in ("alignscore-large", "hhem-2.1-open"):
         with pytest.raises(ModelError, match=r"Give the folder of a checkpoint, or a model that"):
             resolve(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bsae", "unknown model 'bsae': did you mean 'base'? It is not a local folder, and"),
+        ("embeded", "unknown model 'embeded': did you mean 'embedded'? It is"),
+        ("roberta-large-mnil", "unknown model 'roberta-large-mnil': did you mean 'roberta-large-m"),
+        ("xlm-roberta", "xlm-roberta: not a local folder, and the hub gave no model. Give the"),
+    ],
+)
+def test_a_misspelt_model_gets_the_nearest_name(
+    monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    import huggingface_hub
+
+    def unreachable(*_: Any, **__: Any) -> str:
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    with pytest.raises(ModelError, match=re.escape(said)) as caught:
+        resolve(name)
+    assert "Error" not in str(caught.value)
 
 
 def test_registered_folder_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Without a GPU the kernel is interpreted, for a model of two small layers.
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from prevalence.errors import ModelError
+from prevalence.errors import BackendError, ModelError
 from prevalence.models.checkpoint import load_checkpoint
 from prevalence.models.registry import EMBEDDED
 from prevalence.nli import packed as passes
@@ -118,6 +119,20 @@ def test_attention_is_fused_on_a_cuda_device_if_packing_is_asked_for(
     readers = [open_reader(checkpoint, device, packing) for device, packing in ways]
     assert [reader.attention for reader in readers] == ["padded", "padded", "padded", "fused"]
     assert [dtype for _, dtype in built] == [torch.float32]
+
+
+@pytest.mark.parametrize("family", ["bert"])
+def test_a_kernel_that_cannot_be_built_ends_with_advice(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cuda:
+        type = "cuda"
+
+    checkpoint = load_checkpoint(str(folder))
+    monkeypatch.setattr(checkpoint.model, "to", lambda _device: checkpoint.model)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(BackendError, match="or --packing auto"):
+        open_reader(checkpoint, Cuda(), "packed")
 
 
 @pytest.mark.parametrize("family", ["bert"])
