@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.claims.english import (
     COPULAS,
+    MODALS,
     Token,
     has_negation,
     is_base,
     is_past,
     is_plural,
+    is_simple_past,
     singular_verb,
     word_set,
 )
@@ -36,7 +38,6 @@ __all__ = [
     "completed",
     "find_core",
     "gapped",
-    "had",
     "head_of",
     "is_ended",
     "is_evasive",
@@ -49,15 +50,13 @@ __all__ = [
     "or_distributes",
     "owner_of",
     "pieces_of",
-    "plain_of_ing",
     "shape_of",
     "shared_before_verb",
     "shared_tail",
     "shared_verb",
     "small_clause",
     "small_predicate",
-    "topic_of",
-    "verb_of_contraction",
+    "subject_of",
     "with_not",
     "without_description",
     "without_discourse",
@@ -131,6 +130,7 @@ _HOLDING = word_set("between except without despite unlike")
 _SAME_PAST = word_set("put cut cost hit set let")
 _LIMITS = word_set("no not few only hardly barely")
 """Words that all the subjects after them mean: "no leaks or odors were reported"."""
+_TO_DO = (["to", "base"], ["to", "aux"])
 _MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("""
 find finds found consider considers considered call calls called describe describes described
@@ -140,8 +140,6 @@ BESIDES = word_set("""
 keep leave result provide offer allow give lead add create ensure require cause reduce prevent
 """)
 """Verbs that say, after a comma and in -ing, what the subject does besides."""
-_HAD = word_set("had tried ordered got bought chose")
-_VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
 _DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
 EXPLETIVE = word_set("that how what if whether worth time")
 
@@ -321,13 +319,6 @@ def is_predicate(words: Sequence[Token]) -> bool:
     return True
 
 
-def verb_of_contraction(pointer: Token) -> Token:
-    """The verb in "it's" or "they'll"."""
-    rest = pointer.low.split("'")[1]
-    full = {"s": "is", "re": "are", "ll": "will", "ve": "have", "d": "would"}.get(rest, rest)
-    return pointer.reworded(full, "aux")
-
-
 def without_first(words: list[Token], names: set[str]) -> list[Token]:
     """The words without those names at their beginning."""
     return words[1:] if len(words) > 1 and words[0].low in names else words
@@ -369,16 +360,20 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     Returns:
         The words, or None where the verb is no second verb of that subject.
     """
-    subject = _subject(words, core)
+    subject = subject_of(words, core)
     first = next((w for w in piece.words if w.tag in {"verb", "base", "aux"}), piece.words[0])
     if first.tag == "aux":
-        asked = first.low in {"do", "don't"} and not is_plural(head_of(subject).low)
-        return None if asked else subject
+        many = words[core.first].low
+        plural = is_plural(head_of(subject).low) or singular_verb(many) != many
+        asked = first.low in {"do", "don't", "have", "haven't"} and not plural
+        return None if asked or _is_wished(words, core, first) else subject
     helped = _helps(words, core, first)
     denied = helped and has_negation(words[core.first : core.main])
     if denied and (piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}):
         return None  # "was not repaired but replaced"
     bare = is_base(first.low) and first.low not in _SAME_PAST
+    if denied and not bare and piece.joint not in {"or", "nor"} and is_simple_past(first.low):
+        return subject if first.low in COPULAS else None  # "was not cooked and tasted raw"
     if bare and not helped and not _takes_base(words, core, comma=piece.comma):
         return None
     if helped or piece.joint in {"or", "nor"}:
@@ -399,15 +394,22 @@ def _helps(words: list[Token], core: Core, verb: Token) -> bool:
     return passive or any(word.low in _HAVE for word in group)
 
 
+def _is_wished(words: list[Token], core: Core, verb: Token) -> bool:
+    """Whether "have" or "be" may be what a clause with a modal or "to" wishes for as well."""
+    aimed = [word.tag for word in words[core.main + 1 : core.main + 3]] in _TO_DO
+    modal = aimed or words[core.first].low in MODALS
+    return verb.low == "be" or (modal and verb.low in {"have", "haven't"})
+
+
 def _takes_base(words: list[Token], core: Core, *, comma: bool) -> bool:
     """Whether a plain verb may be the next verb of this subject."""
-    subject = _subject(words, core)
+    subject = subject_of(words, core)
     if not subject or not is_plural(head_of(subject).low):
         return False
     return comma or all(word.tag != "to" for word in words[core.main :])
 
 
-def _subject(words: list[Token], core: Core) -> list[Token]:
+def subject_of(words: list[Token], core: Core) -> list[Token]:
     """The words up to the verb, adverbs and negations before it left out."""
     if "'" in words[core.first].low and words[core.first].tag == "pron":
         token = words[core.first]
@@ -440,10 +442,16 @@ def adjective_start(words: list[Token], core: Core) -> int | None:
 
 
 def is_evasive(words: list[Token]) -> bool:
-    """Whether adjectives are hardly meant: "barely audible", "anything but", "far from clean"."""
-    if [word.low for word in words[:2]] == ["far", "from"]:
+    """Whether what is said is not quite meant: "barely audible", "far from clean", "no longer".
+
+    A comparison whose end is still to come is not either: "less sturdy", "as soft".
+    """
+    lows = [word.low for word in words[:2]]
+    if lows == ["far", "from"]:
         return is_predicate(words[2:])
-    return words[0].low in {"hardly", "barely", "anything"}
+    compared = lows[0] in {"less", "more", "as"}
+    open_ = compared and all(word.low not in {"than", "as"} for word in words[1:])
+    return open_ or lows == ["no", "longer"] or lows[0] in {"hardly", "barely", "anything"}
 
 
 def object_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
@@ -565,12 +573,6 @@ def _plain(third: str) -> list[str]:
     return [third.removesuffix("s"), third.removesuffix("es"), third.removesuffix("ies") + "y"]
 
 
-def plain_of_ing(word: str) -> str | None:
-    """The verb of an -ing form: ``praising`` → ``praise``."""
-    stem = word.removesuffix("ing")
-    return next((base for base in (stem, stem + "e", stem[:-1]) if is_base(base)), None)
-
-
 def with_not(words: list[Token]) -> list[Token]:
     """The words with "not" in place of "neither"."""
     return [word.reworded("not") if word.low == "neither" else word for word in words]
@@ -668,26 +670,6 @@ def completed(left: list[Token], right: list[Token]) -> list[Token]:
     if owner or (left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1):
         return [*(owner or left[:1]), *right]
     return [left[0], *right] if left[0].tag == "poss" or left[0].low == "the" else right
-
-
-def had(words: list[Token], core: Core) -> list[Token]:
-    """The one thing that somebody had: "the soup" in "I tried the soup"."""
-    rest = words[core.main + 1 :]
-    named = words[core.main].low in _HAD and len(rest) > 1 and rest[0].low in {"the", "their"}
-    plain = all(word.tag in {"det", "poss", "adj", "noun", "prep"} for word in rest)
-    return rest if named and plain else []
-
-
-def topic_of(words: list[Token]) -> list[Token]:
-    """What opinions are of: "the price" in "opinions on the price are mixed"."""
-    for at in range(len(words) - 2):
-        if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
-            rest = words[at + 2 :]
-            end = next(
-                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
-            )
-            return rest[:end]
-    return []
 
 
 def is_past_core(words: list[Token], core: Core) -> bool:

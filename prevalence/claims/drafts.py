@@ -16,7 +16,7 @@ from prevalence.claims.clauses import (
     is_modified,
     shape_of,
 )
-from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
+from prevalence.claims.english import COPULAS, is_base, is_plural, singular_verb, word_set
 from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
@@ -29,15 +29,18 @@ __all__ = [
     "Draft",
     "agreeing",
     "before_that",
+    "had",
     "has_purpose",
     "is_inverted",
     "is_participle",
     "is_praise",
     "is_sealed",
+    "is_unreal",
     "is_whole",
     "plain_text",
     "praises",
     "put_object",
+    "topic_of",
     "words_from",
 ]
 
@@ -171,6 +174,57 @@ def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
     return any(not open_ or at + 1 == len(rest) or rest[at + 1].tag != "ing" for at in seals)
 
 
+_HAD = word_set("had tried ordered got bought chose")
+_VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
+
+
+def had(words: list[Token], core: Core) -> list[Token]:
+    """The one thing that somebody had: "the soup" in "I tried the soup"."""
+    rest = words[core.main + 1 :]
+    named = words[core.main].low in _HAD and len(rest) > 1 and rest[0].low in {"the", "their"}
+    plain = all(word.tag in {"det", "poss", "adj", "noun", "prep"} for word in rest)
+    return rest if named and plain else []
+
+
+def topic_of(words: list[Token]) -> list[Token]:
+    """What opinions are of: "the price" in "opinions on the price are mixed"."""
+    for at in range(len(words) - 2):
+        if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
+            rest = words[at + 2 :]
+            end = next(
+                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
+            )
+            return rest[:end]
+    return []
+
+
+_HOPES = word_set("""
+wish wishes wished hope hopes hoped expect expects expected suppose supposed advertise advertised
+claim claims claimed market marketed bill billed promise promises promised intend intended mean
+meant
+""")
+"""Verbs that say what should be, and not what is."""
+
+
+def is_unreal(draft: Draft, piece: Piece) -> bool:
+    """Whether a claim only says what should be, or no longer is, and the piece may say it too.
+
+    "I wish it were bigger | and had pockets", "is supposed to be soft | and warm", "no longer fits
+    | and leaks". What stands after "but", or after another mark than a comma, says what is.
+    """
+    core = find_core(draft.words, draft.lead)
+    contrast = piece.joint not in {"", "and", "or", "nor"}
+    if core is None or contrast or any(t.tag == "mark" and t.text != "," for t in piece.glue):
+        return False
+    shape = shape_of(piece.words)
+    group, rest = draft.words[core.first : core.main + 1], draft.words[core.main + 1 :]
+    if any(word.low in _HOPES for word in group):
+        aimed = any(word.tag == "to" or word.low == "as" for word in rest)
+        return find_core(rest) is not None or (aimed and shape != "clause")
+    before = [word.low for word in draft.words[: core.first][-2:]]
+    return before == ["no", "longer"] and shape == "verb"
+
+
 _STATES = word_set("""
 loaded filled packed made built designed priced located seasoned cooked stocked staffed covered
 suited topped crafted equipped maintained organized presented prepared served decorated packaged
@@ -185,4 +239,5 @@ def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     after = words[words.index(first) + 1 :]
     if linked and first.low in _STATES and (not after or after[0].tag == "prep"):
         return True
-    return linked and first is words[-1] and first.tag == "verb" and first.low.endswith("ed")
+    past = first.tag == "verb" and first.low.endswith("ed") and first.low not in COPULAS
+    return linked and first is words[-1] and past

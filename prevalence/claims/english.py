@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COPULAS",
+    "MODALS",
     "Token",
     "has_negation",
     "is_base",
     "is_past",
     "is_plural",
+    "is_simple_past",
     "lowered",
+    "plain_of_ing",
     "retagged",
     "singular_verb",
     "tagged",
+    "verb_of_contraction",
     "word_set",
 ]
 
@@ -70,7 +74,7 @@ def word_set(text: str) -> frozenset[str]:
 _BE = word_set("is are was were am be been being isn't aren't wasn't weren't ain't")
 _HAVE = word_set("has have had hasn't haven't hadn't")
 _DO = word_set("does do did doesn't don't didn't")
-_MODAL = word_set(
+MODALS = word_set(
     "can could will would should may might must cannot can't couldn't won't wouldn't shouldn't "
     "mustn't shall needn't"
 )
@@ -359,6 +363,20 @@ def is_past(word: str) -> bool:
     return _forms().get(word) == "past" or word in _IRREGULAR.get(word, "").split()
 
 
+def is_simple_past(word: str) -> bool:
+    """Whether the word can be a past form that needs no auxiliary.
+
+    >>> is_simple_past("tasted"), is_simple_past("broke"), is_simple_past("broken")
+    (True, True, False)
+    """
+    return is_past(word) and word not in _participles()
+
+
+@lru_cache(maxsize=1)
+def _participles() -> frozenset[str]:
+    return frozenset(form for forms in _IRREGULAR.values() for form in forms.split()[1:])
+
+
 def is_base(word: str) -> bool:
     """Whether the word can be the plain form of a verb.
 
@@ -366,6 +384,12 @@ def is_base(word: str) -> bool:
     (True, False, False)
     """
     return _forms().get(word) == "base"
+
+
+def plain_of_ing(word: str) -> str | None:
+    """The verb of an -ing form: ``praising`` → ``praise``."""
+    stem = word.removesuffix("ing")
+    return next((base for base in (stem, stem + "e", stem[:-1]) if is_base(base)), None)
 
 
 _PLURALS = word_set(
@@ -408,6 +432,13 @@ def has_negation(words: Iterable[Token]) -> bool:
     )
 
 
+def verb_of_contraction(pointer: Token) -> Token:
+    """The verb in "it's" or "they'll"."""
+    rest = pointer.low.split("'")[1]
+    full = {"s": "is", "re": "are", "ll": "will", "ve": "have", "d": "would"}.get(rest, rest)
+    return pointer.reworded(full, "aux")
+
+
 def retagged(words: list[Token]) -> list[Token]:
     """The words with the tags that they have as they now stand together."""
     lows = [word.low for word in words]
@@ -425,7 +456,7 @@ def retagged(words: list[Token]) -> list[Token]:
 
 
 _CLOSED: tuple[tuple[frozenset[str], str], ...] = (
-    (_BE | _HAVE | _DO | _MODAL, "aux"),
+    (_BE | _HAVE | _DO | MODALS, "aux"),
     (_NEGATIONS, "neg"),
     (_RELATIVES, "rel"),
     (_CONJUNCTIONS, "conj"),
@@ -517,7 +548,7 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         last = "noun"  # "the filling shifts", "the coating wears off"
     if low in _ADJECTIVES and form == "base":
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
-        return last == "to" or before in _MODAL | _DO or (object_next and last != "noun")
+        return last == "to" or before in MODALS | _DO or (object_next and last != "noun")
     if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):
         return form != "third" or last == "rel" or before.endswith("self") or before == "never"
     if last == "prep":

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import Piece, find_core, plain_of_ing, shape_of
-from prevalence.claims.english import is_plural, retagged, singular_verb, word_set
+from prevalence.claims.clauses import Piece, find_core, shape_of
+from prevalence.claims.english import is_plural, plain_of_ing, retagged, singular_verb, word_set
 from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:

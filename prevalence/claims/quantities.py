@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from prevalence.claims.english import tagged
+from prevalence.claims.english import is_base, tagged
 from prevalence.errors import InputError
 
 __all__ = [
@@ -51,7 +51,7 @@ RANGES: dict[str, tuple[float, float]] = {
 on purpose, so that only what no careful reader would say is called a disagreement."""
 
 _EXIST = frozenset({"several", "some", "a few", "a minority"})
-"""Words that say that there is somebody, which no support at all refutes."""
+"""Words whose range begins at 0, and that say all the same that there is somebody."""
 
 _ROUGHLY = r"(?:about |around |roughly |nearly |almost |approximately )?"
 _WORDS = (
@@ -123,10 +123,11 @@ def _pattern() -> re.Pattern[str]:
         rf"|(?:only |just )?(?P<count>{_NUMBER})|{words})"
     )
     link = r"(?: of)?(?: the| these| our| all)? "
-    alone = (
-        rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|(?:(?<=body)|(?<=one))(?![\w'’]))"
-    )
-    return re.compile(rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2})", re.I)
+    nobody = "|".join(rf"(?<={word})" for word in ("body", "everyone", "anyone", "no one"))
+    alone = rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|(?:{nobody})(?![\w'’]))"
+    # Without re.ASCII, "ſix" would be "six".
+    flags = re.IGNORECASE | re.ASCII
+    return re.compile(rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2})", flags)
 
 
 _AT = _pattern()
@@ -137,7 +138,8 @@ _SOURCE = re.compile(
 _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
 _SEEN = 80
-"""Words of a statement that are looked at to find out whether it is one."""
+"""Words of a statement that are looked at to find out whether it is one, and characters after "no
+one"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +239,22 @@ named='users')
     if match["quantity"] is None:
         return People(match.end(), None, match["only"].lower())
     quantity = _quantity(match)
-    if quantity is None:
+    if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
         return None
     singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
     named = (match["people"] or ("reviewer" if singular else "reviewers")).lower()
     return People(match.end(), quantity, f"a {named}" if match["one"] or singular else named)
+
+
+def _of_things(text: str, end: int) -> bool:
+    """Whether "no one" before that offset goes with a thing: "no one size", "no one of them"."""
+    if not text[:end].lower().endswith("no one"):
+        return False
+    following = tagged(text[end : end + _SEEN])[:1]
+    return any(
+        word.tag in {"noun", "adj", "num"} or is_base(word.low) or word.low == "of"
+        for word in following
+    )
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
@@ -297,6 +310,8 @@ def _is_clause(text: str) -> bool:
     for token in islice(tagged(text[: 10 * _SEEN]), _SEEN):
         if token.tag in {"aux", "verb"}:
             return subject
+        if token.tag == "pron" and "'" in token.low and token.low != "let's":
+            return True  # "it's comfortable"
         if token.tag in {"conj", "sub", "rel", "to", "mark"}:
             return False
         subject = subject or token.tag not in {"adv", "neg"}
@@ -376,7 +391,7 @@ def agreement(
         confidence: of the interval.
 
     Returns:
-        The comparison. A quantity that says that there is somebody disagrees with no support.
+        The comparison. Only a quantity that denies agrees with no support at all.
 
     >>> agreement(quantified("Most users love it.").quantity, 1, 20).agrees
     False
@@ -386,6 +401,5 @@ def agreement(
         return Agreement(quantity.text, low, high, None, None)
     interval = wilson_interval(support, n_reviews, confidence)
     meets = interval[0] <= high and low <= interval[1]
-    return Agreement(
-        quantity.text, low, high, meets and not (quantity.exists and support == 0), interval
-    )
+    agrees = meets and (support > 0 or quantity.denies)
+    return Agreement(quantity.text, low, high, agrees, interval)

@@ -19,7 +19,6 @@ from prevalence.claims.clauses import (
     completed,
     find_core,
     gapped,
-    had,
     head_of,
     is_ended,
     is_evasive,
@@ -32,15 +31,13 @@ from prevalence.claims.clauses import (
     or_distributes,
     owner_of,
     pieces_of,
-    plain_of_ing,
     shape_of,
     shared_before_verb,
     shared_tail,
     shared_verb,
     small_clause,
     small_predicate,
-    topic_of,
-    verb_of_contraction,
+    subject_of,
     with_not,
     without_description,
     without_discourse,
@@ -50,15 +47,18 @@ from prevalence.claims.drafts import (
     Draft,
     agreeing,
     before_that,
+    had,
     has_purpose,
     is_inverted,
     is_participle,
     is_praise,
     is_sealed,
+    is_unreal,
     is_whole,
     plain_text,
     praises,
     put_object,
+    topic_of,
     words_from,
 )
 from prevalence.claims.english import (
@@ -67,8 +67,10 @@ from prevalence.claims.english import (
     is_base,
     is_past,
     is_plural,
+    plain_of_ing,
     singular_verb,
     tagged,
+    verb_of_contraction,
     word_set,
 )
 from prevalence.claims.idioms import plain_pieces, plain_words
@@ -269,7 +271,7 @@ class _Folding:
 
     def _tell(self, draft: Draft, core: Core, aside: Piece) -> None:
         """Make claims of what stands beside a subject: "which is made of wool", "an old mill"."""
-        subject, words = draft.words[: core.first], aside.words
+        subject, words = subject_of(draft.words, core), aside.words
         if words[0].tag == "rel":
             said = [*subject, *words[1:]]
         else:
@@ -387,7 +389,8 @@ class _Folding:
             return
         ended = is_ended(piece) and shape != "clause"
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
-        if ended or (not piece.comma and joins and is_sealed(draft, piece)):
+        sealed = not piece.comma and joins and is_sealed(draft, piece)
+        if ended or sealed or is_unreal(draft, piece):
             self._glue(piece)
             return
         take = {
@@ -425,9 +428,9 @@ class _Folding:
         """Leave a piece with the claim before it."""
         if self._waiting:
             self._release()
-        draft = self._drafts[-1]
-        draft.words = [*draft.words, *piece.glue, *piece.words]
-        draft.end = piece.words[-1].end
+        for draft in self._drafts[-1].alike or self._drafts[-1:]:
+            draft.words = [*draft.words, *piece.glue, *piece.words]
+            draft.end = piece.words[-1].end
 
     def _next_clause(self, _: Draft, piece: Piece) -> bool:
         if piece.joint in {"or", "nor"}:
@@ -452,16 +455,18 @@ class _Folding:
             return self._next_without_subject(draft, piece)
         if is_participle(draft, core, piece.words):
             return self._next_adjective(draft, piece)
-        either = piece.joint in {"or", "nor"}
-        if (either and not or_distributes(draft.words, core)) or not (
+        joint = self._list_joint(piece)
+        if (joint in {"or", "nor"} and not or_distributes(draft.words, core)) or not (
             piece.joint or self._is_listed(piece) or piece.words[0].tag == "aux"
         ):
             return False
-        shared = shared_before_verb(draft.words, core, piece)
+        shared = shared_before_verb(draft.words, core, piece._replace(joint=joint))
         if draft.people:
             shared = [*draft.people]
         if shared is None:
-            return len(piece.words) == 1 and self._next_noun(draft, piece)
+            low = piece.words[0].low
+            noun = len(piece.words) == 1 and (is_base(low) or not is_past(low))
+            return noun and self._next_noun(draft, piece)
         said = small_clause(piece.words)
         if said is not None and _finders(plain_text([*shared, piece.words[0]])):
             self._append(said, 0, piece)
@@ -549,9 +554,9 @@ class _Folding:
     def _add_object(self, draft: Draft, core: Core, begin: int, piece: Piece) -> bool:
         """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
-        linked = draft.words[core.main].low in BE
         plain = [word for word in left if word.tag != "adv"] or left
-        if (linked and plain[0].tag == "adj" and is_predicate(plain)) or is_sealed(draft):
+        linked = draft.words[core.main].low in BE and plain[0].tag == "adj" and is_predicate(plain)
+        if linked or is_sealed(draft) or is_evasive(left):
             return False
         if left[0].low == "both" and all(word.tag == "adj" for word in left[1:]):
             noun = [word for word in right if word.tag != "adj"]
@@ -588,14 +593,16 @@ class _Folding:
 
     def _is_listed(self, piece: Piece) -> bool:
         """Whether a noun after a comma belongs to a list that ends in "and" or "or"."""
-        if piece.joint:
-            return piece.joint in {"and", "or"}
-        for later in reversed(self._rest):
-            if shape_of(later.words) not in {"noun", "adjective", "verb"}:
-                return False
-            if later.joint:
-                return later.joint in {"and", "or"}
-        return False
+        return self._list_joint(piece) in {"and", "or"}
+
+    def _list_joint(self, piece: Piece) -> str:
+        """The conjunction before a piece, or before the end of the list that it belongs to."""
+        for one in [piece, *reversed(self._rest)]:
+            if one is not piece and shape_of(one.words) not in {"noun", "adjective", "verb"}:
+                break
+            if one.joint:
+                return one.joint
+        return ""
 
     def _both_stand(self, draft: Draft, left: list[Token], right: list[Token]) -> bool:
         """Whether two nouns are of one weight, so that each can be the object alone."""

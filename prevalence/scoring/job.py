@@ -64,6 +64,9 @@ class SummaryJob:
         ceiling: what greedy construction reaches, where it was asked for.
         profile: what stands beside the score, where it was asked for.
         quantities: of people, one or None a sentence, where they are compared apart.
+        denied_ids: text number of what is denied, by sentence whose quantity denies it ("nobody
+            says that it leaks"). Such a sentence is scored whole.
+        denied_support: how many reviews support that all the same, by sentence asked about.
         evidence: passages by sentence, where they were asked for.
     """
 
@@ -87,10 +90,13 @@ class SummaryJob:
     ceiling: float | None = None
     profile: Profile | None = None
     quantities: tuple[Quantified | None, ...] = ()
+    denied_ids: dict[int, int] = field(default_factory=dict)
+    denied_support: dict[int, int] = field(default_factory=dict)
     evidence: dict[int, list[Passage]] | None = None
     _trivial: slice = field(default_factory=no_pairs)
     _earlier: slice = field(default_factory=no_pairs)
     _reviews: slice = field(default_factory=no_pairs)
+    _denied: dict[int, slice] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -129,6 +135,11 @@ class SummaryJob:
             places = job.sentence_places.tolist()
             job.quantities = tuple(map(quantity_of, places, job.sentences))
         job.sentence_ids = texts.add_all(job._statements())
+        job.denied_ids = {
+            k: texts.add(found.statement)
+            for k, found in enumerate(job.quantities)
+            if found is not None and found.quantity.denies
+        }
         reviews = [product.reviews[place].text for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
@@ -139,10 +150,13 @@ class SummaryJob:
         return job
 
     def _statements(self) -> list[str]:
-        """What is asked of the sentences: without quantities, where they are compared apart."""
+        """What is asked of the sentences: without quantities, where they are compared apart.
+
+        Without its quantity a denial would say the opposite.
+        """
         found = self.quantities or (None,) * len(self.sentences)
         return [
-            sentence.text if quantity is None else quantity.statement
+            sentence.text if quantity is None or quantity.quantity.denies else quantity.statement
             for sentence, quantity in zip(self.sentences, found, strict=True)
         ]
 
@@ -172,11 +186,15 @@ class SummaryJob:
 
     @property
     def naive_pairs(self) -> int:
-        """Pairs that the equations name: statement, earlier sentences, reviews; none unscored."""
+        """Pairs that the equations name: statement, earlier sentences, reviews; none unscored.
+
+        What a sentence denies is asked of the reviews too.
+        """
         if not self.open:
             return 0
         n = len(self.sentences)
-        return n * (self.statement_id is not None) + n * (n - 1) // 2 + n * self.n_reviews
+        of_reviews = (n + len(self.denied_ids)) * self.n_reviews
+        return n * (self.statement_id is not None) + n * (n - 1) // 2 + of_reviews
 
     def plan_masks(self, plan: PairPlan) -> None:
         """Ask what masks a sentence: (t, y_k) and (y_j, y_k) for j < k."""
@@ -212,6 +230,11 @@ class SummaryJob:
         if not all_sentences and self.masks is not None:
             self.columns = np.flatnonzero(self.masks.counts)
         self._reviews = plan.add_product(self.review_ids, self.sentence_ids[self.columns])
+        self._denied = {
+            k: plan.add_product(self.review_ids, [self.denied_ids[k]])
+            for k in self.columns.tolist()
+            if k in self.denied_ids
+        }
 
     def read_reviews(self, answers: PairScores, threshold: float, *, three_way: bool) -> None:
         """Lay out the answers to :meth:`plan_reviews`."""
@@ -225,6 +248,12 @@ class SummaryJob:
             threshold=threshold,
             three_way=three_way,
         )
+        for k, place in self._denied.items():
+            denied = answers.take(place)
+            if self._too_long(denied, np.full(len(self.review_ids), k)):
+                return
+            implied = metric.decisions(denied.entailment, threshold)
+            self.denied_support[k] = int(np.count_nonzero(implied))
 
     def _too_long(self, answers: PairScores, sentence_of_pair: Ints) -> bool:
         """Whether a sentence is longer than the model reads, which then is the job's error."""
@@ -342,6 +371,8 @@ def _quantity(job: SummaryJob, k: int, support: int | None) -> dict[str, Any] | 
     found = job.quantities[k] if job.quantities else None
     if found is None:
         return None
+    if found.quantity.denies:
+        support = job.denied_support.get(k)
     compared = agreement(found.quantity, support, job.n_reviews)
     return {**compared.to_json(), "statement": found.statement}
 

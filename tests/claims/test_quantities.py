@@ -34,6 +34,11 @@ from prevalence.errors import InputError
     ("Overall, several parents say it lasts.", "It lasts.", *RANGES["several"]),
     ("According to many owners, it is loud.", "It is loud.", *RANGES["many"]),
     ("It is loved by most users.", "It is loved by users.", *RANGES["most"]),
+    ("None of the users complained.", "Users complained.", *RANGES["nobody"]),
+    ("None complained.", "A reviewer complained.", *RANGES["nobody"]),
+    ("Almost no one has problems.", "A reviewer has problems.", *RANGES["few"]),
+    ("Most users say it's comfortable.", "It's comfortable.", *RANGES["most"]),
+    ("Most users say it’s comfortable.", "It’s comfortable.", *RANGES["most"]),
 ])  # fmt: skip
 def test_quantities_by_hand(text, statement, low, high):
     found = quantified(text)
@@ -47,6 +52,10 @@ def test_quantities_by_hand(text, statement, low, high):
     "Some water gets in.", "One of the zippers broke.", "All parts fit.", "No problems with it.",
     "One of the best.", "Everyone's favorite place.", "5 of 3 users left.", "120% of users agree.",
     "Users love it.", "Reviewers say that it leaks.", "Few parts were missing.", "", "most",
+    "None of the zippers work.", "Almost none of the sizes fit.", "No one size fits all.",
+    "No one color suits everybody.", "No one of the zippers works.", "None of them work.",
+    # Letters that look like others when case is ignored.
+    "ſix users love it.", "fıve users love it.",
 ])  # fmt: skip
 def test_quantities_of_things_and_none_at_all(text):
     assert quantified(text) is None
@@ -75,6 +84,16 @@ def test_people_without_a_quantity_and_frames():
     ("some", 0, 100, False),   # says that there is somebody
     ("some", 1, 100, True),
     ("half", 1, 1, True),      # one review is compatible with nearly everything
+    ("few", 0, 2, True),       # says that there may be nobody
+    ("0 of 10", 0, 2, True),
+    # The intervals reach from 0 to 0.66 and 0.49, but these say that there is somebody.
+    ("most", 0, 2, False),
+    ("half of the", 0, 2, False),
+    ("many", 0, 4, False),
+    ("a third of", 0, 4, False),
+    ("a quarter of", 0, 4, False),
+    ("2 of 20", 0, 4, False),
+    ("10% of", 0, 4, False),
     ("most", None, 20, None),
 ])  # fmt: skip
 def test_agreement_by_hand(words, support, n_reviews, agrees):

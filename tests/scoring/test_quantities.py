@@ -41,3 +41,35 @@ def test_rows_and_signatures_say_so():
     assert without.sentences[0].support == 0
     assert "quantity" not in without.to_json()["sentences"][0]
     assert ScoredSummary.from_json(with_them.to_json()) == with_them
+
+
+@pytest.mark.parametrize("unit", ["sentence", "claim"])
+@pytest.mark.parametrize(("denial", "agrees"), [
+    ("Nobody says that it leaks.", False),       # 10 of 10 do: 0.72 to 1, and at most 0.05
+    ("Few users say that it leaks.", False),
+    ("0 of 10 reviewers say that it leaks.", False),
+    ("Nobody says that it hums.", True),         # none does: 0 to 0.28
+])  # fmt: skip
+def test_a_denial_is_scored_whole(fake_scorer, unit, denial, agrees):
+    product = Product("p", (Review("It leaks."),) * 10, (Summary("a", f"{denial} It leaks."),))
+    scorer = fake_scorer({("It leaks.", "It leaks."): (0.9, 0.0)})
+    options = ScoringOptions(unit=unit, quantities=True)
+    (scored,) = Engine(scorer, options).run([product])
+    first, second = scored.sentences
+    # No review implies the denial, and it does not imply what it denies: (0 + 10) / (2 * 10).
+    assert (first.support, second.support, second.redundant_with) == (0, 10, None)
+    assert scored.prevalence == pytest.approx(0.5)
+    assert first.quantity["agrees"] is agrees
+    assert first.quantity["statement"] == ("It hums." if agrees else "It leaks.")
+    assert first.quantity["interval"] == pytest.approx(list(wilson_interval(10 * (not agrees), 10)))
+
+
+def test_what_is_denied_is_asked_of_no_review_where_the_sentence_is_masked(fake_scorer):
+    text = "It hums. Nobody says that it leaks."
+    product = Product("p", (Review("It leaks."), Review("")), (Summary("a", text),))
+    scorer = fake_scorer({("It hums.", "Nobody says that it leaks."): (0.9, 0.0)})
+    engine = Engine(scorer, ScoringOptions(quantities=True))
+    (scored,) = engine.run([product])
+    assert (scored.sentences[1].redundant_with, scored.sentences[1].quantity["agrees"]) == (0, None)
+    # One pair of the sentences; two reviews beside two sentences and what one of them denies.
+    assert engine.counts.naive == 1 + 2 * 3
