@@ -1,6 +1,5 @@
 """`prevalence train`: fine-tune an entailment model on labelled pairs."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +52,7 @@ def train(
     where = work or output / ".training"
     try:
         result = run(
-            settings, output, data=data or _default_data(), work=where, device=device,
+            settings, output, data=data, work=where, device=device,
             progress=None if quiet else _printer(),
         )  # fmt: skip
     except KeyboardInterrupt:
@@ -65,12 +64,6 @@ def train(
             f"held out:   AUC {result.selection.auc:.4f}, balanced accuracy "
             f"{result.selection.balanced_accuracy:.4f} on {result.selection.pairs} pairs"
         )
-
-
-def _default_data() -> Path | None:
-    """The environment's folder, if it names one; a recipe that needs it says so otherwise."""
-    named = os.environ.get("PREVALENCE_DATA")
-    return Path(named) if named else None
 
 
 def _printer() -> "ProgressCallback":

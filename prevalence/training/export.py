@@ -159,7 +159,8 @@ def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
             f"| {selection.balanced_accuracy:.4f} |",
             f"| expected calibration error | | {selection.calibration_error:.4f} |",
             "",
-            f"The threshold is that of `prevalence calibrate --candidates {selection.rule}`.",
+            f"The threshold is that of `prevalence calibrate --candidates {selection.rule} "
+            "--relation all`.",
             "",
             "AUC, and balanced accuracy at the best threshold, before the last stage and after it "
             "with the product held out, pooled:",
@@ -175,8 +176,12 @@ def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
         if recipe.cross_validation and recipe.cross_validation.final == "average":
             lines += ["", "The weights are the average of the folds' models."]
     else:
+        trained = {item.source for stage in recipe.stages for item in stage.mix}
+        used = "used for early stopping"
+        if recipe.validation and recipe.validation.source in trained:
+            used += " and trained on"
         lines += [
-            f"Validation ({selection.pairs} pairs; used for early stopping, so optimistic): AUC "
+            f"Validation ({selection.pairs} pairs; {used}, so optimistic): AUC "
             f"{selection.auc:.4f}, balanced accuracy {selection.balanced_accuracy:.4f}, expected "
             f"calibration error {selection.calibration_error:.4f}."
         ]

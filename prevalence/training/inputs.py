@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from prevalence.nli.tokens import block_layout, encode
+from prevalence.errors import InputError
+from prevalence.nli.tokens import block_layout, cleaner, encode
 from prevalence.training.network import lay_out
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def target_tensors(examples: Sequence[TrainingPair]) -> tuple[torch.Tensor, torc
 
 Pairs = Sequence[tuple[str, str]]
 
+_SHOWN = 60
 _UNIT_TOKENS = 256
 """About how many tokens of one premise's hypotheses make a unit."""
 
@@ -131,9 +133,12 @@ class JointInputs:
     """One row a pair, padded; a unit is a pair. One that is too long loses its premise's end."""
 
     def __init__(self, tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> None:
+        clean = cleaner(tokenizer)
+        hypotheses = [clean(hypothesis) for _, hypothesis in pairs]
+        _check_room(tokenizer, hypotheses, settings.max_length)
         encoded = tokenizer(
-            [premise for premise, _ in pairs],
-            [hypothesis for _, hypothesis in pairs],
+            [clean(premise) for premise, _ in pairs],
+            hypotheses,
             truncation="only_first",
             max_length=settings.max_length,
             padding=False,
@@ -147,6 +152,18 @@ class JointInputs:
         tensors = collate(self._encoded, units, pad_id=self._pad)
         inputs = {key: value.to(device) for key, value in tensors.items()}
         return Batch(inputs, list(units), inputs["input_ids"].numel())
+
+
+def _check_room(tokenizer: Any, hypotheses: Sequence[str], most: int) -> None:
+    """Refuse hypotheses beside which nothing of a premise would be read."""
+    room = most - tokenizer.num_special_tokens_to_add(pair=True)
+    texts = list(dict.fromkeys(hypotheses))
+    for text, ids in zip(texts, encode(tokenizer, texts), strict=True):
+        if len(ids) >= room:
+            raise InputError(
+                f"the hypothesis that begins {text[:_SHOWN]!r} has {len(ids)} tokens and leaves no "
+                f"room for a premise; shorten it, leave it out, or raise model.max_length ({most})"
+            )
 
 
 class PremiseFirstInputs:

@@ -13,7 +13,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target
 from prevalence.training.minimal_pairs import Turned, reworded, turned
 
-__all__ = ["VIEWS", "MixPart", "TrainingPair", "draw_mixture"]
+__all__ = ["VIEWS", "MixPart", "TrainingPair", "draw_mixture", "finds_examples"]
 
 _ENTAILED = Target(1.0, 0.0, 0.0, False)
 _NOT_ENTAILED = Target(0.0, 1.0, 0.0, True)
@@ -230,6 +230,12 @@ VIEWS: Mapping[str, View] = {
     "reworded": _reworded,
     "turned": _turned,
 }
+
+
+def finds_examples(view: str, documents: Sequence[Document]) -> bool:
+    """Whether a view finds an example in any of the documents; quick, as it stops at the first."""
+    rng = np.random.default_rng(0)
+    return any(VIEWS[view]([document], rng) for document in documents)
 
 
 def draw_mixture(

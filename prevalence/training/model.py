@@ -145,7 +145,7 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
                 model.load_state_dict(folded)
         _thin_out(model, settings.layers)
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-        _check_limits(config, tokenizer, path, settings)
+        _check_tokenizer(config, tokenizer, path, settings)
     except (OSError, ValueError, KeyError, ImportError) as error:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
@@ -180,7 +180,12 @@ def _check_architecture(config: Any, path: Path, settings: ModelSettings) -> Non
         )
 
 
-def _check_limits(config: Any, tokenizer: Any, path: Path, settings: ModelSettings) -> None:
+def _check_tokenizer(config: Any, tokenizer: Any, path: Path, settings: ModelSettings) -> None:
+    if settings.architecture != PREMISE_FIRST and tokenizer.pad_token_id is None:
+        raise ModelError(
+            f"{path}: its tokenizer has no padding token; name one as pad_token in its "
+            "tokenizer_config.json, or choose another base"
+        )
     limit = real_limit(config, tokenizer)
     asked = [settings.max_length]
     if settings.architecture == PREMISE_FIRST:

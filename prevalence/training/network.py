@@ -99,34 +99,38 @@ def lay_out(tokens: Ints, units: Sequence[Ints], layout: BlockLayout) -> Rows:
     Returns:
         Tensors in the host's memory.
     """
-    sizes = [int(unit[:, 1].sum()) + len(unit) * layout.special for unit in units]
-    longest = max(int(unit[0, 1]) for unit in units) + layout.special
-    ids, positions, distances, types = np.zeros((4, len(units), max(sizes)), np.int64)
-    known = np.zeros((len(units), longest), np.bool_)
-    firsts: list[int] = []
-    lengths: list[int] = []
-    for row, unit in enumerate(units):
-        place = 0
-        for number, (start, length) in enumerate(unit.tolist()):
-            size = length + layout.special
-            here = slice(place, place + size)
-            ids[row, here] = (*layout.prefix, *tokens[start : start + length], *layout.suffix)
-            positions[row, here] = np.arange(size)
-            if number == 0:
-                known[row, :size] = True
-                follows = size
-                distances[row, here] = np.arange(size)
-            else:
-                firsts.append(row * max(sizes) + place)
-                lengths.append(size)
-                distances[row, here] = follows + np.arange(size)
-                types[row, here] = 1
-            place += size
+    counts = np.array([len(unit) for unit in units])
+    leads = np.cumsum(counts) - counts  # The premises among all texts.
+    asked = np.ones(counts.sum(), np.bool_)
+    asked[leads] = False
+    starts, lengths = np.concatenate(units).T
+    sizes = lengths + layout.special
+    width = int(np.add.reduceat(sizes, leads).max())
+    firsts = np.cumsum(sizes) - sizes
+    firsts += np.repeat(np.arange(len(units)) * width - firsts[leads], counts)
+    bodies = firsts + len(layout.prefix)
+    ends = bodies + lengths
+    grids = np.zeros((4, len(units) * width), np.int64)
+    ids, positions, distances, types = grids
+    ids[firsts[:, None] + np.arange(len(layout.prefix))] = layout.prefix
+    ids[_ranges(bodies, lengths)] = tokens[_ranges(starts, lengths)]
+    ids[ends[:, None] + np.arange(len(layout.suffix))] = layout.suffix
+    places = _ranges(firsts, sizes)
+    positions[places] = _ranges(np.zeros_like(sizes), sizes)
+    distances[places] = _ranges(np.where(asked, np.repeat(sizes[leads], counts), 0), sizes)
+    types[places] = np.repeat(asked, sizes)
+    known = np.arange(sizes[leads].max()) < sizes[leads, None]
+    laid = torch.from_numpy(grids.reshape(4, len(units), width))
     return Rows(
-        torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(distances),
-        torch.from_numpy(types), torch.from_numpy(known), torch.tensor(firsts),
-        *_blocks(np.array(firsts), np.array(lengths)),
+        laid[0], laid[1], laid[2], laid[3], torch.from_numpy(known),
+        torch.from_numpy(firsts[asked]), *_blocks(firsts[asked], sizes[asked]),
     )  # fmt: skip
+
+
+def _ranges(starts: Ints, lengths: Ints) -> Ints:
+    """The whole numbers from each start on, as many as its length, one range after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
 
 def _blocks(firsts: Ints, lengths: Ints) -> tuple[list[Block], Tensor, Tensor, Tensor]:

@@ -74,17 +74,28 @@ def train(
         PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
     work = work or output / ".training"
-    _check_output(output, recipe, data)
-    base = _base(recipe, work=work, data=data, device=device, progress=progress)
-    shop = Workshop(
-        recipe,
-        base=base,
-        work=work,
-        data=data,
-        device=open_device(device),
-        progress=progress,
-    )
+    threads = torch.get_num_threads()
+    try:
+        _check_output(output, recipe, data)
+        base = _base(recipe, work=work, data=data, device=device, progress=progress)
+        shop = Workshop(
+            recipe,
+            base=base,
+            work=work,
+            data=data,
+            device=open_device(device),
+            progress=progress,
+        )
+        return _run(shop, output, device)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _run(shop: Workshop, output: Path, device: str) -> TrainingResult:
+    """Check the data, then train and write."""
+    recipe = shop.recipe
     trial = _held_out(shop)
+    _check_stages(shop, trial)
     _be_taught(shop, device)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
@@ -98,7 +109,7 @@ def train(
         seconds.update(spent)
     shop.load(outcome)
     if selection is None and recipe.validation is not None:
-        judged = shop.judged(recipe.validation.source)
+        judged = shop.validation_pairs(recipe.validation.source)
         selection = _select(shop.entailment(judged.pairs), judged, ())
     threshold = selection.threshold if selection else 0.5
     digest = write_checkpoint(
@@ -111,7 +122,7 @@ def _be_taught(shop: Workshop, device: str) -> None:
     """Learn what the teachers say, where there are some, and take the recipe's threads."""
     teacher, threads = shop.recipe.teacher, shop.recipe.run.threads
     models = [] if teacher is None else _teachers(shop, teacher, device)
-    # Only now: bases and teachers that were trained first have set their own.
+    # Only now: bases and teachers that are trained first take their own, or the default.
     if threads:
         torch.set_num_threads(threads)
     if teacher is not None:
@@ -139,17 +150,24 @@ def _base(
 
 
 def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
-    """Refuse a folder that no training has written, and that of the base."""
+    """Refuse a folder that no training has written, and those of the base and the teachers."""
     if not output.is_dir() or not any(output.iterdir()):
         return
     config = output / "config.json"
     trained = config.is_file() and '"prevalence_threshold"' in config.read_text(encoding="utf-8")
     named = recipe.model.base
-    own = not named.startswith(BY_RECIPE) and output.samefile(
+    teachers = () if recipe.teacher is None else recipe.teacher.models
+    folders = [recipe.resolve(model, data) for model in teachers]
+    held = ""
+    if not (trained or (output / ".training").is_dir()):
+        held = "files of something else"
+    if any(folder.is_dir() and output.samefile(folder) for folder in folders):
+        held = "the recipe's teacher"
+    if not named.startswith(BY_RECIPE) and output.samefile(
         resolve_base(named, recipe.folder, data)
-    )
-    if own or not (trained or (output / ".training").is_dir()):
-        held = "the recipe's base" if own else "files of something else"
+    ):
+        held = "the recipe's base"
+    if held:
         raise ConfigurationError(
             f"{output}: holds {held}; choose another folder for the checkpoint"
         )
@@ -197,7 +215,7 @@ class _Trial:
 
         Raises:
             ConfigurationError: a fold, or what is left beside one, has one class only, so that
-                no figure could be computed in the end.
+                no figure could be computed in the end; or a product is not held out of everything.
         """
         judged = shop.judged(cross.source)
         seed = shop.recipe.run.seed
@@ -208,6 +226,7 @@ class _Trial:
             _check_both(judged.take(inside), place)
             _check_both(judged.take(~inside), f"what is left beside {place}")
         known = sorted(frozenset().union(*folds))
+        _refuse_leaks(shop, cross.source, frozenset(known))
         also = {}
         for name in cross.also:
             pairs = shop.asked_of_reviews(name)
@@ -216,11 +235,43 @@ class _Trial:
         return cls(cross, judged, folds, members, also)
 
 
+def _refuse_leaks(shop: Workshop, judged: str, known: frozenset[str]) -> None:
+    """Refuse products of the folds in what no fold holds them out of."""
+    for stage in shop.recipe.stages[:-1]:
+        for name in dict.fromkeys(item.source for item in stage.mix):
+            if seen := known & shop.groups(name):
+                raise ConfigurationError(
+                    f"stage {stage.name!r} would train on product {min(seen)!r} of source "
+                    f"{name!r}, which cross-validation on {judged!r} holds out of the last stage "
+                    "alone; train on such products in the last stage, or leave them out with "
+                    "leave_out"
+                )
+    for name in (source.name for source in shop.recipe.sources if source.taught):
+        if seen := known & shop.groups(name):
+            raise ConfigurationError(
+                f"source {name!r} is taught on product {min(seen)!r}, and cross-validation on "
+                f"{judged!r} does not hold it out of what a teacher says; teach other products, or "
+                "leave [cross_validation] out"
+            )
+
+
+def _check_stages(shop: Workshop, trial: _Trial | None) -> None:
+    """Find faults in the data of every stage and fold before anything is trained."""
+    for stage in shop.recipe.stages:
+        shop.check(stage)
+    folds = () if trial is None else trial.folds
+    for number, held in enumerate(folds, start=1):
+        shop.check(shop.recipe.stages[-1], without=held, label=f" fold {number}")
+
+
 def _held_out(shop: Workshop) -> _Trial | None:
     """Check what models are judged on, and deal the folds where the recipe asks for some."""
     validation, cross = shop.recipe.validation, shop.recipe.cross_validation
     if validation is not None:
-        _check_both(shop.judged(validation.source), f"validation {validation.source!r}")
+        place = f"validation {validation.source!r}"
+        if cross is not None:
+            place += f" without the products of {cross.source!r}"
+        _check_both(shop.validation_pairs(validation.source), place)
     return None if cross is None else _Trial.of(shop, cross)
 
 

@@ -278,7 +278,7 @@ class Recipe:
 
         Args:
             text: path as written in the recipe.
-            data: folder that stands for ``${PREVALENCE_DATA}``.
+            data: folder that stands for ``${PREVALENCE_DATA}``; None takes the environment's.
 
         Returns:
             The path.
@@ -287,11 +287,12 @@ class Recipe:
             ConfigurationError: the variable is used and no folder is known.
         """
         if "${PREVALENCE_DATA}" in text:
-            if data is None:
+            named = data or os.environ.get("PREVALENCE_DATA")
+            if not named:
                 raise ConfigurationError(
                     f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
                 )
-            text = text.replace("${PREVALENCE_DATA}", str(data))
+            text = text.replace("${PREVALENCE_DATA}", str(named))
         return self.folder / expanded(text)
 
 
@@ -475,11 +476,17 @@ def _range_faults(recipe: Recipe) -> list[str]:
 
 def _reference_faults(recipe: Recipe) -> list[str]:
     names = [source.name for source in recipe.sources]
-    faults = [f"source {name!r} is defined twice" for name in names if names.count(name) > 1]
+    stages = [stage.name for stage in recipe.stages]
+    faults = [
+        f"{what} {name!r} is defined twice"
+        for what, given in (("source", names), ("stage", stages))
+        for name in given
+        if given.count(name) > 1
+    ]
     # They become names of files.
     faults += [
         f"the name {name!r} must hold letters, digits, spaces and . + - alone"
-        for name in (*names, *(stage.name for stage in recipe.stages))
+        for name in (*names, *stages)
         if not _NAME.fullmatch(name)
     ]
     faults += [
@@ -524,6 +531,11 @@ def _selection_faults(recipe: Recipe, names: list[str]) -> list[str]:
         faults.append(f"validation.metric must be one of {', '.join(METRICS)}")
     if validation is not None and validation.patience < 1:
         faults.append("validation.patience must be at least 1")
+    if validation is not None and recipe.optimizer.average_from < 1:
+        faults.append(
+            "[validation] keeps the weights of the best epoch, so there is nothing to average; "
+            "leave out optimizer.average_from, or [validation]"
+        )
     if cross is not None and (cross.folds < 2 or cross.final not in ("refit", "average")):
         faults.append("cross_validation needs folds of at least 2 and final = refit or average")
     if cross is not None and len({cross.source, *cross.also}) <= len(cross.also):

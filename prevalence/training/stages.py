@@ -27,7 +27,7 @@ from prevalence.training.loop import (
     TrainingProgress,
     train_run,
 )
-from prevalence.training.mixture import MixPart, draw_mixture
+from prevalence.training.mixture import MixPart, draw_mixture, finds_examples
 from prevalence.training.model import Classifier, load_classifier
 
 if TYPE_CHECKING:
@@ -156,13 +156,21 @@ class Workshop:
                 products=self._beside(source.products),
                 summaries=source.summaries,
             )
-            self._documents[name] = source.select(found)
-            if not self._documents[name]:
-                raise ConfigurationError(
-                    f"source {name!r}: no product of {self.paths[name]} is left by "
-                    f"only = {source.only!r} and leave_out = {source.leave_out!r}"
-                )
+            self._documents[name] = self._selected(source, found)
         return self._documents[name]
+
+    def _selected(self, source: DataSource, found: Sequence[Document]) -> list[Document]:
+        kept = source.select(found)
+        if not kept:
+            raise ConfigurationError(
+                f"source {source.name!r}: no product of {self.paths[source.name]} is left by "
+                f"only = {source.only!r} and leave_out = {source.leave_out!r}"
+            )
+        return kept
+
+    def groups(self, name: str) -> frozenset[str]:
+        """The products of a source."""
+        return frozenset(document.group for document in self.documents(name))
 
     def learn_from(self, models: Sequence[str], teacher: Teacher) -> None:
         """Give the reviews of taught sources the soft labels of teachers.
@@ -217,15 +225,21 @@ class Workshop:
         """Pairs of a source with majority labels, for evaluation."""
         return JudgedPairs.of(self._majority(name))
 
+    def validation_pairs(self, name: str) -> JudgedPairs:
+        """Likewise, for early stopping: without the products that cross-validation holds out."""
+        judged, cross = self.judged(name), self.recipe.cross_validation
+        if cross is None:
+            return judged
+        return judged.take(~np.isin(judged.groups, self.judged(cross.source).groups))
+
     def asked_of_reviews(self, name: str) -> JudgedPairs:
         """Likewise, with reviews as premises alone."""
         return JudgedPairs.of(d for d in self._majority(name) if d.relation == "review")
 
     def _majority(self, name: str) -> list[Document]:
         source = self.recipe.source(name)
-        return source.select(
-            read_documents(self.paths[name], products=self._beside(source.products))
-        )
+        found = read_documents(self.paths[name], products=self._beside(source.products))
+        return self._selected(source, found)
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(entailment) of pairs under the present weights."""
@@ -234,6 +248,30 @@ class Workshop:
     def load(self, outcome: StageResult) -> None:
         """Put the weights of an outcome into the model."""
         state.load_weights(self.classifier.model, outcome.weights)
+
+    def check(
+        self, stage: Stage, *, without: frozenset[str] = frozenset(), label: str = ""
+    ) -> None:
+        """Read what a stage trains on, so that faults in it end a run before it has begun.
+
+        Args:
+            stage: likewise, as the rest, for :meth:`run_stage`.
+            without: groups to leave out.
+            label: shown in messages.
+
+        Raises:
+            ConfigurationError: a view finds no examples in its source. Nothing is asked of sources
+                that a teacher has yet to label.
+            InputError: a file cannot be read.
+        """
+        for item in stage.mix:
+            documents = self._kept(item.source, without)
+            taught = self.recipe.source(item.source).taught
+            if not taught and not finds_examples(item.view, documents):
+                raise ConfigurationError(
+                    f"stage {stage.name!r}{label}: view {item.view!r} finds no examples in source "
+                    f"{item.source!r}; choose another view, or a source with more products"
+                )
 
     def run_stage(
         self,
@@ -271,12 +309,13 @@ class Workshop:
         self, stage: Stage, parent: StageResult, without: frozenset[str], label: str
     ) -> str:
         used = sorted({item.source for item in stage.mix})
-        validation = self.recipe.validation
+        validation, cross = self.recipe.validation, self.recipe.cross_validation
+        judged = [section.source for section in (validation, cross) if section is not None]
         return _hash(
             parent.key,
             {k: v for k, v in dataclasses.asdict(stage).items() if k != "batch_tokens" or v},
             [(n, self.digests[n], self.recipe.source(n).labels) for n in used],
-            (dataclasses.asdict(validation), self.digests[validation.source])
+            (dataclasses.asdict(validation), *(self.digests[name] for name in judged))
             if validation
             else None,
             (sorted(without), label),
@@ -310,7 +349,7 @@ class Workshop:
         return [document for document in self.documents(name) if document.group not in without]
 
     def _validator(self, name: str, metric: str) -> Any:
-        judged = self.judged(name)
+        judged = self.validation_pairs(name)
 
         def validate() -> float:
             scores = self.entailment(judged.pairs)

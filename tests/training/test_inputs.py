@@ -1,12 +1,14 @@
 """Pairs as units and batches, and the gradients that premise-first batches give."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from prevalence.errors import ModelError
+from prevalence.errors import InputError, ModelError
 from prevalence.training.inputs import PremiseFirstInputs
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.recipe import ModelSettings
@@ -107,6 +109,40 @@ def test_both_parts_are_cut_at_their_limits(tiny_base: Path) -> None:
         classifier.tokenizer, [("red " * 99, "blue " * 99)], classifier.settings
     )
     assert inputs.sizes == [32 + 16]
+
+
+def joint(base: Path) -> Classifier:
+    return load_classifier(base, ModelSettings(str(base), max_length=16), seed=1)
+
+
+def test_joint_pairs_are_read_as_scoring_reads_them(tiny_base: Path) -> None:
+    classifier = joint(tiny_base)
+    inputs = classifier.inputs([("the [SEP] mug \ud800", "it is[PAD] red")])
+    read = classifier.tokenizer.convert_ids_to_tokens(
+        inputs.batch([0], CPU).inputs["input_ids"][0].tolist()
+    )
+    assert read == ["[CLS]", "the", "mug", "[UNK]", "[SEP]", "it", "is", "red", "[SEP]"]
+
+
+def test_a_hypothesis_leaves_room_for_a_premise(tiny_base: Path) -> None:
+    classifier = joint(tiny_base)
+    # 16 tokens, of which [CLS], [SEP] and [SEP] are three.
+    assert classifier.inputs([(MUG, "red " * 12)]).sizes == [16]
+    with pytest.raises(
+        InputError, match=r"begins 'red red .*' has 13 tokens and leaves no"
+    ) as told:
+        classifier.inputs([(MUG, "red " * 13)])
+    assert "\n" not in str(told.value)
+
+
+def test_a_base_needs_a_padding_token(tiny_base: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(tiny_base, base)
+    config = json.loads((base / "tokenizer_config.json").read_text())
+    del config["pad_token"]
+    (base / "tokenizer_config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="its tokenizer has no padding token; name one"):
+        joint(base)
 
 
 def test_a_base_without_attention_kernels_is_read_premise_first(

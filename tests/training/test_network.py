@@ -60,9 +60,49 @@ def both(model: Any, units: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor
     return rows, PackedClassifier(model)(placed(pack(tokens, pairs, LAYOUT), torch.device("cpu")))
 
 
+def looped(tokens: Any, spans: list[Any], layout: BlockLayout) -> dict[str, list[list[int]]]:
+    """The grids of rows, token by token."""
+    grids: dict[str, list[list[int]]] = {
+        name: [[] for _ in spans] for name in ("ids", "positions", "distances", "types", "known")
+    }
+    firsts: list[list[int]] = []
+    for row, unit in enumerate(spans):
+        for number, (start, length) in enumerate(unit.tolist()):
+            text = [*layout.prefix, *tokens[start : start + length], *layout.suffix]
+            follows = len(grids["known"][row]) if number else 0
+            if number:
+                firsts.append([row, len(grids["ids"][row])])
+            else:
+                grids["known"][row] = [1] * len(text)
+            grids["ids"][row] += text
+            grids["positions"][row] += range(len(text))
+            grids["distances"][row] += range(follows, follows + len(text))
+            grids["types"][row] += [int(number > 0)] * len(text)
+    for name, rows in grids.items():
+        width = max(map(len, rows))
+        grids[name] = [row + [0] * (width - len(row)) for row in rows]
+    return {**grids, "firsts": firsts}
+
+
 UNITS = st.lists(
     st.lists(st.integers(1, 18), min_size=2, max_size=9), min_size=1, max_size=5
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(("prefix", "suffix"), [([2], [3]), ([2, 7], [3, 5, 6]), ([2], [])])
+@settings(max_examples=50)
+@given(units=st.lists(st.lists(st.integers(0, 12), min_size=2, max_size=9), min_size=1, max_size=5))
+def test_rows_are_laid_out_as_token_by_token(
+    prefix: list[int], suffix: list[int], units: list[list[int]]
+) -> None:
+    layout = BlockLayout(np.array(prefix, np.int64), np.array(suffix, np.int64))
+    tokens, spans = texts_of(units)
+    rows, expected = lay_out(tokens, spans, layout), looped(tokens, spans, layout)
+    width = rows.ids.shape[1]
+    assert rows.firsts.tolist() == [row * width + place for row, place in expected.pop("firsts")]
+    assert {name: getattr(rows, name).tolist() for name in expected} == expected
+    members = torch.cat([block.members for block in rows.blocks]).tolist()
+    assert sorted(members) == list(range(len(rows.firsts)))
 
 
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])

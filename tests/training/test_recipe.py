@@ -53,12 +53,22 @@ def test_shipped_recipes_are_valid() -> None:
         (STAGE.replace("1e-3", "inf") + "mix = []\n", {}, "learning_rate must be a finite number"),
         ("", {"optimizer": "warmup = 1.5\n"}, r"optimizer\.warmup must be in \[0, 1\)"),
         ("", {"optimizer": "layer_decay = 0\n"}, r"layer_decay must be in \(0, 1\]"),
+        (
+            (STAGE + "mix = [{ source = 'pairs' }]\n") * 2,
+            {},
+            "stage 'a' is defined twice",
+        ),
         (STAGE, {}, r"key 'mix' is missing|needs a \[\[stage\.mix\]\]"),
         (STAGE + "mix = [{ source = 'no' }]\n", {}, "mix source 'no' is not defined"),
         (STAGE + "mix = [{ source = 'pairs', view = 'x' }]\n", {}, "unknown view 'x'"),
         ("[[stage]]\nname = 'a'\n", {}, "key 'learning_rate' is missing"),
         ("", {"validation": "source = 'no'\n"}, "'no' is not a source"),
         ("", {"validation": "source = 'pairs'\nmetric = 'f1'\n"}, "metric must be one of"),
+        (
+            "",
+            {"validation": "source = 'pairs'\n", "optimizer": "average_from = 0.5\n"},
+            "there is nothing to average",
+        ),
         ("", {"cross_validation": "source = 'pairs'\nfolds = 1\n"}, "folds of at least 2"),
         ("", {"cross_validation": "source = 'pairs'\nalso = ['more']\n"}, "'more' is not a source"),
         ("", {"cross_validation": "source = 'pairs'\nalso = ['pairs']\n"}, "also must name other"),
@@ -106,9 +116,14 @@ def test_unreadable_file(tmp_path: Path) -> None:
             read_recipe(tmp_path / name)
 
 
-def test_data_variable_needs_a_folder(recipe_file: Callable[..., Path], tmp_path: Path) -> None:
+def test_data_variable_needs_a_folder(
+    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREVALENCE_DATA", str(tmp_path / "known"))
     recipe = read_recipe(recipe_file())
     assert recipe.resolve("${PREVALENCE_DATA}/x", tmp_path / "d") == tmp_path / "d" / "x"
+    assert recipe.resolve("${PREVALENCE_DATA}/x", None) == tmp_path / "known" / "x"
     assert recipe.resolve("x/y", None) == tmp_path / "x" / "y"
+    monkeypatch.delenv("PREVALENCE_DATA")
     with pytest.raises(ConfigurationError, match="pass --data FOLDER"):
         recipe.resolve("${PREVALENCE_DATA}/x", None)

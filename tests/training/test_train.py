@@ -71,6 +71,43 @@ def test_resumed_run_equals_uninterrupted_run_bit_for_bit(
     assert not list((tmp_path / "broken" / ".training").glob("*.partial.safetensors"))
 
 
+def test_a_resumed_run_keeps_the_best_epoch_of_before(
+    recipe_file: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worse_and_worse = itertools.count(0, -1)
+    monkeypatch.setattr("prevalence.training.stages.auc", lambda *_: next(worse_and_worse))
+    path = recipe_file(
+        LEARNING.replace("epochs = 6", "epochs = 3"), output="store = 'float32'\n",
+        validation="source = 'pairs'\npatience = 9\n",
+    )  # fmt: skip
+    recipe = read_recipe(path)
+    run(recipe, tmp_path / "whole")
+    (finished,) = (tmp_path / "whole" / ".training").iterdir()
+    epoch = state.load_tensors(finished)[1]["steps"] // 3
+    with pytest.raises(StopError):
+        run(recipe, tmp_path / "broken", stop_at=2 * epoch)
+    (partial,) = (tmp_path / "broken" / ".training").iterdir()
+    assert epoch < state.load_tensors(partial)[1]["step"] < 2 * epoch
+    run(recipe, tmp_path / "broken")
+    whole, broken = weights(tmp_path / "whole"), weights(tmp_path / "broken")
+    assert all(torch.equal(whole[name], broken[name]) for name in whole)
+
+
+def test_threads_of_a_base_do_not_stay(recipe_file: Callable[..., Path], tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    first = recipe_file(run=f"threads = {before + 1}\n")
+    first.rename(tmp_path / "first.toml")
+    recipe = read_recipe(recipe_file(model="base = 'recipe:first.toml'\n", run="threads = 0\n"))
+    seen: list[int] = []
+    train(
+        recipe, tmp_path / "m", device="cpu",
+        progress=lambda _: seen.append(torch.get_num_threads()),
+    )  # fmt: skip
+    assert set(seen) == {before, before + 1}
+    assert seen == sorted(seen, reverse=True)
+    assert torch.get_num_threads() == before
+
+
 @pytest.mark.parametrize("model", ["", PREMISE_FIRST])
 def test_a_model_learns_in_bfloat16(
     model: str, recipe_file: Callable[..., Path], tmp_path: Path
@@ -109,6 +146,7 @@ def test_tiny_model_learns_and_its_folder_loads_anywhere(
     area = auc(scores[:, 0].astype(float), [r["label"] for r in records])
     assert area == pytest.approx(result.selection.auc, abs=0.01)
     card = (folder / "README.md").read_text()
+    assert "used for early stopping and trained on, so optimistic" in card
     assert result.digest in card
     assert "| pairs |" in card
 
@@ -181,20 +219,24 @@ def test_cross_validation_shares_the_early_stage(
 ) -> None:
     # Half of the products, and one that no fold holds out.
     more = [json.loads(line) for line in pairs_file.read_text(encoding="utf-8").splitlines()[:24]]
-    more += [row | {"group": "elsewhere"} for row in more[:8]]
-    (tmp_path / "more.jsonl").write_text(
-        "".join(json.dumps(row) + "\n" for row in more), encoding="utf-8"
-    )
+    elsewhere = [row | {"group": "elsewhere"} for row in more[:8]]
+    for name, rows in (("more", more + elsewhere), ("elsewhere", elsewhere)):
+        (tmp_path / f"{name}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
     stages = "".join(
-        f"[[stage]]\nname = '{name}'\nlearning_rate = 1e-3\nmix = [{{ source = 'pairs' }}]\n"
-        for name in ("early", "late")
+        f"[[stage]]\nname = '{name}'\nlearning_rate = 1e-3\nmix = [{{ source = '{source}' }}]\n"
+        for name, source in (("early", "elsewhere"), ("late", "pairs"))
     )
     path = recipe_file(
         stages,
         cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\nalso = ['more']\n",
     )
-    source = "\n[[source]]\nname = 'more'\npath = 'more.jsonl'\nlicence = 'CC0'\n"
-    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
+    sources = "".join(
+        f"\n[[source]]\nname = '{name}'\npath = '{name}.jsonl'\nlicence = 'CC0'\n"
+        for name in ("more", "elsewhere")
+    )
+    path.write_text(path.read_text(encoding="utf-8") + sources, encoding="utf-8")
     result = train(read_recipe(path), tmp_path / "m", device="cpu")
     assert result.selection is not None
     figures, other = result.selection.sources
@@ -208,7 +250,10 @@ def test_cross_validation_shares_the_early_stage(
     assert f"| 128 of `pairs` | {early:.4f}, " in card
     assert f"| {late:.4f}, " in card
     assert f"| 24 of `more` | {other.before[0]:.4f}, " in card
-    assert f"that of `prevalence calibrate --candidates {result.selection.rule}`" in card
+    assert (
+        f"that of `prevalence calibrate --candidates {result.selection.rule} --relation all`"
+        in card
+    )
     assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
     made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)

@@ -1,0 +1,144 @@
+"""What ends a run before anything is trained: leaks, and data that no stage could use."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from prevalence.errors import ConfigurationError, InputError
+from prevalence.labelled import read_documents
+from prevalence.training.pipeline import train
+from prevalence.training.recipe import read_recipe
+from prevalence.training.stages import Workshop
+
+FOLDS = "source = 'pairs'\nfolds = 2\n"
+
+
+def stage(name: str, source: str, view: str = "labelled") -> str:
+    mix = f"[{{ source = {source!r}, view = {view!r} }}]"
+    return f"[[stage]]\nname = {name!r}\nlearning_rate = 1e-3\nmix = {mix}\n"
+
+
+def rows_of(*groups: str) -> list[dict[str, Any]]:
+    return [
+        {"premise": f"it is {group}", "hypothesis": "it is red", "label": label, "group": group}
+        for group in groups
+        for label in (0, 1)
+    ]
+
+
+def add_source(recipe: Path, name: str, rows: Sequence[Any], keys: str = "") -> None:
+    data = recipe.parent / f"{name}.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    text = f"[[source]]\nname = {name!r}\npath = {data.name!r}\nlicence = 'CC0'\n{keys}"
+    recipe.write_text(recipe.read_text(encoding="utf-8") + text, encoding="utf-8")
+
+
+def refused(recipe: Path, kind: type[Exception], told: str) -> str:
+    """The one line that a run ends with, before it has taken a step."""
+    events: list[object] = []
+    with pytest.raises(kind, match=told) as caught:
+        train(read_recipe(recipe), recipe.parent / "m", device="cpu", progress=events.append)
+    assert events == []
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_no_earlier_stage_may_train_on_products_of_the_folds(
+    recipe_file: Callable[..., Path],
+) -> None:
+    path = recipe_file(
+        stage("early", "more") + stage("late", "pairs"), cross_validation=FOLDS + "also = ['more']"
+    )
+    add_source(path, "more", rows_of("elsewhere", "g3"))
+    told = refused(path, ConfigurationError, "'early' would train on product 'g3' of source 'more'")
+    assert "cross-validation on 'pairs' holds out" in told
+
+
+def test_other_products_may_be_in_an_earlier_stage(recipe_file: Callable[..., Path]) -> None:
+    path = recipe_file(stage("early", "more") + stage("late", "pairs"), cross_validation=FOLDS)
+    add_source(path, "more", rows_of("more/g3", "more/g4"))
+    assert train(read_recipe(path), path.parent / "m", device="cpu").selection is not None
+
+
+def test_no_source_may_be_taught_on_products_of_the_folds(
+    recipe_file: Callable[..., Path],
+) -> None:
+    path = recipe_file(
+        stage("only", "pairs"), cross_validation=FOLDS, teacher="models = ['base']\n"
+    )
+    add_source(path, "more", [{"product_id": "g5", "reviews": ["It is red."]}], "taught = true\n")
+    told = refused(path, ConfigurationError, "source 'more' is taught on product 'g5'")
+    assert "leave [cross_validation] out" in told
+
+
+def test_early_stopping_passes_over_products_of_the_folds(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = recipe_file(validation="source = 'held'\n", cross_validation=FOLDS)
+    add_source(path, "held", rows_of("g1", "elsewhere", "g2"))
+    recipe = read_recipe(path)
+    shop = Workshop(
+        recipe, base=Path(recipe.model.base), work=tmp_path / "work", data=None,
+        device=torch.device("cpu"), progress=None,
+    )  # fmt: skip
+    assert set(shop.validation_pairs("held").groups.tolist()) == {"elsewhere"}
+    add_source(path, "held-2", rows_of("g1", "g2"))
+    path.write_text(path.read_text().replace("source = 'held'", "source = 'held-2'"))
+    refused(path, ConfigurationError, "'held-2' without the products of 'pairs' has 0 positive")
+
+
+@pytest.mark.parametrize(
+    ("view", "keys", "told"),
+    [
+        ("labelled", "only = 'amazn'\n", "no product of .* is left by only = 'amazn'"),
+        ("product", "", "stage 'late': view 'product' finds no examples in source 'more'"),
+    ],
+)
+def test_what_a_later_stage_would_not_find(
+    view: str, keys: str, told: str, recipe_file: Callable[..., Path]
+) -> None:
+    path = recipe_file(stage("early", "pairs") + stage("late", "more", view))
+    add_source(path, "more", rows_of("a"), keys)
+    refused(path, ConfigurationError, told)
+
+
+def test_a_bad_line_in_the_data_of_a_later_stage(recipe_file: Callable[..., Path]) -> None:
+    path = recipe_file(stage("early", "pairs") + stage("late", "more"))
+    add_source(path, "more", [*rows_of("a"), {"premise": "it is red"}])
+    refused(path, InputError, r"more\.jsonl:3: field 'hypothesis' must be")
+
+
+def test_a_fold_that_leaves_nothing_of_a_source(recipe_file: Callable[..., Path]) -> None:
+    mix = "mix = [{ source = 'pairs' }, { source = 'more' }]\n"
+    path = recipe_file(
+        f"[[stage]]\nname = 'only'\nlearning_rate = 1e-3\n{mix}", cross_validation=FOLDS
+    )
+    add_source(path, "more", rows_of("g3"))
+    refused(path, ConfigurationError, r"stage 'only' fold [12]: view 'labelled' finds no examples")
+
+
+def test_a_teacher_is_not_written_over(recipe_file: Callable[..., Path], tmp_path: Path) -> None:
+    train(read_recipe(recipe_file()), tmp_path / "teacher", device="cpu")
+    path = recipe_file(teacher="models = ['teacher']\n")
+    path.write_text(path.read_text().replace("name = 'pairs'", "name = 'pairs'\ntaught = true"))
+    before = (tmp_path / "teacher" / "model.safetensors").read_bytes()
+    with pytest.raises(ConfigurationError, match="holds the recipe's teacher; choose another"):
+        train(read_recipe(path), tmp_path / "teacher", device="cpu")
+    assert (tmp_path / "teacher" / "model.safetensors").read_bytes() == before
+
+
+def test_reviews_that_wait_for_a_teacher_are_no_fault(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = recipe_file(stage("only", "more"), teacher="models = ['base']\n")
+    add_source(path, "more", [{"product_id": "p", "reviews": ["It is red."]}], "taught = true\n")
+    recipe = read_recipe(path)
+    assert not read_documents(tmp_path / "more.jsonl")[0].hypotheses
+    Workshop(
+        recipe, base=Path(recipe.model.base), work=tmp_path / "work", data=None,
+        device=torch.device("cpu"), progress=None,
+    ).check(recipe.stages[0])  # fmt: skip
