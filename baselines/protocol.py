@@ -193,7 +193,7 @@ class Metric(Protocol):
             progress: called with the number of examples just scored.
 
         Returns:
-            float64 [N], in ``entry.range``; NaN where ``entry.undefined`` holds.
+            float64 [N], in ``entry.range`` up to rounding; NaN where ``entry.undefined`` holds.
 
         Raises:
             InputError: an example lacks what ``needs`` names.

@@ -8,7 +8,8 @@ Reviews (``source=``): ``joined`` writes them one after the other with a space b
 ``truncated-N`` keeps the first N words (runs of non-space) of that text; ``each`` compares with
 every review and averages.
 
-A reference or a review against which a metric has no value is left out, unless none has one.
+Blank references and reviews are left out, unless all are blank, and so is what a metric has no
+value against, unless it has none at all.
 """
 
 from __future__ import annotations
@@ -125,7 +126,9 @@ class ComparingMetric(_Computed):
         return np.array([self._merged(values[group]) for group in groups], np.float64)
 
     def _texts(self, example: Example) -> tuple[str, ...]:
-        return example.references if self.against == REFERENCE else example.reviews
+        """What the summary is compared with, without blank texts unless all are."""
+        texts = example.references if self.against == REFERENCE else example.reviews
+        return tuple(text for text in texts if text.strip()) or texts
 
     def _merged(self, values: NDArray[np.float64]) -> float:
         known = values[~np.isnan(values)]

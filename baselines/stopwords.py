@@ -46,16 +46,17 @@ STOP_WORDS = frozenset(_WORDS.split())
 """In lower case, with straight apostrophes."""
 
 _LETTER = re.compile(r"[^\W_]")
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 def is_content(word: str) -> bool:
     """Whether a word is neither a function word nor mere punctuation.
 
-    >>> [is_content(word) for word in ("boots", "The", "don’t", "...")]
-    [True, False, False, False]
+    >>> [is_content(word) for word in ("boots.", "The", "don’t", "(it)", "...")]
+    [True, False, False, False, False]
     """
-    plain = word.strip().lower().replace("’", "'")
-    return _LETTER.search(plain) is not None and plain not in STOP_WORDS
+    plain = _EDGES.sub("", word).lower().replace("’", "'")
+    return plain != "" and plain not in STOP_WORDS
 
 
 def content_tokens(
@@ -69,10 +70,11 @@ def content_tokens(
         spans: int64 [T, 2], where a token stands in the text.
 
     Returns:
-        bool [T]; a word has all of its tokens or none.
+        bool [T]; a word has all of its tokens with a letter or digit, or none.
     """
-    kept = np.zeros(len(words), np.bool_)
-    for number in np.unique(words[words >= 0]):
+    # To SentencePiece the marks beside a word are part of it.
+    kept = np.array([_LETTER.search(text[a:b]) is not None for a, b in spans.tolist()], np.bool_)
+    for number in np.unique(words):
         own = words == number
-        kept[own] = is_content(text[spans[own, 0].min() : spans[own, 1].max()])
+        kept[own] &= number >= 0 and is_content(text[spans[own, 0].min() : spans[own, 1].max()])
     return kept

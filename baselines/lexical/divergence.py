@@ -36,7 +36,7 @@ __all__ = [
 
 _POWER = 1.2
 _SKIP = 4
-_REMEMBERED_TEXTS = 4096
+_REMEMBERED_TEXTS = 64
 
 
 class Weighted(NamedTuple):
@@ -148,7 +148,7 @@ def weighted_subsequence(summary: Sequence[str], other: Sequence[str]) -> Weight
                 best.append(max(above[place + 1], best[place]))
                 runs.append(0)
     shares = ((best[-1] / len(text) ** _POWER) ** (1 / _POWER) for text in (summary, other))
-    return Weighted(*shares)
+    return Weighted(*(min(share, 1.0) for share in shares))
 
 
 def jensen_shannon(

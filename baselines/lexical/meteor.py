@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["meteor_words", "missing_wordnet", "open_exact_stem", "open_meteor"]
 
-_REMEMBERED_TEXTS = 4096
+_REMEMBERED_TEXTS = 64
 
 
 def open_meteor(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
@@ -82,13 +82,13 @@ class _NoSynonyms:
 def meteor_words(text: str) -> tuple[str, ...]:
     """Words as ``nltk.word_tokenize`` makes them: Punkt sentences, then NLTK's word rules.
 
-    >>> meteor_words("They don't leak. Warm!")
-    ('They', 'do', "n't", 'leak', '.', 'Warm', '!')
+    >>> meteor_words("Don't they leak? So warm.!")
+    ('Do', "n't", 'they', 'leak', '?', 'So', 'warm', '.', '!')
     """
     from nltk.tokenize import NLTKWordTokenizer
 
     from prevalence.sentences import get_splitter
 
     tokenizer = NLTKWordTokenizer()
-    sentences = get_splitter("punkt-en")(text)
+    sentences = get_splitter("nltk-punkt-en")(text)
     return tuple(word for part in sentences for word in tokenizer.tokenize(part.text))

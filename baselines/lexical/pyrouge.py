@@ -34,7 +34,7 @@ __all__ = ["missing_tables", "open_py_rouge", "py_rouge_overlap"]
 _TABLES = ("wordnet_key_value.txt", "wordnet_key_value_special_cases.txt")
 _NO_WORD = re.compile(r"[^A-Za-z0-9]")
 _STEM_LONGER_THAN = 3
-_REMEMBERED_TEXTS = 4096
+_REMEMBERED_TEXTS = 64
 
 Lines = tuple[tuple[str, ...], ...]
 """The words of each line."""

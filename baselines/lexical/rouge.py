@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Overlap", "Shares", "f1", "open_rouge", "rouge_metric", "rouge_unit"]
 
-_REMEMBERED_TEXTS = 4096
+_REMEMBERED_TEXTS = 64
 
 
 class Shares(Protocol):

@@ -10,6 +10,8 @@ Source: Peyrard, Botschen and Gurevych 2017, section 3; Lin 2004; Ng and Abrecht
 from __future__ import annotations
 
 import hashlib
+import math
+from array import array
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +29,7 @@ from prevalence.errors import InputError
 from prevalence.scorers.rouge import common_subsequence, ngrams
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,29 +58,29 @@ class WordVectors:
 
     def __init__(self, path: str | Path) -> None:
         file = Path(path).expanduser()
+        digest = hashlib.blake2b(digest_size=6)
         try:
-            data = file.read_bytes()
+            with file.open("rb") as lines:
+                self._rows, self._table = _read_vectors(lines, digest.update, str(path))
         except OSError as error:
             raise InputError(
                 f"{path}: cannot be read ({error.strerror}); vectors=FILE takes word vectors as "
                 "text, one word and its numbers per line"
             ) from error
-        self._rows = _read_vectors(data.decode("utf-8", "replace"), str(path))
-        self.signature = f"{file.name}@{hashlib.blake2b(data, digest_size=6).hexdigest()}"
+        self.signature = f"{file.name}@{digest.hexdigest()}"
 
     def gram(self, gram: Gram) -> NDArray[np.float64] | None:
         """The product of the vectors of an n-gram's words; None where a word has none."""
-        rows = [self._rows.get(word) for word in gram]
-        known = [row for row in rows if row is not None]
-        if len(known) < len(rows):
+        rows = [self._rows[word] for word in gram if word in self._rows]
+        if len(rows) < len(gram):
             return None
-        product: NDArray[np.float64] = np.prod(known, axis=0)
+        product: NDArray[np.float64] = self._table[rows].prod(axis=0, dtype=np.float64)
         return product
 
     def mean(self, words: Sequence[str]) -> NDArray[np.float64] | None:
         """The mean of the vectors of those words that have one; None where none has."""
-        known = [self._rows[word] for word in words if word in self._rows]
-        return np.mean(known, axis=0) if known else None
+        rows = [self._rows[word] for word in words if word in self._rows]
+        return self._table[rows].mean(axis=0, dtype=np.float64) if rows else None
 
 
 def s3_features(
@@ -118,27 +120,43 @@ def s3_features(
     return np.array(values, np.float64)
 
 
-def _read_vectors(text: str, path: str) -> dict[str, NDArray[np.float64]]:
-    # A word may hold spaces, and marks that str.splitlines takes for ends of lines.
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    first = lines[0].rstrip().split(" ") if lines else [""]
-    sizes = len(first) == 2 and all(part.isdecimal() for part in first)
-    width = int(first[1]) if sizes else len(first) - 1
-    rows: dict[str, NDArray[np.float64]] = {}
-    for number, line in enumerate(lines[sizes:], 1 + sizes):
-        word, *parts = line.rstrip().rsplit(" ", width)
-        try:
-            row = np.array([float(part) for part in parts])
-        except ValueError:
-            row = np.zeros(0)
-        if not row.size or row.size != width or not np.isfinite(row).all():
+def _read_vectors(
+    lines: Iterable[bytes], seen: Callable[[bytes], None], path: str
+) -> tuple[dict[str, int], NDArray[np.float32]]:
+    """Row numbers by word, and the rows, [W, H]; ``seen`` is shown every line.
+
+    Lines end with a line feed alone: a word may hold other marks that end lines, and spaces.
+    """
+    rows: dict[str, int] = {}
+    numbers = array("f")
+    width = 0
+    for number, line in enumerate(lines, 1):
+        seen(line)
+        text = line.decode("utf-8", "replace").rstrip()
+        if number == 1:
+            first = text.split(" ")
+            sizes = len(first) == 2 and all(part.isdecimal() for part in first)
+            width = int(first[1]) if sizes else len(first) - 1
+            if sizes:
+                continue
+        word, *parts = text.rsplit(" ", width)
+        row = _numbers(parts)
+        if not row or len(row) != width or not all(map(math.isfinite, row)):
             raise InputError(f"{path}:{number}: no word with {width or 'its'} numbers")
-        rows.setdefault(word, row)
+        if word not in rows:
+            rows[word] = len(rows)
+            numbers.extend(row)
     if not rows:
         raise InputError(f"{path}: holds no word vector")
-    return rows
+    return rows, np.frombuffer(numbers, np.float32).reshape(len(rows), width)
+
+
+def _numbers(parts: Sequence[str]) -> array[float]:
+    """The numbers in single precision; none where one cannot be read."""
+    try:
+        return array("f", map(float, parts))
+    except ValueError:
+        return array("f")
 
 
 def _pooled(overlap: Callable[[str, str], Overlap]) -> Measure:

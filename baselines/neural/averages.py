@@ -61,7 +61,10 @@ def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         known = encoder.words(text for pair in comparisons for text in (pair.summary, pair.text))
         tables = [(known[pair.summary], known[pair.text]) for pair in comparisons]
-        return [way(a, b) if len(a) and len(b) else math.nan for a, b in tables]
+        return [
+            float(np.clip(way(a, b), -1.0, 1.0)) if len(a) and len(b) else math.nan
+            for a, b in tables
+        ]
 
     return comparing(
         entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated

@@ -1,8 +1,9 @@
 """BERTScore: greedy matching of the token vectors of two texts, each token to its most similar.
 
-A value equals that of bert-score with the model, layer and options named in the signature, except
-where padding shows there: bert-score lets padding stand in for a token when all similarities are
-negative. Special tokens may be matched, and do not count themselves.
+A value equals that of bert-score with the model, layer and options named in the signature, with
+two exceptions. bert-score lets padding stand in for a token when all similarities are negative.
+It asks for a space before the texts of RoBERTa and GPT-2, which is read here, and which
+transformers 5 does not give it. Special tokens may be matched, and do not count themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from prevalence.baselines.neural.vectors import TextVectors
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
@@ -40,7 +43,7 @@ _LAYERS = {
 """Layers that correlate best with human judgment, as bert-score 0.3.13 chooses them."""
 
 _SPACED = ("gpt2", "roberta")
-"""Model types whose tokenizers get a space before the first word, as in bert-score."""
+"""Model types whose tokenizers get a space before the first word, as bert-score intends."""
 
 _PARTS = {"bertscore-precision": 0, "bertscore-recall": 1, "bertscore-f1": 2}
 
@@ -86,28 +89,35 @@ def open_bertscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 def _matched(
     summary: TextVectors, other: TextVectors, weights: Weights
 ) -> tuple[float, float, float]:
-    """Precision, recall and F1; NaN where a text has no weight."""
-    own, wanted = weights.of(summary.tokens), weights.of(other.tokens)
-    if own.sum() <= 0 or wanted.sum() <= 0:
+    """Precision, recall and F1; NaN for an empty text, and for a mean of tokens without weight."""
+    if not summary.tokens.plain.any() or not other.tokens.plain.any():
         return math.nan, math.nan, math.nan
+    own, wanted = weights.of(summary.tokens), weights.of(other.tokens)
     left, right = (
         text.layers[0] / np.linalg.norm(text.layers[0], axis=1, keepdims=True)
         for text in (summary, other)
     )
     similarity = left @ right.T
-    precision = float(similarity.max(1) @ own / own.sum())
-    recall = float(similarity.max(0) @ wanted / wanted.sum())
+    precision = _weighted_mean(similarity.max(1), own)
+    recall = _weighted_mean(similarity.max(0), wanted)
     both = precision + recall
     return precision, recall, 2 * precision * recall / both if both else 0.0
+
+
+def _weighted_mean(values: NDArray[Any], weights: NDArray[np.float64]) -> float:
+    total = weights.sum()
+    return float(values @ weights / total) if total > 0 else math.nan
 
 
 def _read_baseline(path: Path, layer: int, part: int) -> float:
     """What unrelated texts score, by bert-score's files: a line LAYER,P,R,F for each layer."""
     try:
-        rows = list(csv.reader(path.expanduser().read_text(encoding="utf-8").splitlines()))
-        values = {int(row[0]): float(row[1 + part]) for row in rows[1:]}
+        lines = csv.reader(path.expanduser().read_text(encoding="utf-8").splitlines())
+        rows = [row for row in lines if any(cell.strip() for cell in row)]
+        named = bool(rows) and not rows[0][0].strip().isdecimal()
+        values = {int(row[0]): float(row[1 + part]) for row in rows[named:]}
         floor = values[layer]
-    except (OSError, ValueError, IndexError) as error:
+    except (OSError, ValueError, IndexError, csv.Error) as error:
         raise ConfigurationError(
             f"baseline={path}: give a file with the lines LAYER,P,R,F of bert-score ({error})"
         ) from error

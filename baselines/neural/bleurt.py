@@ -93,17 +93,22 @@ class Bleurt:
         self.truncated = 0
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Values of (reference, candidate), float64 [P]; NaN where a text has no token."""
+        """Values of (reference, candidate), float64 [P]; NaN where a text has no token.
+
+        Raises:
+            ModelError: the network gives no number.
+        """
         texts = [*dict.fromkeys(text for pair in pairs for text in pair)]
         rows = self.runner.tokens(texts, special=False, whole=True, literal=True)
         known = {text: row.ids for text, row in zip(texts, rows, strict=True)}
         values = np.full(len(pairs), np.nan)
         able = [place for place, pair in enumerate(pairs) if all(known[text].size for text in pair)]
         inputs = [self._joined(*(known[text] for text in pairs[place])) for place in able]
-        values[able] = self.runner.run(
+        found = self.runner.run(
             [ids.size for ids, _ in inputs],
             lambda chosen: self._forward([inputs[place] for place in chosen.tolist()]),
         )
+        values[able] = self.runner.numbers(found)
         return values
 
     def _joined(

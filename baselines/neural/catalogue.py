@@ -17,6 +17,7 @@ _MODEL = {
 }
 
 
+_NO_WEIGHT = "a text is empty, or with idf all of its tokens stand in every text"
 _STATIC = {"static": "input embeddings, without context"}
 
 
@@ -38,6 +39,7 @@ def _bertscore(part: str) -> Entry:
         weights="an encoder [roberta-large]",
         licence="MIT",
         batchable=True,
+        undefined=_NO_WEIGHT,
     )
 
 
@@ -96,6 +98,7 @@ ENTRIES: tuple[Entry, ...] = (
         range=(-1.0, 1.0),
         options=_MODEL | {"idf": "weigh by inverse document frequency"} | AGAINST_OPTIONS,
         weights="an encoder [distilbert-base-uncased]",
+        undefined=_NO_WEIGHT,
     ),
     _transport(
         "baryscore",

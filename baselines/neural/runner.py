@@ -226,9 +226,13 @@ class Runner:
         """
         values = np.array(found, np.float64)
         if np.isnan(values).any():
-            advice = "; try --dtype float32" if "dtype" in self.signature else ""
-            raise ModelError(f"{self.model}: it gave no number for some texts{advice}")
+            raise self.no_number()
         return values
+
+    def no_number(self) -> ModelError:
+        """What to raise where the network gave no number, with advice."""
+        advice = "; try --dtype float32" if "dtype" in self.signature else ""
+        return ModelError(f"{self.model}: it gave no number for some texts{advice}")
 
     def padded(self, rows: Sequence[NDArray[np.int64]], *, fill: int | None = None) -> Any:
         """Rows of token numbers as one tensor on the device, int64 [B, T].

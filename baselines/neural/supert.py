@@ -97,7 +97,10 @@ def aligned(summary: Table, reference: Table) -> float:
     cosines = summary.astype(np.float64) @ reference.astype(np.float64).T
     precision, recall = float(cosines.max(1).mean()), float(cosines.max(0).mean())
     total = precision + recall
-    return 2 * precision * recall / total if total > 0 else 0.0
+    if total <= 0:
+        return 0.0
+    # Rounding brings equal texts above 1, and means of unlike sign may leave the range altogether.
+    return float(np.clip(2 * precision * recall / total, -1.0, 1.0))
 
 
 def _selection(entry: Entry, spec: Spec) -> tuple[str, int]:

@@ -23,6 +23,7 @@ from prevalence.baselines.neural.vectors import (
     unit,
 )
 from prevalence.baselines.rules import comparing
+from prevalence.errors import ModelError
 from prevalence.scorers.units import sentences_of
 
 if TYPE_CHECKING:
@@ -148,10 +149,12 @@ def _sentences(
 
 def _leads(text: str, row: TextVectors) -> NDArray[np.bool_]:
     """Tokens that count: special ones, and first tokens of words but no punctuation."""
-    words = row.tokens.word
-    first = np.diff(words, prepend=-2) != 0
-    marks = [text[a:b].strip() in string.punctuation and b > a for a, b in row.tokens.span.tolist()]
-    counting: NDArray[np.bool_] = ~row.tokens.plain | (first & ~np.array(marks, np.bool_))
+    pieces = [text[a:b].strip() for a, b in row.tokens.span.tolist()]
+    # SentencePiece may begin a word with a token that is a space alone.
+    shown = np.flatnonzero([piece != "" for piece in pieces])
+    first = shown[np.diff(row.tokens.word[shown], prepend=-2) != 0].tolist()
+    counting = ~row.tokens.plain
+    counting[[place for place in first if pieces[place] not in string.punctuation]] = True
     return counting
 
 
@@ -193,6 +196,9 @@ def _transport(
 ) -> float:
     import ot
 
+    if not np.isfinite(costs).all():
+        # POT would answer 0, which is a perfect score.
+        raise ModelError("a distance of two vectors is not finite; try another layer or model")
     cost: Any = ot.emd2(have, want, costs)
     return float(cost)
 

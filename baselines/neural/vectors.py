@@ -110,7 +110,11 @@ class TokenEncoder:
         self._memory = _MEMORIES.setdefault(runner, _Memory())
 
     def __call__(self, texts: Iterable[str]) -> dict[str, TextVectors]:
-        """Vectors by text; equal texts are read once."""
+        """Vectors by text; equal texts are read once.
+
+        Raises:
+            ModelError: a vector is not finite.
+        """
         found: dict[str, TextVectors] = {}
         missing: list[str] = []
         for text in dict.fromkeys(texts):
@@ -124,6 +128,7 @@ class TokenEncoder:
             [row.ids.size for row in tokens],
             lambda rows: self._forward([tokens[row].ids for row in rows]),
         )
+        self._check(tables)
         for text, row, table in zip(missing, tokens, tables, strict=True):
             found[text] = TextVectors(row, table)
             self._memory.keep(self.layers, text, found[text])
@@ -141,6 +146,9 @@ class TokenEncoder:
         Args:
             texts: equal ones are read once.
             kept: which tokens to keep, bool [T]; None for all but the special ones.
+
+        Raises:
+            ModelError: a vector is not finite.
         """
 
         def chosen(text: str, tokens: Tokens) -> NDArray[np.bool_]:
@@ -153,10 +161,16 @@ class TokenEncoder:
         distinct = [*dict.fromkeys(texts)]
         rows = self.runner.tokens(distinct)
         self.truncated += sum(row.cut for row in rows)
-        return {
+        vectors = {
             text: table[row.ids[chosen(text, row)]].detach().float().cpu().numpy()
             for text, row in zip(distinct, rows, strict=True)
         }
+        self._check(vectors.values())
+        return vectors
+
+    def _check(self, tables: Iterable[NDArray[np.float32]]) -> None:
+        if not all(np.isfinite(table).all() for table in tables):
+            raise self.runner.no_number()
 
     def _forward(self, rows: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float32]]:
         import torch

@@ -24,18 +24,48 @@ def test_by_hand():
     assert get("meteor:exact-stem").score([example]).item() == pytest.approx(20 / 29 * 0.5)
 
 
+@pytest.fixture
+def word_tokenize(tmp_path, monkeypatch):
+    """NLTK's ``word_tokenize``, its data written from the model in the ``punkt`` package."""
+    import nltk
+    import punkt
+    from nltk.tokenize.punkt import PunktParameters, save_punkt_params
+
+    learnt, model = PunktParameters(), punkt.load_model("english")
+    for name in ("abbrev_types", "collocations", "sent_starters"):
+        setattr(learnt, name, set(getattr(model, name)))
+    learnt.ortho_context.update({word: int(seen) for word, seen in model.ortho_context.items()})
+    folder = tmp_path / "tokenizers" / "punkt_tab" / "english"
+    folder.mkdir(parents=True)
+    # NLTK writes to no other folders than these.
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    save_punkt_params(learnt, dir=str(folder))
+    return nltk.word_tokenize
+
+
 @pytest.mark.parity
-def test_equal_to_nltk(summary_pairs):
+def test_equal_to_nltk(summary_pairs, word_tokenize):
     from nltk.translate.meteor_score import meteor_score
 
     examples = [Example(a, (), (b, c)) for (a, b), (_, c) in pairwise(summary_pairs)]
+    examples.append(Example("So warm.!", (), ("So warm",)))
     theirs = [
         meteor_score(
-            [meteor_words(r) for r in e.references], meteor_words(e.summary), wordnet=NoWordNet()
+            [word_tokenize(r) for r in e.references], word_tokenize(e.summary), wordnet=NoWordNet()
         )
         for e in examples
     ]
     np.testing.assert_array_equal(get("meteor:exact-stem").score(examples), theirs)
+
+
+@pytest.mark.parametrize("text", ["So warm.!", "Is it?! Yes. No.?", "Dr. Lee can't (or won't)"])
+def test_words_are_those_of_nltk(word_tokenize, text):
+    assert list(meteor_words(text)) == word_tokenize(text)
+
+
+def test_few_texts_are_remembered():
+    # Only the texts of one product come again, and joined reviews may be long.
+    assert meteor_words.cache_parameters()["maxsize"] <= 64
 
 
 @pytest.fixture

@@ -79,3 +79,21 @@ def test_a_text_without_a_value_is_left_out(rule, expected):
     texts = ("xxx", "", "x")
     found = metric.score([Example("s", texts, texts), Example("s", ("",), ("",))])
     np.testing.assert_array_equal(found, [expected, np.nan])
+
+
+@pytest.mark.parametrize("rule", ["mean", "first"])
+def test_blank_references_are_left_out(rule):
+    spec = f"rouge-1:precision:refs={rule}"
+    assert value(spec, references=(" ", "a", "", "\n")) == 0.5
+    assert value(spec, references=(" ", "")) == 0
+
+
+def test_blank_references_are_left_out_of_joint_ones():
+    pytest.importorskip("sacrebleu")
+    wanted = value("bleu-1", references=THREE)
+    assert value("bleu-1", references=("", *THREE, " ")) == wanted
+
+
+def test_blank_reviews_are_left_out():
+    spec = "rouge-1:precision:against=reviews:source=each"
+    assert value(spec, reviews=("a", "  ", "")) == 0.5

@@ -1,7 +1,9 @@
 """S3 and its features, each beside an independent computation."""
 
+import hashlib
 import itertools
 import math
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -224,6 +226,8 @@ def test_a_text_beside_itself(words):
         ("boots 1 2\nshoes 1\n", r"bad.txt:2: no word with 2 numbers"),
         ("boots 1 x\n", r"bad.txt:1: no word"),
         ("boots nan 1\n", r"bad.txt:1: no word"),
+        ("boots 1e39 1\n", r"bad.txt:1: no word"),
+        ("boots 1 2\n\nshoes 1 2\n", r"bad.txt:2: no word with 2 numbers"),
         ("2 3\n", "holds no word vector"),
         ("", "holds no word vector"),
     ],
@@ -249,6 +253,20 @@ def test_a_first_line_of_sizes_is_no_vector(tmp_path, vector_file):
     rows = [WordVectors(file).gram(("boots", "warm")) for file in (path, vector_file)]
     assert [row.tolist() for row in rows] == [[3, 4], [3, 4]]
     assert WordVectors(path).gram(("boots", "zed")) is None
+
+
+def test_a_file_of_vectors_is_read_line_by_line(tmp_path):
+    path = tmp_path / "glove.txt"
+    row = " ".join(f"{number / 7:.6f}" for number in range(50))
+    path.write_text("".join(f"word{n} {row}\n" for n in range(3000)), encoding="utf-8")
+    tracemalloc.start()
+    vectors = WordVectors(path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2 * path.stat().st_size
+    assert vectors.gram(("word2999",)) == pytest.approx(np.arange(50) / 7, abs=1e-5)
+    digest = hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()
+    assert vectors.signature == f"glove.txt@{digest}"
 
 
 def learnt(kind, names):
@@ -340,3 +358,13 @@ def test_regressions_that_cannot_be_computed(tmp_path, change, message):
     assert read_regression(path).features == ("js-1",)
     with pytest.raises(ModelError, match=message):
         Regression(**usual | change)
+
+
+@pytest.mark.parametrize("size", range(1, 60))
+def test_a_text_beside_itself_has_no_more_than_all(size):
+    words = [str(number) for number in range(size)]
+    assert max(weighted_subsequence(words, words)) <= 1
+
+
+def test_few_texts_are_remembered():
+    assert words_of.cache_parameters()["maxsize"] <= 64

@@ -15,6 +15,7 @@ from scipy.special import erf
 
 from prevalence.baselines import Example, Runtime, get
 from prevalence.baselines.neural.bleurt import kept_lengths
+from prevalence.baselines.neural.runner import REGRESSION, open_runner
 from prevalence.errors import ConfigurationError, ModelError
 
 HEADS, LAYERS, LIMIT = 2, 2, 24
@@ -306,3 +307,12 @@ def test_a_run_that_was_cut_off_goes_on(known, resumed):
     expected = value("Dry boots, thin laces.", "The boots kept my feet dry.")
     assert found == pytest.approx(expected, abs=1e-5)
     assert "has no value: a text is empty" in rows[1]["error"]
+
+
+def test_a_network_without_numbers_has_no_scores(known):
+    folder, _ = known("bert")
+    runner = open_runner(REGRESSION, str(folder), Runtime())
+    with torch.no_grad():
+        runner.network.classifier.bias.fill_(float("nan"))
+    with pytest.raises(ModelError, match="it gave no number for some texts"):
+        get("bleurt", model=str(folder)).score([Example(TEXTS[0], (), (TEXTS[1],))])

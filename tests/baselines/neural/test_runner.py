@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers as hf
 
-from prevalence.baselines import Runtime
+from prevalence.baselines import Example, Runtime, get
 from prevalence.baselines.neural.runner import ENCODER, Parts, open_runner
 from prevalence.baselines.neural.vectors import TokenEncoder, open_encoder
 from prevalence.errors import BackendError, ConfigurationError, ModelError
@@ -127,3 +127,33 @@ def test_wrong_settings_are_refused(tiny, tmp_path):
         open_encoder(str(tiny("encoder")), (7,), Runtime())
     with pytest.raises(ModelError, match="no such folder"):
         open_runner(ENCODER, str(tmp_path / "none"), Runtime())
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize(
+    "name",
+    ["bertscore-f1", "embedding-average", "greedy-matching", "sms", "moverscore", "baryscore",
+     "supert"],
+)  # fmt: skip
+def test_a_network_without_numbers_has_no_scores(tiny, name, bad):
+    if name in ("sms", "moverscore", "baryscore"):
+        pytest.importorskip("ot")
+    # The budget makes it a runner of its own.
+    runtime = Runtime(batch_tokens=77)
+    runner = open_runner(ENCODER, str(tiny("encoder")), runtime)
+    with torch.no_grad():
+        runner.network.encoder.layer[-1].output.LayerNorm.bias[0] = bad
+    metric = get(name, model=str(tiny("encoder")), runtime=runtime)
+    assert metric.score([]).size == 0
+    with pytest.raises(ModelError, match=r"encoder0: it gave no number for some texts$"):
+        metric.score([Example("Dry boots", ("Thin laces.",), ("Thin laces.",))])
+
+
+def test_input_embeddings_without_numbers_have_no_scores(tiny):
+    runtime = Runtime(batch_tokens=78, dtype="bfloat16")
+    runner = open_runner(ENCODER, str(tiny("encoder")), runtime)
+    with torch.no_grad():
+        runner.network.get_input_embeddings().weight.fill_(float("nan"))
+    metric = get("embedding-average:static", model=str(tiny("encoder")), runtime=runtime)
+    with pytest.raises(ModelError, match="no number for some texts; try --dtype float32"):
+        metric.score([Example("Dry boots", (), ("Thin laces.",))])

@@ -138,8 +138,7 @@ def roberta(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parity
-def test_roberta_reads_a_space_before_the_first_word_as_in_bert_score(roberta, pairs):
+def test_roberta_reads_a_space_before_the_first_word_as_bert_score_intends(roberta, pairs):
     for summary, other in pairs[:2]:
         matched = cosines(plain(roberta, f" {summary}"), plain(roberta, f" {other}"))
         without = cosines(plain(roberta, summary), plain(roberta, other))
@@ -154,7 +153,6 @@ def test_roberta_reads_a_space_before_the_first_word_as_in_bert_score(roberta, p
     assert signature["prefix"] == "space"
 
 
-@pytest.mark.parity
 def test_roberta_learns_idf_from_what_it_reads(roberta, pairs):
     tokenizer = hf.AutoTokenizer.from_pretrained(roberta)
     rows = [tokenizer(f" {other}")["input_ids"] for _, other in pairs]
@@ -193,6 +191,24 @@ def test_a_baseline_rescales(tiny, pairs, tmp_path, monkeypatch):
         scores("bertscore-f1", tiny("encoder"), pairs, baseline=str(file), layer="3")
 
 
+@pytest.mark.parametrize(
+    "text", ["6,.2,.3,.5\n", "LAYER,P,R,F\n\n6,.2,.3,.5\n,,,\n \n", "\n6,.2,.3,.5\n\n0,.1,.1,.1\n"]
+)
+def test_a_baseline_without_names_and_with_empty_lines(tiny, tmp_path, text):
+    file = tmp_path / "baseline.tsv"
+    file.write_text(text, encoding="utf-8")
+    metric = get("bertscore-f1", model=str(tiny("encoder")), baseline=str(file))
+    assert metric.signature["baseline"] == "0.5"
+
+
+@pytest.mark.parametrize("text", ["", "LAYER,P,R,F\n6,.2\n", "6," + "9" * 200_000])
+def test_what_is_no_baseline_is_refused_in_one_line(tiny, tmp_path, text):
+    file = tmp_path / "baseline.tsv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"baseline\.tsv: (give a file|it has no line)"):
+        get("bertscore-f1", model=str(tiny("encoder")), baseline=str(file))
+
+
 def test_wrong_use_is_refused(tiny):
     with pytest.raises(InputError, match="call prepare"):
         get("bertscore-f1:idf", model=str(tiny("encoder"))).score(
@@ -202,3 +218,32 @@ def test_wrong_use_is_refused(tiny):
         get("bertscore-f1", model=str(tiny("encoder")), layer="top")
     with pytest.raises(ConfigurationError, match="exclude each other"):
         get("vector-extrema", model=str(tiny("encoder")), layer="1", static="")
+
+
+def test_idf_of_one_product_leaves_precision(tiny):
+    folder = tiny("encoder")
+    # Every token of the only reference weighs log(2/2); of the summary, "boots" weighs log(2/1).
+    pair = ("dry boots", "dry feet")
+    expected = cosines(*(plain(folder, text) for text in pair)).max(1)[2]
+    (found,) = scores("bertscore-precision", folder, [pair], idf="")
+    assert found == pytest.approx(expected, abs=1e-5)
+    for part in ("recall", "f1"):
+        assert np.isnan(scores(f"bertscore-{part}", folder, [pair], idf="")), part
+    undefined = get("bertscore-f1", model=str(folder)).entry.undefined
+    assert undefined == "a text is empty, or with idf all of its tokens stand in every text"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_either_text_empty_is_no_value(tiny, part):
+    pairs = [("dry boots", " "), ("", "dry feet"), ("thin", "laces")]
+    for more in ({}, {"idf": ""}):
+        found = scores(f"bertscore-{part}", tiny("encoder"), pairs, **more)
+        assert np.isnan(found[:2]).all()
+
+
+@pytest.mark.parametrize("name", ["embedding-average", "vector-extrema", "greedy-matching"])
+def test_rounding_takes_no_cosine_out_of_range(tiny, name):
+    words = WORDS.split()
+    texts = [" ".join(words[:size]) for size in range(1, len(words))]
+    found = scores(name, tiny("encoder"), [(text, text) for text in texts])
+    assert found.max() <= 1

@@ -138,6 +138,13 @@ def test_alignment_by_hand():
     assert aligned(summary, reference[:1]) == pytest.approx(2 * 0.8 / 1.8)
     assert aligned(reference[:1], -reference[:1]) == 0
     assert math.isnan(aligned(summary, reference[:0]))
+    assert math.isnan(aligned(summary, np.full_like(reference, np.nan)))
+    # Precision (0.6 - 3 * 0.8)/4 = -0.45 and recall 0.6 have the "F-measure" -3.6.
+    crossed = np.array([[0.6, 0.8], *[[-0.8, 0.6]] * 3], np.float32)
+    assert aligned(crossed, reference[:1]) == -1
+    # Lengths that single precision has rounded up.
+    long = np.array([[np.nextafter(np.float32(1), np.float32(2)), 0]], np.float32)
+    assert aligned(long, long) == 1
 
 
 def test_content_tokens_keep_whole_words():
@@ -146,6 +153,23 @@ def test_content_tokens_keep_whole_words():
     spans = np.array([[0, 0], [0, 3], [4, 8], [8, 9], [10, 15], [16, 20], [20, 23], [0, 0]])
     kept = content_tokens(text, words, spans)
     assert kept.tolist() == [False, False, True, True, False, True, False, False]
+
+
+def test_content_tokens_of_words_with_marks():
+    # As SentencePiece cuts them: a word may be a token for its space, and has the marks beside it.
+    text = "Dry boots! I like (it)."
+    tokens = {
+        (0, 3): 0, (3, 4): 1, (4, 9): 1, (9, 10): 1, (11, 12): 2, (13, 17): 3, (18, 19): 4,
+        (19, 21): 4, (21, 23): 4,
+    }  # fmt: skip
+    words, spans = (np.array([*part]) for part in (tokens.values(), tokens))
+    kept = [text[a:b] for a, b in spans[content_tokens(text, words, spans)].tolist()]
+    assert kept == ["Dry", "boots", "like"]
+
+
+def test_stop_words_before_a_mark_are_dropped(by_pieces):
+    metric = get("supert", model=str(by_pieces))
+    assert math.isnan(metric.score([Example("It on it.", ("boots grip",))])[0])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import transformers as hf
 from scipy.optimize import linear_sum_assignment, linprog
 
 from prevalence.baselines import Example, get
+from prevalence.errors import ModelError
 
 ot = pytest.importorskip("ot")
 
@@ -186,3 +187,30 @@ def test_equal_texts_cost_nothing_and_empty_ones_have_no_value(tiny, name, best)
     other = value(name, folder, "Thin laces", text)
     assert other > best if name == "baryscore" else other < best
     assert np.isnan(value(name, folder, "", text))
+
+
+def test_a_distance_that_is_no_number_is_no_perfect_score(tiny, monkeypatch):
+    monkeypatch.setattr(
+        "prevalence.baselines.neural.transport.unit", lambda table: np.full_like(table, np.nan)
+    )
+    with pytest.raises(ModelError, match="a distance of two vectors is not finite"):
+        value("moverscore", tiny("encoder"), "Dry boots", "Thin laces")
+
+
+def test_moverscore_keeps_words_whose_first_token_is_a_space(by_pieces):
+    tokenizer = hf.AutoTokenizer.from_pretrained(by_pieces)
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer("thin laces. !")["input_ids"])
+    assert tokens == ["[CLS]", "▁thin", "▁", "laces", ".", "▁", "!", "[SEP]"]
+    left = hidden(by_pieces, "thin laces. !")[0][[0, 1, 3, 7]]
+    right = hidden(by_pieces, "boots grip")[0]
+    cost = least_cost(even(4), even(4), distances(unit(left), unit(right)))
+    found = value("moverscore:layer=0", by_pieces, "thin laces. !", "boots grip")
+    assert found == pytest.approx(1 - cost, abs=1e-5)
+
+
+def test_idf_of_one_product_is_no_moverscore(tiny):
+    metric = get("moverscore:idf", model=str(tiny("encoder")))
+    example = Example("Dry boots", references=("Thin laces",))
+    metric.prepare(iter([example]))
+    assert np.isnan(metric.score([example])).all()
+    assert "with idf all of its tokens stand in every text" in metric.entry.undefined
