@@ -90,6 +90,7 @@ class JointRows:
         signature: what the answers depend on beside the weights, for signatures.
         fit: :func:`.packing.fit` with the room of this model.
         work_unit: number of pairs that are worth one call on a CPU.
+        kind: how pairs are read.
         advice: what to try when it fails.
 
     Raises:
@@ -97,6 +98,7 @@ class JointRows:
     """
 
     work_unit = 512
+    kind = "padded"
     advice = ""
 
     def __init__(self, checkpoint: LoadedCheckpoint) -> None:
@@ -171,6 +173,7 @@ class PackedJointReader(JointRows):
             its two texts.
     """
 
+    kind = "packed"
     advice = "; --packing padded asks less of it"
 
     def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:

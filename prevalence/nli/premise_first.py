@@ -60,6 +60,7 @@ class PremiseFirstReader:
 
     Attributes:
         attention: how it is computed.
+        kind: how pairs are read.
 
     Raises:
         ModelError: the tokenizer does not put a first and a last token around a text, or the head
@@ -75,6 +76,7 @@ class PremiseFirstReader:
     ) -> None:
         self._device = device
         self.attention = attention
+        self.kind = f"{PREMISE_FIRST}, {attention}"
         model, fused = checkpoint.model.to(device), attention == "fused"
         self._network = PackedClassifier(model, FusedAttention if fused else PaddedAttention)
         if fused and device.type == "cuda":

@@ -165,7 +165,7 @@ def _key(scorer: NLIScorer, content: bytes) -> str:
         package_version(), torch.__version__, transformers.__version__, tokenizers.__version__,
         np.__version__, platform.python_version(), platform.node(), platform.machine(),
         torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
-        type(scorer.reader).__name__, getattr(scorer.reader, "attention", ""),
+        scorer.reader.kind,
     )  # fmt: skip
     hasher = hashlib.blake2b(scorer.traits.digest + content, digest_size=16)
     hasher.update("\0".join(parts).encode())
