@@ -40,6 +40,9 @@ _MEASURES = ("relative", "improve")
 _WORK_UNIT = 8
 """Summaries that are worth one call: training takes long, and a call's values are kept together."""
 
+_GREATEST = 2**63 - 1
+"""Integers beyond it fit neither numpy nor torch."""
+
 Number = TypeVar("Number", int, float)
 
 
@@ -62,6 +65,10 @@ class _Settings:
         # Written so that no comparison lets a NaN through.
         if not least <= value < float("inf"):
             raise self._refused(option, stated, least)
+        if isinstance(value, int) and value > _GREATEST:
+            raise ConfigurationError(
+                f"{self._entry.name}: {option}={stated}: give a number of at most {_GREATEST}"
+            )
         self.signature[option] = f"{value:g}"
         return value
 

@@ -194,13 +194,20 @@ class Questions:
 def answers(
     runner: Runner, questions: Questions, *, network: Any = None
 ) -> list[NDArray[np.int64]]:
-    """The most probable token at every place of every question."""
+    """The most probable token at every place of every question.
+
+    Raises:
+        ModelError: the network gives no number.
+    """
 
     def forward(chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         numbers = chosen.tolist()
         places = [questions.places[number] for number in numbers]
         rows = [questions.rows[number] for number in numbers]
-        best = logits_at(runner, rows, places, network=network).argmax(-1).cpu().numpy()
+        logits = logits_at(runner, rows, places, network=network)
+        # The greatest of logits is NaN where one of them is, and argmax would name some token.
+        runner.numbers(logits.amax(-1).tolist())
+        best = logits.argmax(-1).cpu().numpy()
         return np.split(best, np.cumsum([part.size for part in places])[:-1])
 
     return runner.run([row.size for row in questions.rows], forward)

@@ -61,13 +61,16 @@ class Divergence:
         return {name: float(getattr(self, name)) for name in _READ.get(self.measure, ())}
 
     def __call__(self, p: Floats, q: Floats) -> float:
-        """The distance of two distributions, float64 [V] each."""
+        """The distance of two distributions, [V] each, that sum to 1 but for rounding."""
+        p, q = (part.astype(np.float64) / part.sum(dtype=np.float64) for part in (p, q))
         # A token that neither text can have says nothing, and some powers would make NaN of it.
         kept = (p != 0) | (q != 0)
         p, q = p[kept], q[kept]
         # Powers and logarithms of 0 make infinities, which are answers of their own.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return float(MEASURES[self.measure](p, q, self.alpha, self.beta))
+            found = MEASURES[self.measure](p, q, self.alpha, self.beta)
+        # Rounding may bring equal ones below 0; a NaN stays one.
+        return float(np.maximum(found, 0.0))
 
 
 def _ab(p: Floats, q: Floats, alpha: float, beta: float) -> float:

@@ -55,7 +55,11 @@ class Distributions:
         self.truncated = 0
 
     def __call__(self, texts: Sequence[str], weights: Weights) -> list[NDArray[np.float64]]:
-        """Distributions, float64 [V] each; all NaN for a text of which nothing weighs."""
+        """Distributions, float64 [V] each; all NaN for a text of which nothing weighs.
+
+        Raises:
+            ModelError: the network gives no number.
+        """
         rows = self.runner.tokens(texts)
         self.truncated += sum(row.cut for row in rows)
         weight = [weights.of(row) for row in rows]
@@ -81,7 +85,9 @@ class Distributions:
         for row, (_, place) in zip(inputs, batch, strict=True):
             row[place] = self._mask
         logits = logits_at(self.runner, inputs, [np.array([place]) for _, place in batch])
-        return (logits.float() / self._temperature).softmax(-1).cpu().numpy()
+        expected = (logits.float() / self._temperature).softmax(-1).cpu().numpy()
+        self.runner.numbers(expected.max(axis=-1))
+        return expected
 
 
 def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

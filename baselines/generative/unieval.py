@@ -23,6 +23,7 @@ from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.baselines.protocol import REFERENCE, REVIEWS
 from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing
 from prevalence.errors import ConfigurationError, ModelError
+from prevalence.models.checkpoint import table_limit
 from prevalence.sentences import get_splitter
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ __all__ = ["QUESTIONS", "SENTENCEWISE", "Answers", "open_dimension", "open_overa
 
 _MODEL = "MingZhong/unieval-sum"
 _LIMIT = 1_024
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_MOST = 10**9 - 1
+"""Tokens, for checkpoints without a table of positions."""
 _END = "</s>"
 _SPLITTER = "nltk-punkt-en"
 
@@ -67,7 +71,8 @@ class Answers:
     Args:
         model: checkpoint folder, registered name or hub name.
         runtime: device, precision and budget.
-        limit: most tokens of an input; its end is cut off.
+        limit: most tokens of an input; its end is cut off. None takes UniEval's 1,024, or as many
+            as the checkpoint reads.
 
     Attributes:
         runner: the network.
@@ -76,11 +81,15 @@ class Answers:
 
     Raises:
         ModelError: the checkpoint is unusable, or knows no Yes, No or end token.
+        ConfigurationError: the checkpoint has fewer positions than the limit.
     """
 
-    def __init__(self, model: str, runtime: Runtime, limit: int = _LIMIT) -> None:
+    def __init__(self, model: str, runtime: Runtime, limit: int | None = None) -> None:
         self.runner = open_runner(SEQ2SEQ, model, runtime)
-        self.limit = limit
+        most = table_limit(self.runner.network.config) or _MOST
+        if limit is not None and limit > most:
+            raise ConfigurationError(f"{model}: limit={limit}: it reads at most {most} tokens")
+        self.limit = min(_LIMIT, most) if limit is None else limit
         self.truncated = 0
         tokenizer = self.runner.tokenizer
         self._answers = [int(tokenizer(word)["input_ids"][0]) for word in ("Yes", "No")]
@@ -206,10 +215,13 @@ def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def _answers(entry: Entry, spec: Spec, runtime: Runtime) -> Answers:
-    stated = spec.options.get("limit", str(_LIMIT))
-    if not stated.isdecimal() or not int(stated):
-        raise ConfigurationError(f"{entry.name}: limit={stated}: give a number of tokens")
-    return Answers(spec.options.get("model", _MODEL), runtime, int(stated))
+    stated = spec.options.get("limit")
+    if stated is not None and not (_NUMBER.fullmatch(stated) and int(stated)):
+        raise ConfigurationError(
+            f"{entry.name}: limit={stated}: give a number of tokens, at most {_MOST}"
+        )
+    limit = None if stated is None else int(stated)
+    return Answers(spec.options.get("model", _MODEL), runtime, limit)
 
 
 def _dimension(entry: Entry, spec: Spec, answers: Answers) -> Metric:

@@ -122,7 +122,9 @@ class Parts:
         self._entry, self._spec = entry, spec
         self.runtime = runtime
         self.signature: dict[str, str] = {}
-        self._models: list[Remembering[str] | Remembering[Answer] | Remembering[float]] = []
+        self._models: list[
+            SpanFinder | Remembering[str] | Remembering[Answer] | Remembering[float]
+        ] = []
 
     def option(self, key: str, usual: str) -> str:
         """What an option says."""
@@ -181,6 +183,7 @@ class Parts:
             runtime=self.runtime,
         )
         self.signature |= found.signature
+        self._models.append(found)
         return found
 
     def writer(self, usual: str, *, template: str, beams: int) -> WrittenQuestions:

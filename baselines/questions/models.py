@@ -18,6 +18,7 @@ import numpy as np
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.errors import ModelError
 from prevalence.models.checkpoint import read_config, resolve
+from prevalence.nli.tokens import cleaner
 from prevalence.scorers.qafe import (
     QuestionAnswerer,
     QuestionWriter,
@@ -245,6 +246,11 @@ class SpanAnswers(Remembering[Answer]):
         return [answer_of(windows, context) for windows, (_, context) in
                 zip(read, pairs, strict=True)]  # fmt: skip
 
+    @property
+    def truncated(self) -> int:
+        """Questions cut so far."""
+        return self._answerer.truncated
+
 
 def answer_of(windows: Sequence[SpanLogits], context: str) -> Answer:
     """The answer of a model that points at it, over all windows of the context.
@@ -298,6 +304,7 @@ class _Seq2Seq:
         read = hashlib.blake2b(self._template.encode(), digest_size=4).hexdigest()
         self.name = f"{self.runner.signature['model']}+{read}"
         self.dtype = self.runner.signature.get("dtype", "float32")
+        self._clean = cleaner(self.runner.tokenizer)
         self.truncated = 0
 
     def first_token(self, word: str) -> int:
@@ -309,7 +316,10 @@ class _Seq2Seq:
         self, asked: Sequence[Mapping[str, str]], forward: Callable[[Any, Any], Sequence[Any]]
     ) -> list[Any]:
         """What ``forward`` makes of the tokens and the mask of the filled templates."""
-        texts = [filled(self._template, places) for places in asked]
+        texts = [
+            filled(self._template, {place: self._clean(text) for place, text in places.items()})
+            for places in asked
+        ]
         rows = self.runner.tokens(texts)
         self.truncated += sum(row.cut for row in rows)
 
@@ -339,7 +349,10 @@ class WrittenAnswers(Remembering[Answer]):
     def compute(self, asked: Sequence[Asked]) -> list[Answer]:
         """Answers, in order."""
         rows = [{"question": question, "context": context} for question, context in asked]
-        return self._model(rows, self._forward)
+        answers: list[Answer] = self._model(rows, self._forward)
+        for answer in answers:
+            self._model.runner.numbers([answer.answerable, answer.confidence])
+        return answers
 
     @property
     def truncated(self) -> int:
@@ -394,7 +407,9 @@ class Weigher(Remembering[float]):
     def compute(self, asked: Sequence[Asked]) -> list[float]:
         """Weights, in order."""
         rows = [dict(zip(("answer", "question", "context"), each, strict=True)) for each in asked]
-        return self._model(rows, self._forward)
+        weights: list[float] = self._model(rows, self._forward)
+        self._model.runner.numbers(weights)
+        return weights
 
     @property
     def truncated(self) -> int:
@@ -443,6 +458,7 @@ class Overlap(Remembering[float]):
             )
         if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
             raise ModelError(f"{model}: its tokenizer has no tokens that begin and separate texts")
+        self._clean = cleaner(tokenizer)
         self._segments = "token_type_ids" in tokenizer.model_input_names
         dtype = runner.signature.get("dtype", "float32")
         self.signature = _signed("lerc", runner.signature["model"], dtype)
@@ -456,13 +472,16 @@ class Overlap(Remembering[float]):
     def compute(self, asked: Sequence[Asked]) -> list[float]:
         """Scores, in order."""
         texts = [*dict.fromkeys(text for each in asked for text in each)]
-        tokens = self._runner.tokens(texts, special=False, whole=True)
+        cleaned = [*map(self._clean, texts)]
+        tokens = self._runner.tokens(cleaned, special=False, whole=True)
         known = {text: row.ids for text, row in zip(texts, tokens, strict=True)}
         rows = [self._row([known[text] for text in each]) for each in asked]
-        return self._runner.run(
+        scores: list[float] = self._runner.run(
             [ids.size for ids, _ in rows],
             lambda chosen: self._forward([rows[row] for row in chosen.tolist()]),
         )
+        self._runner.numbers(scores)
+        return scores
 
     def _row(self, parts: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.int64], int]:
         """Tokens, and how many belong to the first segment."""

@@ -201,5 +201,6 @@ def _sources(
         work_unit=reviews.work_unit,
         cuts=parts.cuts,
         metrics=(reviews, reference),
-        combine=lambda values: values.max(axis=0),
+        # A value against a text that is empty is undefined; the other side counts then.
+        combine=lambda values: np.fmax.reduce(values, axis=0),
     )

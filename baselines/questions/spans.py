@@ -32,7 +32,9 @@ __all__ = ["CHUNKS", "NAMES", "RULES", "WORDS", "Span", "SpanFinder", "chunks", 
 CHUNKS, NAMES, WORDS = "chunks", "names", "words"
 
 _LETTER = {"det": "d", "poss": "d", "num": "n", "adj": "a", "ing": "g", "noun": "N"}
-_CHUNK = re.compile(r"(?:d[na]*g)?d?[na]*N+")
+# In a run of numbers and adjectives only the first word may begin a match, which would otherwise be
+# sought to the end of the run from each of its words.
+_CHUNK = re.compile(r"(?:(?<![na])|(?=[dN]))(?:d[na]*g)?d?[na]*N+")
 _OTHER = "-"
 _SURE = "BSU"
 """First letters of labels that begin a span whatever stands before."""
@@ -157,6 +159,11 @@ class SpanFinder:
         if most is not None:
             self.signature["most"] = str(most)
 
+    @property
+    def truncated(self) -> int:
+        """Sentences that the tagger did not read to their end so far."""
+        return 0 if self._tagger is None else self._tagger.truncated
+
     def __call__(self, texts: Sequence[str]) -> list[list[Span]]:
         """Spans of each text, in order."""
         cut = [self._split(text) for text in texts]
@@ -194,9 +201,11 @@ class _Tagger:
                 "give a tagger with labels such as B-PER, I-PER and O"
             )
         self.name = self._runner.signature["model"]
+        self.truncated = 0
 
     def __call__(self, sentences: Sequence[str]) -> list[list[Place]]:
         rows = self._runner.tokens(sentences)
+        self.truncated += sum(row.cut for row in rows)
         labels = self._runner.run(
             [row.ids.size for row in rows],
             lambda chosen: self._forward([rows[row].ids for row in chosen.tolist()]),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.baselines.questions.asking import Parts, Question, mean
 from prevalence.baselines.questions.spans import NAMES
-from prevalence.scorers.qafe import answer_f1
+from prevalence.scorers.qafe import GAP, answer_f1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,14 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["cloze", "open_summaqa"]
 
 _QA = "bert-large-uncased-whole-word-masking-finetuned-squad"
-_MASK = "MASKED"
 _PROBABILITY = "summaqa-probability"
 
 
 def cloze(span: Span) -> Question:
     """The sentence of a span with the mask word in its place."""
     sentence = span.sentence.text
-    return Question(sentence[: span.start] + _MASK + sentence[span.end :], span.text)
+    return Question(sentence[: span.start] + GAP + sentence[span.end :], span.text)
 
 
 def open_summaqa(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ __all__ = [
     "Document",
     "Record",
     "Target",
+    "group_named",
     "items_of",
     "majority_target",
     "mean_target",
@@ -29,6 +31,8 @@ __all__ = [
 
 _ROUNDING = 0.01
 """How far three probabilities written with few digits may be from a sum of 1."""
+_LONGEST_GROUP = 64
+"""Characters. Arrays of groups give each as much room as the longest has."""
 
 
 class Target(NamedTuple):
@@ -90,7 +94,8 @@ def _is_distribution(label: object) -> bool:
     return (
         isinstance(label, list)
         and len(label) == 3
-        and all(isinstance(value, int | float) and value >= 0 for value in label)
+        # An integer beyond the range of floats compares with one, but cannot be added to it.
+        and all(isinstance(value, int | float) and 0 <= value <= 1 + _ROUNDING for value in label)
         and abs(sum(label) - 1.0) < _ROUNDING
     )
 
@@ -179,12 +184,22 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
         where = f"{path}:{number}"
         try:
             record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            reason = getattr(error, "msg", "nested too deeply")
+        except (ValueError, RecursionError) as error:
+            deep = isinstance(error, RecursionError)
+            usual = "nested too deeply" if deep else "an integer has too many digits"
+            reason = getattr(error, "msg", usual)
             raise InputError(f"{where}: not valid JSON ({reason})") from error
         if not isinstance(record, dict):
             raise InputError(f"{where}: expected a JSON object, found {type(record).__name__}")
         yield where, record
+
+
+def group_named(text: str) -> str:
+    """The group of a text that names no product: itself, or its beginning and a digest if long."""
+    if len(text) <= _LONGEST_GROUP:
+        return text
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{text[: _LONGEST_GROUP - len(digest) - 1]} {digest}"
 
 
 def text_of(record: Record, field: str, where: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
-from prevalence.labelled.documents import Document, parse_target
+from prevalence.labelled.documents import Document, group_named, parse_target
 from prevalence.readers.key_points import KeyPointTable, is_matching, matching_table, named_rows
 from prevalence.readers.streams import STDIN
 from prevalence.readers.thinkp import is_thinkp, thinkp_table
@@ -115,7 +115,7 @@ def _document(pairs: list[KeyPointPair], relation: str) -> Document:
         first.premise,
         tuple(text for text, _ in labelled),
         tuple(parse_target(label, "") for _, label in labelled),
-        first.group or first.premise,
+        first.group or group_named(first.premise),
         domain=first.group,
         relation=relation,
         unlabelled=tuple(pair.hypothesis for pair in pairs if pair.label is None),

@@ -10,6 +10,7 @@ from prevalence.labelled.documents import (
     Document,
     Record,
     Target,
+    group_named,
     items_of,
     majority_target,
     mean_target,
@@ -120,19 +121,20 @@ def _parse_pair(record: Record, where: str) -> Document:
     if "label" not in record:
         raise InputError(f"{where}: field 'label' is missing")
     target = parse_target(record["label"], where)
-    group, relation = _group_of(record, premise, where), _relation_of(record, where)
+    group, relation = _group_of(record, group_named(premise), where), _relation_of(record, where)
     domain = str(record.get("domain", ""))
     return Document(premise, (hypothesis,), (target,), group, domain, relation)
 
 
 def _parse_review(record: Record, field: str, where: str, mode: LabelMode) -> Document:
+    review = text_of(record, "review", where)
     return judged_document(
-        text_of(record, "review", where),
+        review,
         _texts(record, field, where),
         labels=items_of(record, "labels", where) if "labels" in record else None,
         votes=items_of(record, "worker_labels", where) if "worker_labels" in record else (),
         mode=mode,
-        group=_group_of(record, where, where),
+        group=_group_of(record, group_named(review), where),
         domain=str(record.get("domain", record.get("category", ""))),
         where=where,
     )
@@ -223,13 +225,24 @@ def _parse_unlabelled(record: Record, where: str, summaries: Sequence[str]) -> l
     if summaries and not isinstance(written, dict):
         raise InputError(f"{where}: field 'summaries' must be an object of system and text")
     split = get_splitter()
-    found = (str(written.get(system, "")) for system in summaries)
+    found = (_summary(written.get(system), system, where) for system in summaries)
     sentences = tuple(dict.fromkeys(s.text for text in found for s in split(text)))
     return [
         Document(text, (), (), group, domain, unlabelled=sentences)
         for text in texts
         if text.strip()
     ]
+
+
+def _summary(written: Any, system: str, where: str) -> str:
+    """The text of a summary, which may stand in an object; empty where there is none."""
+    text = written.get("text", written) if isinstance(written, dict) else written
+    if text is None or isinstance(text, str):
+        return text or ""
+    raise InputError(
+        f"{where}: summary of {system!r}: give a text, or an object with a field 'text', "
+        f"not {type(text).__name__}"
+    )
 
 
 def _group_of(record: Record, fallback: str, where: str) -> str:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import TextTable
 
 __all__ = [
+    "GAP",
     "Question",
     "QuestionAnswerer",
     "QuestionScorer",
@@ -54,6 +55,9 @@ TEMPLATE = "answer: {answer} context: {context}"
 """What a question writer reads, unless its folder says otherwise."""
 TEMPLATE_FILE = "question_generation.json"
 """A JSON object with ``template``, beside the checkpoint of a question writer."""
+
+GAP = "MASKED"
+"""Stands in a question for what is asked, where the question is a sentence with a gap."""
 
 MOST_ANSWERS = 8
 """Answers asked for in a text."""
@@ -298,6 +302,7 @@ class QuestionAnswerer:
         name: for the signature.
         digest: of everything that changes an answer, 16 bytes.
         dtype: precision of the network.
+        truncated: questions cut so far, since they took more than half of the model's limit.
 
     Raises:
         ModelError: the checkpoint is unusable.
@@ -316,6 +321,7 @@ class QuestionAnswerer:
         )
         self._clean = cleaner(self._checkpoint.tokenizer, keep_offsets=True)
         self._batch_tokens = batch_tokens
+        self.truncated = 0
         self.name, self.dtype = self._checkpoint.signature, self._checkpoint.dtype
         self.digest = _digest(self._checkpoint)
 
@@ -329,7 +335,11 @@ class QuestionAnswerer:
                 in zip(asked, best, strict=True)]  # fmt: skip
 
     def windows(self, asked: Sequence[tuple[str, str]]) -> list[list[SpanLogits]]:
-        """What the model says of every window of each (question, context) pair, in order."""
+        """What the model says of every window of each (question, context) pair, in order.
+
+        Raises:
+            ModelError: the network gives no number.
+        """
         rows, owner, offsets = self._rows(asked)
         found: list[list[SpanLogits]] = [[] for _ in asked]
         read: dict[int, SpanLogits] = {}
@@ -350,12 +360,8 @@ class QuestionAnswerer:
         limit = self._checkpoint.limit
         for place, pair in enumerate(asked):
             question, context = map(self._clean, pair)
-            # A question may take half the room; what it has beyond is cut.
-            tokenizer = self._checkpoint.tokenizer
-            short = tokenizer(question, add_special_tokens=False, verbose=False)["input_ids"]
-            encoded = tokenizer(
-                question if len(short) <= limit // 2 else tokenizer.decode(short[: limit // 3]),
-                context, truncation="only_second", max_length=limit,
+            encoded = self._checkpoint.tokenizer(
+                self._shortened(question), context, truncation="only_second", max_length=limit,
                 stride=min(_STRIDE, limit // 8), return_overflowing_tokens=True,
                 return_offsets_mapping=True, verbose=False,
             )  # fmt: skip
@@ -368,6 +374,20 @@ class QuestionAnswerer:
                 offsets.append((inside, np.asarray(spans[row], np.int64)))
         return windows, owner, offsets
 
+    def _shortened(self, question: str) -> str:
+        """The question; of one that takes more than half the room, a part around its gap."""
+        encoded = self._checkpoint.tokenizer(
+            question, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        )
+        spans, limit = encoded["offset_mapping"], self._checkpoint.limit
+        if len(spans) <= limit // 2:
+            return question
+        self.truncated += 1
+        gap, kept = question.find(GAP), limit // 3
+        before = sum(end <= gap for _, end in spans)
+        first = max(0, min(before - kept // 2, len(spans) - kept))
+        return question[spans[first][0] : spans[first + kept - 1][1]]
+
     def _logits(
         self, rows: Sequence[dict[str, list[int]]]
     ) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
@@ -375,10 +395,15 @@ class QuestionAnswerer:
             output = self._checkpoint.network(**self._checkpoint.padded(rows))
         starts, ends = output.start_logits.float().cpu(), output.end_logits.float().cpu()
         sizes = [len(row["input_ids"]) for row in rows]
-        return [
+        found = [
             (start[:size].numpy(), end[:size].numpy())
             for start, end, size in zip(starts, ends, sizes, strict=True)
         ]
+        # Some models rule tokens out with -inf; no comparison lets a NaN through.
+        if not all((logits < np.inf).all() for both in found for logits in both):
+            advice = "" if self.dtype == "float32" else "; try --dtype float32"
+            raise ModelError(f"{self.name}: it gave no number for some texts{advice}")
+        return found
 
 
 _UNCALIBRATED = 0.5

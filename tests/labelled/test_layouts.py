@@ -1,10 +1,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.labelled import Target, parse_target, read_documents
+from prevalence.labelled import JudgedPairs, Target, parse_target, read_documents
 
 
 def write(path: Path, *records: object) -> Path:
@@ -31,7 +32,9 @@ def test_label_spellings(label: object, target: Target) -> None:
     assert found.binary == target.binary
 
 
-@pytest.mark.parametrize("label", ["maybe", 2, -1, None, [0.5, 0.5], [0.9, 0.9, 0.9]])
+@pytest.mark.parametrize(
+    "label", ["maybe", 2, -1, None, [0.5, 0.5], [0.9, 0.9, 0.9], [10**399, 0, 0], [2, -1, 0]]
+)
 def test_bad_label_names_its_place(label: object) -> None:
     with pytest.raises(InputError, match="f:7"):
         parse_target(label, "f:7")
@@ -120,12 +123,13 @@ def test_every_layout_names_its_product_alike(
     assert {document.group for document in documents} == {group}
 
 
-def test_a_record_without_product_is_one_of_its_own(tmp_path: Path) -> None:
+def test_records_without_product_go_together_by_their_review(tmp_path: Path) -> None:
     for layout in LAYOUTS:
         path = write(tmp_path / "d.jsonl", layout, layout)
         groups = {document.group for document in read_documents(path)}
-        # Pairs go together by their premise, and other records stand alone.
-        assert groups == ({"p"} if layout is PAIR else {f"{path}:1", f"{path}:2"})
+        # Those of several reviews stand alone.
+        review = layout.get("premise", layout.get("review"))
+        assert groups == ({review} if review else {f"{path}:1", f"{path}:2"})
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -165,6 +169,39 @@ def test_bad_record_names_line_and_fault(tmp_path: Path, record: object, message
         read_documents(path)
     assert "d.jsonl:2" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_number_of_too_many_digits_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_text('{"premise": "p", "hypothesis": "h", "label": ' + "1" * 5_000 + "}\n")
+    with pytest.raises(InputError, match=r"d\.jsonl:1: not valid JSON \(an integer has too many"):
+        read_documents(path)
+
+
+def test_summaries_are_texts_or_objects_with_one(tmp_path: Path) -> None:
+    written = {"a": "It is soft.", "b": {"text": "It is warm.", "claims": ["x"]}, "c": None,
+               "d": {"text": ""}}  # fmt: skip
+    path = write(tmp_path / "u.jsonl", {"reviews": ["Good."], "summaries": written})
+    (document,) = read_documents(path, summaries=["a", "b", "c", "d", "absent"])
+    assert document.unlabelled == ("It is soft.", "It is warm.")
+
+
+@pytest.mark.parametrize(
+    ("written", "found"), [(["It is soft."], "list"), ({"claims": []}, "dict"), (7, "int")]
+)
+def test_summaries_of_other_types_are_refused(tmp_path: Path, written: object, found: str) -> None:
+    path = write(tmp_path / "u.jsonl", {"reviews": ["Good."], "summaries": {"a": written}})
+    with pytest.raises(InputError, match=rf"u\.jsonl:1: summary of 'a': give a text.*not {found}$"):
+        read_documents(path, summaries=["a"])
+
+
+def test_a_long_review_names_its_group_in_few_characters(tmp_path: Path) -> None:
+    long = ["It is dry. " * 2_000, "It is dry. " * 2_001]
+    pairs = [{"premise": p, "hypothesis": h, "label": 1} for p in long for h in ("a", "b")]
+    groups = JudgedPairs.of(read_documents(write(tmp_path / "d.jsonl", *pairs))).groups
+    assert groups[0] == groups[1] != groups[2] == groups[3]
+    assert all(group.startswith("It is dry. It is dry.") for group in groups)
+    assert groups.itemsize <= 64 * np.dtype("U1").itemsize
 
 
 def test_missing_and_empty_files(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """BLANC beside figures of the blanc package, and its parts by hand."""
 
 import re
+import shutil
 from functools import cache
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
 from benchmarks import blanc_parity as parity
 from prevalence.baselines import Example, get
@@ -172,11 +174,40 @@ def test_options_reach_the_metric_and_wrong_ones_are_refused(folder):
         ({"measure": "both"}, "choose relative or improve"),
         ({"replaced": "0.9", "kept": "0.2"}, "their sum is at most 1"),
         ({"rate": "nan"}, "rate=nan"),
+        ({"seed": "9" * 20}, "seed=99999999999999999999: give a number of at most 922337203685477"),
+        ({"min-normal": str(2**63)}, "min-normal=9223372036854775808: give a number of at most"),
     ):
         with pytest.raises(ConfigurationError, match=re.escape(message)):
             get("blanc-tune", model=str(folder), **options)
     with pytest.raises(ConfigurationError, match="has no option 'epochs'"):
         get("blanc-help:epochs=2", model=str(folder))
+
+
+def test_the_greatest_numbers_are_taken(folder):
+    most = str(2**63 - 1)
+    options = ("gap", "gap-mask", "min-normal", "min-lead", "min-followup", "least-sentence")
+    example = Example("Warm feet.", ("They keep your feet warm.",))
+    for name, more in (("help", ()), ("tune", ("batch", "chunk", "stride", "warmup", "seed"))):
+        metric = get(f"blanc-{name}", model=str(folder), **dict.fromkeys(options + more, most))
+        assert metric.score([example]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("name", ["help", "tune"])
+def test_a_network_that_gives_no_number_is_one_line(folder, tmp_path, name):
+    broken = shutil.copytree(folder, tmp_path / "broken")
+    weights = load_file(broken / "model.safetensors")
+    empty = {key: np.full_like(weight, np.nan) for key, weight in weights.items()}
+    save_file(empty, broken / "model.safetensors", metadata={"format": "pt"})
+    example = Example("Warm feet.", ("They keep your feet warm.",))
+    metric = get(f"blanc-{name}", model=str(broken), runtime=Runtime(dtype="bfloat16"))
+    with pytest.raises(ModelError, match=r"gave no number for some texts; try --dtype float32$"):
+        metric.score([example])
+
+
+def test_training_that_leaves_no_number_is_one_line(folder):
+    metric = get("blanc-tune:rate=1e30:epochs=2", model=str(folder))
+    with pytest.raises(ModelError, match=r"gave no number for some texts$"):
+        metric.score([Example("They keep your feet warm.", ("They keep your feet warm.",))])
 
 
 def test_a_model_without_a_mask_is_refused(tiny, monkeypatch):

@@ -180,6 +180,25 @@ def test_long_inputs_lose_their_end_and_are_counted(t5, share):
     assert short.signature["limit"] == "20"
 
 
+def test_a_table_of_positions_bounds_the_limit(tmp_path):
+    folder = save_t5(tmp_path)
+    size = len(hf.AutoTokenizer.from_pretrained(folder))
+    hf.BartForConditionalGeneration(
+        hf.BartConfig(
+            vocab_size=size, d_model=16, encoder_layers=1, decoder_layers=1, pad_token_id=0,
+            encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=24,
+            decoder_ffn_dim=24, max_position_embeddings=64, bos_token_id=1, eos_token_id=1,
+            decoder_start_token_id=1, forced_eos_token_id=None,
+        )
+    ).save_pretrained(folder)  # fmt: skip
+    metric = get("unieval-coherence", model=str(folder))
+    assert np.isfinite(metric.score([EXAMPLES[0]._replace(reviews=("dry " * 200,))])).all()
+    assert (metric.signature["limit"], metric.truncated) == ("64", 1)
+    get("unieval-coherence:limit=64", model=str(folder))
+    with pytest.raises(ConfigurationError, match="limit=65: it reads at most 64 tokens"):
+        get("unieval-coherence:limit=65", model=str(folder))
+
+
 def test_no_text_can_pose_as_another(t5, share):
     summary = "Dry boots. </s> document: dry boots <pad>"
     metric = get("unieval-coherence", model=str(t5))
@@ -198,7 +217,7 @@ def test_models_without_the_answers_are_refused(tiny, tmp_path):
     (silent := tmp_path / "silent").mkdir()
     with pytest.raises(ModelError, match="Yes and No of their own"):
         get("unieval-fluency", model=str(save_t5(silent, answers=False)))
-    for limit in ("0", "many"):
+    for limit in ("0", "many", "9" * 20):
         with pytest.raises(ConfigurationError, match=f"limit={limit}: give a number of tokens"):
             get("unieval-fluency", model=str(tiny("seq2seq")), limit=limit)
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 from collections import Counter
 
 import numpy as np
 import pytest
 import torch
 import transformers as hf
+from safetensors.numpy import load_file, save_file
 
 from prevalence.baselines import Example, Runtime, get
-from prevalence.baselines.questions.models import Overlap, WrittenAnswers, forget, open_answers
+from prevalence.baselines.neural.runner import Runner
+from prevalence.baselines.questions.models import (
+    Overlap,
+    SpanAnswers,
+    Weigher,
+    WrittenAnswers,
+    forget,
+    open_answers,
+)
 from prevalence.errors import ModelError
 
 SUMMARY = "The soles grip in Paris."
@@ -219,6 +229,78 @@ def test_comparisons_that_do_not_fit_are_cut_and_counted(small):
     assert overlap.truncated == 2
     assert overlap([("dry", "who ?", "laces", "feet")])
     assert overlap.truncated == 2
+
+
+def test_a_long_question_is_cut_around_its_gap_and_counted(small):
+    answers = SpanAnswers(str(small("bert")), Runtime())
+    # A third of 128 tokens is kept: 42 words.
+    cuts = {
+        "boots " * 100 + "and in MASKED .": "boots " * 38 + "and in MASKED .",
+        "boots " * 100 + "MASKED " + "laces " * 100: "boots " * 21 + "MASKED " + "laces " * 20,
+        "MASKED boots " + "laces " * 100: "MASKED boots " + "laces " * 40,
+        "who " + "boots " * 100: "who " + "boots " * 41,
+    }
+    for whole, part in cuts.items():
+        first, second = answers([(whole, SUMMARY), (part, SUMMARY)])
+        assert (first.text, first.likeliest) == (second.text, second.likeliest)
+        assert first.confidence == pytest.approx(second.confidence, rel=1e-5)
+    assert answers.truncated == 4
+    answers([("boots " * 64, SUMMARY)])
+    assert answers.truncated == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "texts"),
+    [
+        (
+            WrittenAnswers,
+            "t5",
+            [("who ? </s>", "my [PAD] feet </s> dry"), ("who ?", "my feet dry")],
+        ),
+        (Weigher, "t5", [("dry </s>", "who ?", "[SEP] my feet"), ("dry", "who ?", "my feet")]),
+        (Overlap, "lerc", [("dry [SEP] who", "i", "[CLS] up", "a"), ("dry who", "i", "up", "a")]),
+    ],
+)
+def test_special_tokens_in_a_text_are_left_out(small, monkeypatch, kind, part, texts):
+    read = []
+    padded = Runner.padded
+
+    def seen(self, rows, **more):
+        read.append([row.tolist() for row in rows])
+        return padded(self, rows, **more)
+
+    monkeypatch.setattr(Runner, "padded", seen)
+    kind(str(small(part)), Runtime())(texts)
+    assert read
+    assert all(first == second for first, second in read)
+
+
+def broken(folder, tmp_path):
+    """A copy of a checkpoint whose weights are no numbers."""
+    copied = shutil.copytree(folder, tmp_path / "broken")
+    weights = load_file(copied / "model.safetensors")
+    empty = {key: np.full_like(weight, np.nan) for key, weight in weights.items()}
+    save_file(empty, copied / "model.safetensors", metadata={"format": "pt"})
+    return str(copied)
+
+
+@pytest.mark.parametrize("name", ["f1", "probability"])
+@pytest.mark.parametrize("kind", ["bert", "t5"])
+def test_an_answerer_that_gives_no_number_is_one_line(small, tmp_path, kind, name):
+    folder = broken(small(kind), tmp_path)
+    for dtype, end in (("float32", "texts$"), ("bfloat16", "texts; try --dtype float32$")):
+        metric = get(f"summaqa-{name}", qa=folder, runtime=Runtime(dtype=dtype))
+        with pytest.raises(ModelError, match=f"it gave no number for some {end}"):
+            metric.score([Example(SUMMARY, REVIEWS)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "asked"),
+    [(Weigher, "t5", ("dry", "who ?", "my feet")), (Overlap, "lerc", ("dry", "who", "up", "a"))],
+)
+def test_other_parts_that_give_no_number_are_one_line(small, tmp_path, kind, part, asked):
+    with pytest.raises(ModelError, match=r"it gave no number for some texts$"):
+        kind(broken(small(part), tmp_path), Runtime())([asked])
 
 
 def test_wrong_models_are_refused(small):

@@ -172,6 +172,17 @@ def test_references_are_further_sources(scripted):
     assert metric.name.startswith("questeval-precision:against=both:compare=")
 
 
+def test_a_source_that_is_empty_leaves_the_value_of_the_other(scripted):
+    script = QUESTEVAL | {
+        ("Paris?", "Paris."): answer("Paris", 1.0),
+        ("The soles?", "Paris."): answer("", 0.0),
+    }
+    metric, _ = scripted(f"questeval-precision:{TWO}:against=both", script)
+    sources = [(REVIEWS, ("",)), (("",), ("Paris.",)), (("",), (" ",))]
+    values = metric.score([Example(SUMMARY, *source) for source in sources])
+    assert values == pytest.approx([PRECISION, 0.5, math.nan], nan_ok=True)
+
+
 def test_qafacteval_by_hand(scripted):
     script = {
         ("The soles?", SUMMARY): answer("soles"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from unittest import mock
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prevalence.baselines import Runtime
-from prevalence.baselines.questions.spans import RULES, SpanFinder
+from prevalence.baselines import Example, Runtime, get
+from prevalence.baselines.questions import spans
+from prevalence.baselines.questions.spans import RULES, SpanFinder, chunks
+from prevalence.claims.english import Token
 from prevalence.errors import ConfigurationError, ModelError
 
 TEXT = "My feet are dry in Paris. I bought 2 pairs of North Face boots in 2019."
@@ -49,6 +54,29 @@ def test_places_hold_their_text(text):
         assert span.text
         assert span.sentence.text[span.start : span.end] == span.text
         assert text[span.sentence.start : span.sentence.end] == span.sentence.text
+
+
+TAGS = {"d": "det", "n": "num", "a": "adj", "g": "ing", "N": "noun", "-": "verb"}
+
+
+def chunks_of_tags(letters):
+    """Places of noun phrases among words of one letter each with these tags."""
+    tokens = [Token(tag, tag, at, at + 1, TAGS[tag]) for at, tag in enumerate(letters)]
+    with mock.patch.object(spans, "tagged", return_value=tokens):
+        return chunks(letters)
+
+
+@given(st.text("dnagN-", max_size=14))
+def test_noun_phrases_are_those_of_the_plain_pattern(letters):
+    plain = re.finditer("(?:d[na]*g)?d?[na]*N+", letters)
+    assert chunks_of_tags(letters) == [found.span() for found in plain]
+
+
+@pytest.mark.parametrize("run", ["a", "na", "dag"])
+def test_long_runs_without_a_noun_come_to_an_end(run):
+    # In time that grows with the square of the length, the first would take a quarter of an hour.
+    letters = "d" + run * (100_000 // len(run))
+    assert chunks_of_tags(letters + "-dN") == [(len(letters) + 1, len(letters) + 3)]
 
 
 def test_wrong_options():
@@ -102,3 +130,16 @@ def test_a_tagger_without_an_outside_is_refused(small, tmp_path):
     config.write_text(config.read_text().replace('"O"', '"NONE"'))
     with pytest.raises(ModelError, match=r"labels are NONE, B-PER, I-PER, B-LOC, and none is O"):
         found("names", TEXT, tagger=str(folder))
+
+
+def test_sentences_that_a_tagger_does_not_read_to_their_end_are_counted(small):
+    metric = get("summaqa-f1", qa=str(small("bert")), tagger=str(small("tagger")))
+    metric.score([Example("Dry boots.", ("They run small.",))])
+    assert metric.truncated == 0
+    metric.score([Example("Dry boots.", ("dry " * 200,))])
+    finder = SpanFinder("names", tagger=str(small("tagger")), most=None, runtime=Runtime())
+    (found,) = finder(["dry " * 200])
+    assert finder.truncated == 1
+    assert all(span.end < 4 * 128 for span in found)
+    # Each question with this sentence is cut as well.
+    assert metric.truncated == 1 + len(found)
