@@ -251,14 +251,14 @@ def phenomena(result: Row) -> list[Row]:
             row = result[title]
             rates = {name: row[name] for name in ("sensitivity", "specificity")}
             found.append(_rates(title.replace("_", " "), "all", row["pairs"], rates))
-    row = result["opposites"]
-    kept = {"sensitivity": None, "specificity": 1.0 - row["opposed_supported"]}
-    found.append(_rates("opposites", "opposite", row["opposed"], kept))
+            if title == "opposites":
+                kept = {"sensitivity": None, "specificity": 1.0 - row["opposed_supported"]}
+                found.append(_rates(title, "opposite", row["opposed"], kept))
     return found
 
 
 def _rates(title: str, phenomenon: str, pairs: int, rates: Row) -> Row:
-    rounded = {name: None if rate is None else round(rate, 4) for name, rate in rates.items()}
+    rounded = {name: None if rate is None else round(rate, 6) for name, rate in rates.items()}
     return {"set": title, "phenomenon": phenomenon, "pairs": pairs, **rounded}
 
 

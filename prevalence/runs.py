@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from prevalence.errors import InputError, PrevalenceError, foreign_output
+from prevalence.language import counted
 from prevalence.records import BadRecord, Product, Summary
 
 if TYPE_CHECKING:
@@ -305,7 +306,14 @@ class FinishedRow(Protocol):
 def row_mark(row: FinishedRow) -> Mark:
     """The mark of a row about a summary; a record that cannot be read is known by its error."""
     content = row.error if row.input_digest is None else (row.id, row.system, row.input_digest)
-    return Mark(f"{row.id!r} by {row.system!r}", content, row.signature)
+    return Mark(_called(row.id, row.system), content, row.signature)
+
+
+def _called(identity: str | None, system: str | None) -> str:
+    """What a message calls a row."""
+    if system is not None:
+        return f"{identity!r} by {system!r}"
+    return "a record that could not be read" if identity is None else repr(identity)
 
 
 def summary_marks(
@@ -319,9 +327,9 @@ def summary_marks(
         digest: of everything in the input that a row depends on.
     """
     if isinstance(item, BadRecord):
-        return [Mark(f"{item.id!r} by {item.system!r}", item.error, signature)]
+        return [Mark(_called(item.id, item.system), item.error, signature)]
     return [
-        Mark(f"{item.id!r} by {one.system!r}", (item.id, one.system, digest(item, one)), signature)
+        Mark(_called(item.id, one.system), (item.id, one.system, digest(item, one)), signature)
         for one in item.summaries
     ]
 
@@ -335,6 +343,7 @@ class Finished(Generic[Row]):
         rows: its rows in order.
         mark: tells them apart; called once for each.
         made: what a message calls that which settings make.
+        changed: what it says of a row whose texts are others now.
         misplaced: what it says of a row in whose place the input has another.
         unknown: what it says of a row for which the input has nothing left.
         in_order: whether all that has a mark has a row, in input order. Otherwise what failed has
@@ -346,6 +355,7 @@ class Finished(Generic[Row]):
     rows: Iterator[Row]
     mark: Callable[[Row], Mark] = row_mark  # type: ignore[assignment]
     made: str = "scores"
+    changed: str = "whose input has changed since"
     misplaced: str = "which is not what this input has in its place"
     unknown: str = misplaced
     in_order: bool = True
@@ -365,7 +375,8 @@ class Finished(Generic[Row]):
             return False
         if self._mark.content != expected.content:
             if self.in_order:
-                raise self.foreign(self.misplaced)
+                same = self._mark.name == expected.name
+                raise self.foreign(self.changed if same else self.misplaced)
             return False
         if self._mark.signature != expected.signature:
             found = f"{self.made} of other settings ({self._mark.signature})"
@@ -486,16 +497,18 @@ class Tally(Generic[Row]):
             else:
                 yield item
 
-    def note_earlier(self, what: str = "rows") -> None:
-        """Say how many rows were there already."""
+    def note_earlier(self, what: str = "row") -> None:
+        """Say how many rows were there already, and what a row is called."""
         if self.earlier:
-            self._note(f"{self.earlier:,} {what} were in {self._output} already")
+            there = counted(self.earlier, f"{what} was", f"{what}s were")
+            self._note(f"{there} in {self._output} already")
 
     def note_hidden(self) -> None:
         """Say how many errors were not shown."""
         hidden = self.failed - _SHOWN_ERRORS
         if self._limited and hidden > 0:
-            self._note(f'{hidden:,} more errors are in the "error" fields of the rows')
+            more = counted(hidden, "more error is", "more errors are")
+            self._note(f'{more} in the "error" fields of the rows')
 
 
 class Progress(Protocol):

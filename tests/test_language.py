@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,9 @@ TEXTS = {
     "треснула уже через две недели после покупки, и продавец так и не ответил.",
 }
 
+TERSE = Path(__file__).parent / "data" / "terse_reviews.tsv"
+"""A language and a few short reviews a line, written for this test."""
+
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_english_is_told_from_others(language):
@@ -46,3 +50,14 @@ def test_released_reviews_are_english(shared_data):
         texts = [review if isinstance(review, str) else review["text"]
                  for review in record["reviews"]]  # fmt: skip
         assert probably_english(" ".join(texts))
+
+
+@pytest.mark.parametrize("line", TERSE.read_text(encoding="utf-8").splitlines())
+def test_terse_reviews_are_told_too(line):
+    language, text = line.split("\t")
+    assert probably_english(text * 2) is (language == "en")
+
+
+def test_many_reviews_of_few_words():
+    verdicts = ("light", "heavy")
+    assert probably_english(" ".join(f"Pan number {n} is {verdicts[n % 2]}." for n in range(300)))

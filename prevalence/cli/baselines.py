@@ -32,6 +32,7 @@ from prevalence.cli.outputs import (
     screen,
 )
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.runs import Incomplete, Selection, Tally, run
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.writers import JsonLinesWriter
@@ -195,7 +196,7 @@ def _score(options: SimpleNamespace, metrics: Sequence[Metric]) -> _Rows:
         tally=rows,
         progress=bar,
         writer=partial(_writer, options, lines),
-        kept=lambda: kept_in(lines, "rows"),
+        kept=lambda: kept_in(lines, "row"),
         worth=lambda: rows.scored,
         check=lambda: _check_found(options, selection),
     )
@@ -250,15 +251,17 @@ class _Rows(Tally["ScoreRow"]):
         if self._options.quiet:
             return
         self.note_earlier()
-        note(f"{self.scored:,} summaries scored, {self.failed:,} failed")
+        scored = counted(self.scored, "summary", "summaries")
+        note(f"{scored} scored, {self.failed:,} failed")
         self.note_hidden()
         for metric in self._engine.metrics:
             cut = getattr(metric, "truncated", 0)
             if cut:
-                note(f"{metric.name}: {cut:,} texts were cut at the model's limit")
+                texts = counted(cut, "text was", "texts were")
+                note(f"{metric.name}: {texts} cut at the model's limit")
             hits = getattr(metric, "hits", 0)
             if hits:
-                note(f"{metric.name}: {hits:,} values were cached")
+                note(f"{metric.name}: {counted(hits, 'value was', 'values were')} cached")
 
 
 def _writer(

@@ -22,6 +22,7 @@ from prevalence.cli.options import (
     refuse_given,
 )
 from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.language import counted
 from prevalence.records import BadRecord, Product
 from prevalence.runs import Finished, Incomplete, Mark, Selection, Tally, chunks, run
 from prevalence.scoring.options import ScoringOptions
@@ -111,7 +112,7 @@ def claims(**parameters: Any) -> None:
         tally=work,
         progress=bar,
         writer=line_writer(lines),
-        kept=lambda: lines.kept("products"),
+        kept=lambda: lines.kept("product"),
         worth=lambda: work.made,
     )
     if failure is not None:
@@ -171,10 +172,10 @@ class _Work(Tally[Product]):
 
     def show(self) -> None:
         """Say what was made."""
-        self.note_earlier("products")
+        self.note_earlier("product")
         note(
-            f"{self.made:,} products written: {self._claims:,} claims of {self._summaries:,} "
-            "summaries"
+            f"{counted(self.made, 'product')} written: {counted(self._claims, 'claim')} of "
+            f"{counted(self._summaries, 'summary', 'summaries')}"
         )
 
 
@@ -234,7 +235,8 @@ class _Writing(_Work):
         """Say what was made, and what it took."""
         super().show()
         if self._unparsable:
-            note(f"{self._unparsable:,} replies could not be read; their summaries got no claims")
+            replies = counted(self._unparsable, "reply", "replies")
+            note(f"{replies} could not be read and gave no claims")
         describe = getattr(self._backend, "describe", None)
         if describe is not None:
             note(describe())

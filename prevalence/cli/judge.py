@@ -27,6 +27,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer, print_json
 from prevalence.errors import BackendError, ConfigurationError, InputError
+from prevalence.language import counted
 from prevalence.runs import Incomplete, Selection, Tally, run
 
 if TYPE_CHECKING:
@@ -300,7 +301,7 @@ def _write(
         tally=rows,
         progress=bar,
         writer=line_writer(lines),
-        kept=lambda: kept_in(lines, "rows"),
+        kept=lambda: kept_in(lines, "row"),
         worth=lambda: rows.scored,
         check=lambda: _check_found(selection, opened.named, rows.earlier + rows.made),
     )
@@ -365,12 +366,12 @@ class _Rows(Tally["ScoreRow | PairRow"]):
         if self._quiet:
             return
         self.note_earlier()
-        note(f"{self.scored:,} rows without and {self.failed:,} with an error")
+        note(f"{counted(self.scored, 'row')} without and {self.failed:,} with an error")
         self.note_hidden()
         found = [f"{count:,} {name.replace('_', ' ')}" for name in _COUNTED
                  if (count := self._counts[name])]  # fmt: skip
         if found:
-            note(f"of {self._counts['asked']:,} replies: {', '.join(found)}")
+            note(f"of {counted(self._counts['asked'], 'reply', 'replies')}: {', '.join(found)}")
         if self._drawn and self._repeated == self._drawn:
             note("all samples of each prompt are identical: the server may not sample; check "
                  "its settings for the model")  # fmt: skip
@@ -412,7 +413,7 @@ def _dry_run(
     count = sum(1 for _ in opened.rows(opened.items(selection.items())))
     _check_found(selection, opened.named, count)
     prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
-    note(f"{count:,} rows; {counter.describe(prices)}")
+    note(f"{counted(count, 'row')}; {counter.describe(prices)}")
     unwritten = sum(not text for text in steps.values())
     if unwritten:
         note(f"{unwritten:,} of these replies are evaluation steps, which the judge writes first")

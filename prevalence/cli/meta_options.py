@@ -11,6 +11,7 @@ import click
 
 from prevalence.cli.options import FILE_PATH, LABELLED_FILE, Command, option, quiet_option, together
 from prevalence.cli.outputs import check_output
+from prevalence.language import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -298,7 +299,7 @@ def note_left_out(count: int, where: str) -> None:
     from prevalence.cli.errors import note
 
     if count:
-        note(f"{count:,} rows of {where} report an error and hold no value; they are left out")
+        note(f"left out: {counted(count, 'row')} of {where} with an error and no value")
 
 
 def write_report(report: Report, *, form: str | None, output: Path | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
 import click
@@ -33,6 +34,8 @@ def _print_errors(entry: Checkpoint) -> None:
             f"{entry.name} on {rates.source}: it finds {rates.sensitivity:.1%} of what a review "
             f"supports and turns down {rates.specificity:.1%} of what it does not."
         )
+    found = stated.get("phenomena", ())
+    sets = list(dict.fromkeys(row["set"] for row in found))
     rows = [
         (
             row["set"],
@@ -41,7 +44,7 @@ def _print_errors(entry: Checkpoint) -> None:
             _rate(row["sensitivity"]),
             _rate(row["specificity"]),
         )
-        for row in stated.get("phenomena", ())
+        for row in sorted(found, key=lambda row: sets.index(row["set"]))
     ]
     if rows:
         headers = ("set", "phenomenon", "pairs", "supported found", "unsupported turned down")
@@ -50,7 +53,10 @@ def _print_errors(entry: Checkpoint) -> None:
 
 
 def _rate(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
+    if value is None:
+        return "–"
+    # The files hold decimals of a rate, whose last 5 a binary number may hold as a little less.
+    return f"{(100 * Decimal(str(value))).quantize(Decimal('0.1'), ROUND_HALF_UP)}%"
 
 
 @click.command(cls=ShortHelp, epilog=_EPILOG)
@@ -98,5 +104,6 @@ def models(as_json: bool) -> None:
     click.echo("Tokens of a pair; with a plus, of a review and of a sentence.\n")
     for entry in REGISTRY.values():
         _print_errors(entry)
+    click.echo("docs/errors.md explains the sets of these tables.\n")
     for usage, about in dict.fromkeys((family.usage, family.about) for family in FAMILIES.values()):
         click.echo(f"{usage}\n    {about}")

@@ -13,6 +13,7 @@ import click
 
 from prevalence.cli.options import NamingFiles
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.report.text import inert
 from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
 
@@ -197,14 +198,15 @@ class LineFile:
         The lines are counted in the file: a signal may come between a line and any count of it.
 
         Args:
-            what: what a line holds, in the plural.
+            what: what a line holds.
         """
         if not self._begun and not self.continues:
-            return f"no {what} were written to {self._path} yet"
+            return f"no {what} was written to {self._path} yet"
         command = "the same command"
         if self._overwrite:
             command += " without --overwrite"
-        return f"{_lines(self._path):,} {what} are in {self._path}; {command} continues from there"
+        there = counted(_lines(self._path), f"{what} is", f"{what}s are")
+        return f"{there} in {self._path}; {command} continues from there"
 
 
 class LineWriter(JsonLinesWriter):
@@ -256,7 +258,8 @@ def kept_parts(folder: Path) -> str:
     """What an interrupted run leaves behind in a folder of Parquet parts, in words."""
     from prevalence.distributed import finished_count
 
-    return f"{finished_count(folder):,} rows are in {folder}; the same command continues from there"
+    there = counted(finished_count(folder), "row is", "rows are")
+    return f"{there} in {folder}; the same command continues from there"
 
 
 @contextmanager

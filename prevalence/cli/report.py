@@ -19,6 +19,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_output
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.report.contents import DOUBT
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["TITLE", "read_contents", "report", "write_report"]
 
 TITLE = "Opinion prevalence"
+_MEGABYTES = 100_000
+"""Bytes from which a size is given in megabytes."""
 
 _EPILOG = """\b
 Examples:
@@ -192,7 +195,7 @@ def write_report(
             file.write(html)
     if quiet:
         return
-    note(f"{output}: {len(contents.products):,} products, {_megabytes(size)}")
+    note(f"{output}: {counted(len(contents.products), 'product')}, {_size(size)}")
     if contents.unmatched:
         note(
             f"products whose records differ from those that were scored: {contents.unmatched:,}; "
@@ -200,7 +203,7 @@ def write_report(
         )
     if size > LARGE:
         note(
-            f"{_megabytes(size)} open slowly: in prevalence report, --limit N shows the N "
+            f"{_size(size)} open slowly: in prevalence report, --limit N shows the N "
             "products with the most faults, and --pages N writes a folder of pages with N "
             "products each"
         )
@@ -222,8 +225,8 @@ def _records(options: SimpleNamespace) -> Iterator[Product]:
     return (item for item in selection.items() if isinstance(item, Product))
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= _MEGABYTES else f"{size / 1e3:.0f} kB"
 
 
 def _check(options: SimpleNamespace) -> None:

@@ -35,6 +35,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import LineFile, LineWriter, check_output, kept_parts, screen
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.records import Product
 from prevalence.runs import Finished, Incomplete, Selection, Tally, run
 from prevalence.scoring.options import ScoringOptions
@@ -50,7 +51,7 @@ from prevalence.writers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import ExitStack
 
     from prevalence.cli.progress import RunProgress
@@ -73,6 +74,8 @@ _WRITERS: dict[str, Callable[[IO[str]], RowWriter[ScoredSummary]]] = {
     "csv with profile": partial(CsvWriter, profile=True),
     "json": JsonWriter,
 }
+_NAMED = 3
+_CHANGED = "whose reviews, name or summary have changed since"
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".json": "json", "": "jsonl"}
 
 _EPILOG = """\b
@@ -393,7 +396,8 @@ class _Announcement:
         if not self._silent:
             self._bar.pause()
             kept = "; the cache keeps the answers" if self._kept else ""
-            note(f"--ceiling: the first records take at most {pairs:,} more pairs{kept}")
+            most = counted(pairs, "more pair")
+            note(f"--ceiling: the first records take at most {most}{kept}")
         self._silent = True
 
 
@@ -402,10 +406,10 @@ def _finished(options: _Options) -> Finished[ScoredSummary] | None:
     if output is None or not options.continues:
         return None
     if not output.is_dir():
-        return Finished(path=output, rows=finished_rows(output))
+        return Finished(path=output, rows=finished_rows(output), changed=_CHANGED)
     from prevalence.distributed import finished_parts
 
-    return Finished(path=output, rows=finished_parts(output))
+    return Finished(path=output, rows=finished_parts(output), changed=_CHANGED)
 
 
 def _writer(
@@ -444,6 +448,9 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
     )
     if statistics:
         console.print(system_table(statistics, width=console.width))
+    if table.unreadable:
+        unread = counted(table.unreadable, "record")
+        console.print(f"{unread} could not be read (no system is known for them)", style="dim")
     places = standings(table, resamples=counts["bootstrap"], seed=options.seed)
     if len(places) > 1:
         console.print()
@@ -470,52 +477,71 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     counts = engine.counts
     done = engine.scorer_counts
     rows.note_earlier()
-    pairs = (
-        f"; of {counts.naive:,} pairs {counts.naive - counts.planned:,} were avoided by early "
-        f"stopping, {counts.planned - counts.unique:,} were duplicates"
-    )
-    # Those of ceilings and of parts of texts among them, which are no pairs of a score.
-    cached = f"; {done.hits:,} answers were cached"
-    note(
-        f"{counts.scored:,} summaries scored, {counts.failed:,} failed"
-        + (pairs + cached if counts.naive else "")
-    )
+    note(_work(counts, done))
     if counts.ceiling_most:
         note(
             f"ceilings asked {counts.ceiling_asked:,} of the {counts.ceiling_most:,} pairs of a "
             "review and a sentence of the reviews"
         )
     if counts.profile_asked:
-        note(f"profiles asked {counts.profile_asked:,} pairs more")
+        note(f"profiles asked {counted(counts.profile_asked, 'pair')} more")
     if counts.nothing_left:
         note(
-            f"{counts.nothing_left:,} summaries have no score: the conditions leave no "
-            'statement or no review (the "warning" in the rows says which)'
+            f"{counted(counts.nothing_left, 'summary has', 'summaries have')} no score: the "
+            'conditions leave no statement or no review (the "warning" in the rows says which)'
         )
     rows.note_hidden()
     _note_cuts(options, counts, done)
     if counts.doubtful:
         note(
-            f"{counts.doubtful:,} pairs are so near the threshold that float32 may decide them "
-            "differently (--dtype float32 settles them)"
+            f"{counted(counts.doubtful, 'pair is', 'pairs are')} so near the threshold that "
+            "float32 may decide differently (--dtype float32 settles them)"
         )
     if done.rechecked:
         note(
-            f"{done.rechecked:,} pairs near the threshold were scored again in float32, which "
-            f"changed {done.turned:,} decisions"
+            f"{counted(done.rechecked, 'pair was', 'pairs were')} near the threshold and scored "
+            f"again in float32, which changed {counted(done.turned, 'decision')}"
         )
     if counts.unnamed and not options.no_trivial:
         note(
-            f"{counts.unnamed:,} summaries have no product name, so no trivial mask "
-            "(--product-names gives names)"
+            f"{counted(counts.unnamed, 'summary has', 'summaries have')} no product name, so no "
+            "trivial mask (--product-names gives names)"
         )
     if counts.foreign:
         note(
-            f"{counts.foreign:,} products are probably not in English, which the model or the "
-            "splitter was made for (--language, --model)"
+            f"{counted(counts.foreign, 'product is', 'products are')} probably not in English "
+            f"({_some(engine.foreign, counts.foreign)}), which the model or the splitter was made "
+            "for (--language, --model)"
         )
     if counts.warned:
-        note(f'{counts.warned:,} summaries carry a "warning" (see --format jsonl or --explain)')
+        carrying = counted(counts.warned, "summary carries", "summaries carry")
+        note(f'{carrying} a "warning" (see --format jsonl or --explain)')
+
+
+def _work(counts: WorkCounts, done: ScorerCounts) -> str:
+    """What became of the summaries, and of the pairs that their scores name."""
+    parts = [
+        f"{counted(counts.scored, 'summary', 'summaries')} scored, "
+        f"{counts.failed - counts.unread:,} failed"
+    ]
+    if counts.unread:
+        parts[0] += f", {counted(counts.unread, 'record')} could not be read"
+    if counts.naive:
+        spared = counts.naive - counts.planned
+        why = " (masked sentences, empty reviews, summaries without a score)" if spared else ""
+        parts += [
+            f"of {counted(counts.naive, 'pair')} {counted(spared, 'was', 'were')} not asked{why}, "
+            f"{counted(counts.planned - counts.unique, 'was a duplicate', 'were duplicates')}",
+            # Those of ceilings and of parts of texts among them, which are no pairs of a score.
+            f"{counted(done.hits, 'answer was', 'answers were')} cached",
+        ]
+    return "; ".join(parts)
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    """The first names of so many."""
+    shown = list(names[:_NAMED])
+    return ", ".join(shown) + (f" and {count - len(shown):,} more" if count > len(shown) else "")
 
 
 def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> None:
@@ -532,14 +558,14 @@ def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> Non
     if options.check_cuts:
         note(
             f"{done.reread:,} of them, decided no, were also read in windows, which would "
-            f"change {done.reread_turned:,} decisions"
+            f"change {counted(done.reread_turned, 'decision')}"
         )
 
 
 def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     """What an interrupted run leaves behind, which is what the next one need not do."""
     if lines is not None:
-        return lines.kept("rows")
+        return lines.kept("row")
     if options.output is not None and options.output.is_dir():
         return kept_parts(options.output)
     if engine.cached:

@@ -18,6 +18,7 @@ from prevalence.cli.options import (
     seed_option,
 )
 from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.language import counted
 from prevalence.runs import Incomplete, Selection, Tally, run
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
@@ -165,7 +166,7 @@ def simplify(
         tally=tally,
         progress=bar,
         writer=line_writer(lines),
-        kept=lambda: lines.kept("products"),
+        kept=lambda: lines.kept("product"),
         worth=lambda: tally.made,
     )
     if failure is not None:
@@ -177,13 +178,14 @@ def simplify(
 
 def _summary(written: int, counts: RewriteCounts) -> str:
     parts = [
-        f"{written:,} products written; of {counts.sentences:,} distinct sentences "
-        f"{counts.changed:,} were rewritten"
+        f"{counted(written, 'product')} written; "
+        f"of {counted(counts.sentences, 'distinct sentence')} {counts.changed:,} were rewritten"
     ]
     if counts.too_long:
         parts.append(f"{counts.too_long:,} kept: longer than the limit (--max-length)")
     if counts.empty:
         parts.append(f"{counts.empty:,} kept: every sample was empty")
     if counts.cut:
-        parts.append(f"{counts.cut:,} rewritings reached the length limit and end there")
+        cut = counted(counts.cut, "rewriting ends", "rewritings end")
+        parts.append(f"{cut} at the length limit")
     return "; ".join(parts)

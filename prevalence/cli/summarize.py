@@ -32,6 +32,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import LineFile, check_output, line_writer
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED
 from prevalence.runs import Incomplete, Selection, Tally, chunks, run
 from prevalence.scoring.options import ScoringOptions
@@ -262,13 +263,13 @@ def summarize(**parameters: Any) -> None:
         _extract(options, selection)
 
 
-def _summarize(work: _Extracting | _Writing, selection: Selection, *, counted: str) -> None:
+def _summarize(work: _Extracting | _Writing, selection: Selection, *, asked: str) -> None:
     """Summarise what the output lacks, and leave with what that says about the run."""
     from prevalence.cli.progress import RunProgress
 
     options, target = work.options, work.target
     lines = LineFile(options.output, overwrite=options.overwrite)
-    bar = RunProgress([options.input], rows="products", counted=counted, quiet=options.quiet)
+    bar = RunProgress([options.input], rows="products", counted=asked, quiet=options.quiet)
     failure = run(
         selection.items(bar.reader),
         lambda items: work.summarised(work.good(items), bar.done),
@@ -278,14 +279,15 @@ def _summarize(work: _Extracting | _Writing, selection: Selection, *, counted: s
         tally=work,
         progress=bar,
         writer=line_writer(lines),
-        kept=lambda: lines.kept("products"),
+        kept=lambda: lines.kept("product"),
         worth=lambda: work.made,
     )
     if failure is not None:
         raise Incomplete from failure
     if not options.quiet:
-        work.note_earlier("products")
-        note(f"{work.made:,} summaries made, {work.failed:,} records failed")
+        work.note_earlier("product")
+        made = counted(work.made, "summary", "summaries")
+        note(f"{made} made, {counted(work.failed, 'record')} failed")
         work.show()
     tell_failures(work.failed, there=work.earlier + work.made)
 
@@ -342,11 +344,12 @@ class _Extracting(Tally[Any]):
         """Say what was asked and avoided, and how sure the choice is."""
         calls = self._calls
         if self.options.choice.needs_model and self.made:
+            of_reviews = calls.reviews + self._avoided
             note(
-                f"{calls.total:,} pairs asked ({calls.trivial:,} about the product statement, "
-                f"{calls.between:,} between sentences, {calls.reviews:,} of reviews); of "
-                f"{calls.reviews + self._avoided:,} review pairs {self._avoided:,} "
-                f"({self._avoided / max(calls.reviews + self._avoided, 1):.0%}) were avoided"
+                f"{counted(calls.total, 'pair')} asked ({calls.trivial:,} about the product "
+                f"statement, {calls.between:,} between sentences, {calls.reviews:,} of reviews); "
+                f"of {counted(of_reviews, 'review pair')} {self._avoided:,} "
+                f"({self._avoided / max(of_reviews, 1):.0%}) were avoided"
             )
         if self._delta:
             note(
@@ -357,13 +360,13 @@ class _Extracting(Tally[Any]):
             )
         if self._left_out:
             note(
-                f"{self._left_out:,} fragments and exclamations without content were left out "
+                f"fragments and exclamations without content left out: {self._left_out:,} "
                 "(--fragments includes them)"
             )
         if self._merged:
             note(
-                f"{self._merged:,} summaries split into different sentences when they are read "
-                "again, so their scores may differ"
+                f"{counted(self._merged, 'summary splits', 'summaries split')} into different "
+                "sentences when read again, so that scores may differ"
             )
 
 
@@ -377,7 +380,7 @@ def _extract(options: _Options, selection: Selection) -> None:
         encoder=EMBEDDED if options.model is None else options.model,
         device=options.device,
     )
-    _summarize(_Extracting(options, summarizer), selection, counted="pairs")
+    _summarize(_Extracting(options, summarizer), selection, asked="pairs")
 
 
 def _engine(parameters: Mapping[str, Any]) -> Engine:
@@ -446,7 +449,8 @@ class _Writing(Tally[Any]):
         if describe is not None:
             note(describe())
         if self._cut:
-            note(f"{self._cut:,} summaries were cut at the limit of a reply; raise --max-tokens")
+            cut = counted(self._cut, "summary was", "summaries were")
+            note(f"{cut} cut at the limit of a reply; raise --max-tokens")
 
 
 def _write(options: _Options, selection: Selection) -> None:
@@ -466,7 +470,7 @@ def _write(options: _Options, selection: Selection) -> None:
     )
     work = _Writing(options, writer, backend)
     if counter is None:
-        _summarize(work, selection, counted="replies")
+        _summarize(work, selection, asked="replies")
         return
     for _ in work.asked(work.good(selection.items())):
         pass

@@ -14,6 +14,7 @@ from prevalence.cli.options import (
     scorer_settings,
 )
 from prevalence.cli.outputs import print_json
+from prevalence.language import counted
 
 if TYPE_CHECKING:
     from prevalence.api import OpinionPrevalence
@@ -112,11 +113,11 @@ def _note_limits(metric: OpinionPrevalence) -> None:
 
     if metric.counts.truncated:
         note(
-            f"{metric.counts.truncated:,} reviews were cut at the model's limit "
-            "(--windows STRIDE reads all of them)"
+            f"{counted(metric.counts.truncated, 'review was', 'reviews were')} cut at the model's "
+            "limit (--windows STRIDE reads all of them)"
         )
     if metric.counts.doubtful:
         note(
-            f"{metric.counts.doubtful:,} pairs are so near the threshold that float32 may "
-            "decide them differently (--dtype float32)"
+            f"{counted(metric.counts.doubtful, 'pair is', 'pairs are')} so near the threshold that "
+            "float32 may decide differently (--dtype float32)"
         )

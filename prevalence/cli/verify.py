@@ -20,6 +20,7 @@ from prevalence.cli.options import (
     seed_option,
 )
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.report.text import one_line
 from prevalence.runs import Selection
 
@@ -42,7 +43,8 @@ Examples:
 ROWS is what `prevalence score --output ROWS.jsonl` wrote; INPUT is what it read,
 since rows hold no reviews. The settings come from the rows' signatures; name the
 model with --model where `prevalence models` does not list it.
-Exit status: 0 all equal, 1 a row differs, 2 usage or another model.
+Exit status: 0 all equal, 1 a row differs or its input has changed, 2 usage or
+another model.
 """
 
 
@@ -74,7 +76,7 @@ def verify(
 
     refuse_given({"threshold", "cache"}, "has no effect here: rows name their threshold, and "
                                          "the model runs again")  # fmt: skip
-    drawn = verification.sampled(_read(rows), sample, seed=seed)
+    drawn, skipped = verification.sampled(_read(rows), sample, seed=seed)
     if not drawn:
         raise InputError(f"{rows}: holds no row with a score")
     settings = scorer_settings(told | {"no_cache": True})
@@ -84,18 +86,30 @@ def verify(
     found = verification.verify(
         drawn, selection.items(), open_scorer(**settings), trivial=told["trivial_template"]
     )
-    differing = 0
-    for row, problem in found:
+    differing = changed = 0
+    for row, problem, again in found:
         if problem:
-            differing += 1
-            if differing <= _SHOWN:
+            differing += again
+            changed += not again
+            if differing + changed <= _SHOWN:
                 click.echo(one_line(f"{row.id} by {row.system}: {problem}"))
-    if differing > _SHOWN:
-        note(f"and {differing - _SHOWN:,} more rows that differ")
+    if differing + changed > _SHOWN:
+        note(f"and {counted(differing + changed - _SHOWN, 'more row')} like these")
     if not quiet:
-        note(f"{len(drawn):,} rows scored again, {differing:,} differ")
-    if differing:
+        note(_outcome(len(drawn) - changed, differing, changed, skipped))
+    if differing or changed:
         sys.exit(EXIT_SOME_FAILED)
+
+
+def _outcome(again: int, differing: int, changed: int, skipped: int) -> str:
+    """What became of the rows, in one line."""
+    parts = [f"{counted(again, 'row')} scored again, {differing:,} differ"]
+    if changed:
+        parts.append(f"the input of {counted(changed, 'row')} has changed")
+    if skipped:
+        without = counted(skipped, "row without a score was", "rows without a score were")
+        parts.append(f"{without} skipped")
+    return "; ".join(parts)
 
 
 def _read(path: Path) -> Iterator[ScoredSummary]:

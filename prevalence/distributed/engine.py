@@ -53,6 +53,8 @@ class DistributedEngine:
         error_rates: those that scores are corrected for, or None.
         cached: whether caches keep the answers of the workers' scorers.
         counts: work of the splits whose rows have been given.
+        foreign: ids of products in them that are probably not in English, as far as workers
+            name them.
         systems: who wrote the summaries that were seen so far.
         finished: whether the input was read to its end.
         read: bytes of the input whose rows have been given.
@@ -92,6 +94,7 @@ class DistributedEngine:
         self._splits = numbered(splits, pool.each(count_lines, ((split,) for split in splits)))
         self._done: Callable[[int], None] | None = None
         self.counts = WorkCounts()
+        self.foreign: list[str] = []
         self.read = 0
         self.systems: set[str] = set()
         self.finished = False
@@ -203,6 +206,7 @@ class DistributedEngine:
     def _count(self, split: Split, report: dict[str, Any], progress: Progress | None) -> None:
         before = self.counts.unique
         counted(self.counts, report["counts"])
+        self.foreign += report["foreign"]
         self.scorer_counts += ScorerCounts(*report["scorer_counts"])
         self._warn(report["warnings"])
         self.read += split.size

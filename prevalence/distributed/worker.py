@@ -212,6 +212,7 @@ class SplitScorer:
                 ("place", pa.int64()),
                 ("rows", pa.list_(pa.large_string())),
                 ("counts", pa.list_(pa.int64())),
+                ("foreign", pa.list_(pa.large_string())),
                 ("scorer_counts", pa.list_(pa.int64())),
                 ("warnings", pa.list_(pa.string())),
                 ("failure", pa.list_(pa.string())),
@@ -227,14 +228,15 @@ class SplitScorer:
             split: its fields.
 
         Returns:
-            ``rows`` as JSON texts in input order, ``counts`` of work, ``scorer_counts``, texts of
-            ``warnings``, and the ``failure`` that ended the split, empty for none.
+            ``rows`` as JSON texts in input order, ``counts`` of work, ``foreign`` as the engine
+            has it, ``scorer_counts``, texts of ``warnings``, and the ``failure`` that ended the
+            split, empty for none.
 
         Raises:
             WorkerFault: the fault is not in the records.
         """
         engine = self._engine
-        engine.counts = WorkCounts()
+        engine.counts, engine.foreign = WorkCounts(), []
         before = engine.scorer_counts
         rows: list[str] = []
         failure: tuple[str, ...] = ()
@@ -248,6 +250,7 @@ class SplitScorer:
             "place": place,
             "rows": rows,
             "counts": list(astuple(engine.counts)),
+            "foreign": engine.foreign,
             "scorer_counts": list(astuple(engine.scorer_counts - before)),
             "warnings": told,
             "failure": list(failure),

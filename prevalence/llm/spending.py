@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.errors import BackendError, ConfigurationError
+from prevalence.language import counted
 from prevalence.llm.protocol import Response, request_key
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class Ledger:
     def describe(self) -> str:
         """Calls, tokens and money so far, in one line."""
         calls, read, written, unsure = self.usage
-        line = f"{calls:,} calls, {read:,} tokens read and {written:,} written"
+        line = f"{counted(calls, 'call')}, {read:,} tokens read and {written:,} written"
         if unsure:
             line += f"; failed calls may have been charged for {unsure:,} more"
         return line if self._prices == Prices() else f"{line}; {self.spent:.6g} spent at most"

@@ -76,6 +76,7 @@ class FieldError(Exception):
 
     Attributes:
         identity: the id of a record that cannot be decoded, if it can be told all the same.
+        line: where it stands, if not on the line where the record begins.
     """
 
     def __init__(self, where: str, problem: str, fix: str, *, system: str | None = None) -> None:
@@ -85,6 +86,7 @@ class FieldError(Exception):
         self.fix = fix
         self.system = system
         self.identity: str | None = None
+        self.line: int | None = None
 
     def at(
         self,
@@ -103,7 +105,8 @@ class FieldError(Exception):
         Returns:
             The record with a message of one line.
         """
-        parts = [position.source, self.where, f"{self.problem}; {self.fix}"]
+        source = position.source if self.line is None else f"{position.path}:{self.line}"
+        parts = [source, self.where, f"{self.problem}; {self.fix}"]
         return BadRecord(
             error=escaped(": ".join(part for part in parts if part)),
             id=identity or self.identity,
@@ -258,12 +261,16 @@ class RawReview(NamedTuple):
 
 
 class RawSummary(NamedTuple):
-    """An unchecked summary, the field it came from, and the key of its text in an object."""
+    """An unchecked summary, the field it came from, and the key of its text in an object.
+
+    ``line`` is where it stands, if not on the line where its record begins.
+    """
 
     where: str
     system: str
     value: object
     text_key: str = "text"
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,12 +376,13 @@ def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[Fie
                 raise FieldError(item.where, problem, fix, system=item.system)
             good[item.system] = _summary(item)
         except FieldError as fault:
+            fault.line = item.line
             faults.append(fault)
     return tuple(good.values()), faults
 
 
 def _summary(raw: RawSummary) -> Summary:
-    where, system, value, text_key = raw
+    where, system, value, text_key, _ = raw
     if not system.strip():
         raise FieldError(where, "the system's name is empty", "name the system", system=system)
     if isinstance(value, str):

@@ -56,6 +56,15 @@ _WIDE_REVIEW = re.compile(r"(?:rev|review)_?(\d+)")
 _NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)_?\d+")
 _NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
 _SINGLE = frozenset({*ID_KEYS, "name", "summary", "system", "reviews", *_LONG_REVIEW, _TEXT})
+_LIKE = {
+    "review": "reviewtext reviewbody reviewcontent reviewcomment customerreview comment comments "
+    "content feedback body text",
+    "summary": "summarytext summarization generatedsummary modelsummary",
+    "id": "sku asin parentasin productid productcode productsku itemid itemcode articleid ean gtin "
+    "businessid",
+    "name": "productname producttitle itemname itemtitle",
+}
+"""Names, without all but letters and digits, that shops give to columns that are needed here."""
 _DELIMITERS = (",", "\t", ";", "|")
 
 
@@ -90,6 +99,11 @@ class Columns:
     review_id: int | None
     extra: tuple[tuple[str, int], ...]
     fixed: bool = False
+
+    @property
+    def ways(self) -> int:
+        """In how many ways the columns hold reviews: 1 in a table that can be used."""
+        return sum((self.reviews is not None, bool(self.wide), self.long is not None))
 
     @property
     def has_summaries(self) -> bool:
@@ -168,21 +182,44 @@ def _long_column(places: dict[str, int], reviews_only: bool) -> int | None:
 
 def _refuse_unusable(columns: Columns, path: str, reviews_only: bool) -> None:
     found = ", ".join(escaped(cell.strip()) or "(no name)" for cell in columns.header)
-    kinds = [columns.reviews is not None, bool(columns.wide), columns.long is not None]
-    if sum(kinds) == 0:
-        needed = 'reviews in columns rev1, rev2, ..., in one column "reviews" or row by row in '
-        raise InputError(f'{path}:1: needs {needed}"review"; the columns are: {found}')
-    if sum(kinds) > 1:
+    if columns.ways > 1:
         advice = "keep one of reviews, rev1..., review"
         raise InputError(f"{path}:1: has reviews in two ways; {advice}; the columns are: {found}")
+    needs = _needs(columns, reviews_only)
+    if needs:
+        needed, advice = " and ".join(needs.values()), _renaming(columns, needs)
+        raise InputError(f"{path}:1: needs {needed}{advice}; the columns are: {found}")
+
+
+def _needs(columns: Columns, reviews_only: bool) -> dict[str, str]:
+    """What a header lacks, in words, by the name of the column that would do."""
+    needs = {}
+    if not columns.ways:
+        needs["review"] = (
+            'reviews in columns rev1, rev2, ..., in one column "reviews" or row by row in "review"'
+        )
     if reviews_only:
-        return
+        return needs
     if not columns.has_summaries:
-        needed = 'a column "summary", "summary:SYSTEM" or "summ1"'
-        raise InputError(f"{path}:1: needs {needed}; the columns are: {found}")
-    if columns.long is not None and columns.id is None:
-        needed = f"a column with the product's id ({', '.join(ID_KEYS)}) in every row"
-        raise InputError(f"{path}:1: needs {needed}; the columns are: {found}")
+        needs["summary"] = 'a column "summary", "summary:SYSTEM" or "summ1"'
+    if columns.id is None and not (columns.wide or columns.reviews is not None):
+        needs["id"] = f"a column with the product's id ({', '.join(ID_KEYS)}) in every row"
+    return needs
+
+
+def _renaming(columns: Columns, needs: Iterable[str]) -> str:
+    """Which columns to rename, as far as their own names tell; empty where none does."""
+    wanted = [*needs, *(["name"] if columns.name is None else [])]
+    found = [
+        f"{escaped(like[0].strip())!r} to {name!r}"
+        for name in wanted
+        if len(like := [c for c in columns.header if _letters(c) in _LIKE[name].split()]) == 1
+    ]
+    return f"; rename {' and '.join(found)}" if found else ""
+
+
+def _letters(cell: str) -> str:
+    return "".join(filter(str.isalnum, cell.casefold()))
 
 
 def _with_extra(columns: Columns) -> Columns:
@@ -494,19 +531,18 @@ class _Group:
         """Take one more row in; its first fault spoils the product, whose m would be wrong."""
         try:
             _refuse_misfit(row, columns)
-            if columns.id is not None and _cell(row, columns.id) is None:
-                raise _nameless()
         except FieldError as fault:
-            place = f"line {row.line}"
-            where = f"{place}: {fault.where}" if fault.where else place
-            self.fault = self.fault or FieldError(where, fault.problem, fault.fix)
+            lost = "the whole file" if columns.id is None else f"product {self.id!r}"
+            spoilt = FieldError(fault.where, f"{fault.problem}, so {lost} is left out", fault.fix)
+            spoilt.line = row.line
+            self.fault = self.fault or spoilt
             return
         self.reviews.append(_long_review(row, columns, len(self.reviews)))
         self.name = self.name or _name(row, columns)
         for raw in _row_summaries(row, columns):
             if raw.value:
-                place = f"line {row.line}: {raw.where}"
-                self.summaries.setdefault((raw.system, str(raw.value)), raw._replace(where=place))
+                key = (raw.system, str(raw.value))
+                self.summaries.setdefault(key, raw._replace(line=row.line))
 
     def items(self, path: str, options: ReadOptions) -> list[Item]:
         """The product, or what is wrong with it."""
@@ -521,7 +557,8 @@ class _Group:
 
 
 def _nameless() -> FieldError:
-    return FieldError("", "has no product id", "give the product's id in every row")
+    problem = "the row has no product id, so it is left out"
+    return FieldError("", problem, "give the product's id in every row")
 
 
 def _long_review(row: Row, columns: Columns, index: int) -> RawReview:
@@ -554,11 +591,12 @@ def _long_items(
 
 
 def _identity(row: Row, columns: Columns, group: _Group | None) -> str | None:
-    """The product a row belongs to; a row that does not say so belongs to the one before it."""
+    """The product a row belongs to, if it says so; one with a fault is of the product before it."""
     if columns.id is None:
         return WHOLE_FILE
     found = _cell(row, columns.id)
-    return group.id if found is None and group is not None else found
+    whole = row.fault is None and len(row.cells) == len(columns.header)
+    return group.id if found is None and group is not None and not whole else found
 
 
 _NUMBERED = re.compile(r"summ(\d+)")

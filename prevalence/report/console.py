@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from prevalence.language import counted
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ def comparison_table(comparisons: Sequence[SystemComparison]) -> RenderableType:
 
 def explanation(row: ScoredSummary) -> RenderableType:
     """A summary sentence by sentence: who supports it, who contradicts it, what masks it."""
-    head = Text.assemble(plain(str(row.id)), " · ", plain(str(row.system), "bold"))
+    head = Text(" · ").join(
+        plain(name, style) for name, style in ((row.id, ""), (row.system, "bold")) if name
+    ) or Text("(no id)")
     if row.error is not None:
         return Group(head, Text.assemble("  ", ("error: ", "red"), plain(row.error)), Text(""))
     head.append(f" · prevalence {_number(row.prevalence, 3)}")
@@ -365,7 +368,7 @@ def _interval(interval: Interval | None) -> str:
 def _what_counts(row: ScoredSummary) -> str:
     left = row.restriction
     if left is None:
-        return f"{row.n_reviews} reviews"
+        return counted(row.n_reviews, "review")
     return (
         f"{len(left['reviews'])} of {left['of_reviews']} reviews · "
         f"{len(left['sentences'])} of {left['of_sentences']} sentences"

@@ -192,7 +192,7 @@ class Contents:
         duels: pair rows of ``prevalence judge``.
         extracts: summaries that ``prevalence summarize`` made, with the questions they took.
         signatures: of all rows, in order of first appearance.
-        failures: errors of rows without a system.
+        failures: errors of rows without a system, each after the record's id if that is known.
         work: counts that only the run itself knows, by what they count.
         unmatched: products whose records were given and are not those that were scored.
         replies: of judges, by what became of them.
@@ -342,7 +342,8 @@ class Contents:
         if row.get("signature") and row["signature"] not in self.signatures:
             self.signatures.append(row["signature"])
         if row.get("system") is None:
-            self.failures.append(row.get("error") or "a row without a system")
+            error = row.get("error") or "a row without a system"
+            self.failures.append(error if row.get("id") is None else f"{row['id']}: {error}")
             return
         for account in (row.get("judge") or {}).values():
             if isinstance(account, dict):

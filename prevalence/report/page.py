@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
+from prevalence.language import counted
 from prevalence.report.contents import NOT_ASKED
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import one_line
@@ -291,6 +292,7 @@ def _facts(contents: Contents) -> list[_Fact]:
     counts = {
         "summaries scored": contents.table.scored,
         "failed": contents.table.failed,
+        "records that could not be read": len(contents.failures),
         "nothing left to score": contents.table.nothing_left,
         "answers of reviews": contents.cells,
         "doubtful answers": contents.doubtful,
@@ -360,15 +362,11 @@ def _duels(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _counts(contents: Contents) -> str:
     products, systems = len(contents.products), len(contents.systems)
     parts = [
-        _several(products, "product") if products else "",
-        _several(systems, "system") if systems else "",
-        _several(len(contents.calibrations), "calibration") if contents.calibrations else "",
+        counted(products, "product") if products else "",
+        counted(systems, "system") if systems else "",
+        counted(len(contents.calibrations), "calibration") if contents.calibrations else "",
     ]
     return " · ".join(part for part in parts if part)
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _left_away(total: int, shown: int) -> str:
@@ -404,7 +402,7 @@ def _found(products: Sequence[ReportProduct]) -> str:
     """What the filters say before any is chosen."""
     summaries = (summary for product in products for summary in product.summaries.values())
     sentences = sum(len(summary.sentences) for summary in summaries)
-    return f"{sentences:,} sentences, {len(products):,} products"
+    return f"{counted(sentences, 'sentence')}, {counted(len(products), 'product')}"
 
 
 def _shown_products(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -189,6 +190,8 @@ class ScorerOptions:
 
 _TELLING = 4
 """Letters that tell a misspelt family from a model's name."""
+_ALIKE = 0.8
+"""How like a family's name must be to one that is misspelt, from 0 to 1."""
 
 _NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32", "cpu")
 
@@ -289,12 +292,14 @@ def _given(model: str | None, default: str) -> str:
 
 
 def _refuse_misspelt(model: str, name: str) -> None:
-    """Stop a name that begins like a family's before a hub is asked for it."""
+    """Stop a name that begins like a family's, or nearly is one, before a hub is asked for it."""
     if "/" in model or lookup(model) is not None or Path(model).exists():
         return
     start = re.match("[a-z]*", name)[0]  # type: ignore[index]
-    near = [family for family in FAMILIES if family.startswith(start)]
-    if len(start) >= _TELLING and near:
+    near = get_close_matches(name, FAMILIES, cutoff=_ALIKE)
+    if len(start) >= _TELLING:
+        near += [family for family in FAMILIES if family.startswith(start) and family not in near]
+    if near:
         raise ConfigurationError(
             f"{model}: no such scorer; did you mean {', '.join(near)}? (see prevalence models)"
         )

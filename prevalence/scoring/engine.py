@@ -57,6 +57,8 @@ _SAME_THRESHOLD = 1e-6
 """Two thresholds that differ by less are the same, written with more digits or fewer."""
 _READ, _READ_REVIEWS = 500, 8
 """Characters of a review, and reviews, that tell a product's language; all of them are read."""
+_NAMED = 3
+"""Most products in another language that are named."""
 
 
 @dataclass(slots=True)
@@ -75,7 +77,8 @@ class WorkCounts:
         doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
             scorer in float32.
         scored: summaries with a score.
-        failed: rows with an error.
+        failed: rows with an error, those of ``unread`` among them.
+        unread: records that could not be read, so that their systems are not known.
         nothing_left: rows without a score because the restriction leaves nothing.
         unnamed: scored summaries of products without a name, so without a trivial mask.
         warned: scored summaries with a warning.
@@ -94,6 +97,7 @@ class WorkCounts:
     doubtful: int = 0
     scored: int = 0
     failed: int = 0
+    unread: int = 0
     nothing_left: int = 0
     unnamed: int = 0
     warned: int = 0
@@ -145,6 +149,7 @@ class Engine:
 
     Attributes:
         counts: work asked for, avoided and done so far.
+        foreign: ids of the first products that are probably not in English.
         error_rates: those that scores are corrected for, or None.
 
     Raises:
@@ -163,6 +168,7 @@ class Engine:
         self.options = options or ScoringOptions()
         self._new_table = new_table
         self.counts = WorkCounts()
+        self.foreign: list[str] = []
         own = checked_scorer(scorer).traits
         self.threshold = own.threshold if self.options.threshold is None else self.options.threshold
         self.scorer = scorer.at(self.threshold)
@@ -376,7 +382,10 @@ class Engine:
         chunk.characters += sum(len(review.text) for review in item.reviews)
         if self._english:
             read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
-            self.counts.foreign += not probably_english(read)
+            if not probably_english(read):
+                self.counts.foreign += 1
+                if item.id not in self.foreign and len(self.foreign) < _NAMED:
+                    self.foreign.append(item.id)
         for summary in item.summaries:
             job = SummaryJob.build(
                 item,
@@ -508,6 +517,7 @@ class Engine:
     def _row(self, entry: SummaryJob | BadRecord) -> ScoredSummary:
         if isinstance(entry, BadRecord):
             self.counts.failed += 1
+            self.counts.unread += entry.system is None
             return ScoredSummary(
                 id=entry.id,
                 system=entry.system,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
     from prevalence.records import Product
 
-__all__ = ["TOLERANCE", "Verified", "options_of", "sampled", "signature_parts", "verify"]
+__all__ = ["TOLERANCE", "Sample", "Verified", "options_of", "sampled", "signature_parts", "verify"]
 
 TOLERANCE = 1e-5
 """Within which probabilities are the same, in float32 on any machine."""
@@ -44,10 +44,24 @@ class Verified(NamedTuple):
     Attributes:
         row: as it was written.
         problem: what is not as the row says; "" where all is.
+        again: whether it was scored again; otherwise its input has changed.
     """
 
     row: ScoredSummary
     problem: str
+    again: bool = True
+
+
+class Sample(NamedTuple):
+    """Rows that are to be scored again.
+
+    Attributes:
+        rows: some of those with a score, in their order.
+        skipped: how many rows have no score.
+    """
+
+    rows: list[ScoredSummary]
+    skipped: int
 
 
 def signature_parts(signature: str) -> dict[str, str]:
@@ -112,7 +126,7 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
     return replace(options, profile=True, coverage_statements=statements, groups=told.get("groups"))
 
 
-def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> list[ScoredSummary]:
+def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> Sample:
     """A sample of the rows that have a score, each as likely as another, in their order.
 
     Args:
@@ -123,13 +137,17 @@ def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> list[Scor
     # What is drawn decides nothing but which rows are looked at.
     chance = random.Random(seed)  # noqa: S311
     kept: list[tuple[int, ScoredSummary]] = []
-    scored = (row for row in rows if row.prevalence is not None)
-    for number, row in enumerate(scored):
+    number = skipped = 0
+    for row in rows:
+        if row.prevalence is None:
+            skipped += 1
+            continue
         if len(kept) < size:
             kept.append((number, row))
         elif (place := chance.randrange(number + 1)) < size:
             kept[place] = (number, row)
-    return [row for _, row in sorted(kept, key=lambda entry: entry[0])]
+        number += 1
+    return Sample([row for _, row in sorted(kept, key=lambda entry: entry[0])], skipped)
 
 
 def verify(
@@ -155,6 +173,7 @@ def verify(
     """
     engines = _engines(rows, scorer, trivial)
     wanted: dict[tuple[str | None, str | None], list[ScoredSummary]] = {}
+    changed = set()
     for row in rows:
         wanted.setdefault((row.id, row.system), []).append(row)
     for product in products:
@@ -171,9 +190,15 @@ def verify(
                 yield Verified(row, _difference(row, again))
             if left:
                 wanted[product.id, summary.system] = left
-    for missing in wanted.values():
+                changed.add((product.id, summary.system))
+    for key, missing in wanted.items():
+        problem = (
+            "its reviews, name or summary have changed in the input"
+            if key in changed
+            else "is not in the input"
+        )
         for row in missing:
-            yield Verified(row, "is not in the input, or name, reviews or summary have changed")
+            yield Verified(row, problem, again=False)
 
 
 def _engines(

@@ -70,6 +70,7 @@ def finished_simplified(path: Path) -> Finished[dict[str, Any]]:
         rows=finished_records(path),
         mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
         made="reviews",
+        changed="whose record has changed since",
         misplaced="which is not what this input has there",
         unknown="which this input does not have",
     )

@@ -93,7 +93,7 @@ def test_a_run_goes_on_where_it_stopped(run, write, products, tmp_path):
     result = run(*command)
     assert result.exit_code == 0
     assert output.read_bytes() == whole
-    assert "1 rows were in" in result.stderr
+    assert "1 row was in" in result.stderr
     assert "4 summaries scored, 0 failed" in result.stderr
     other = run(*command[:2], "-m", "rouge-2:against=reviews", "--output", output)
     assert other.exit_code == 2
@@ -109,7 +109,7 @@ def test_another_reference_is_other_input(run, write, products, tmp_path):
     changed = write(products[0] | {"reference": "cold boots"})
     result = run("baselines", changed, "-m", "rouge-1", "--output", output)
     assert result.exit_code == 2
-    assert "not what this input has in its place" in result.stderr
+    assert "whose input has changed since" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_errors_are_all_shown_where_no_rows_are_written(run, write):
     table, lines = run(*words).stderr, run(*words, "--format", "jsonl").stderr
     assert (table.count("error: "), lines.count("error: ")) == (21, 20)
     assert "more errors" not in table
-    assert '1 more errors are in the "error" fields of the rows' in lines
+    assert '1 more error is in the "error" fields of the rows' in lines
 
 
 def test_the_list_names_every_metric(run):

@@ -45,7 +45,7 @@ def test_the_share_stands_in_rows_table_and_explanation(
     assert "100%" in first
     assert "--ceiling: the first records take at most 9 more pairs" in result.stderr
     assert "of the 9 pairs of a review and a sentence of the reviews" in result.stderr
-    assert "2 summaries scored, 0 failed; of 19 pairs 3 were avoided" in result.stderr
+    assert "2 summaries scored, 0 failed; of 19 pairs 3 were not asked (masked" in result.stderr
     again = score(write(boots), "--ceiling", "--output", output)
     assert "2 rows were in" in again.stderr
     assert "scores of other settings" in score(write(boots), "--output", output).stderr

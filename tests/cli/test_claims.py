@@ -80,7 +80,7 @@ def test_the_output_is_continued_and_other_settings_are_refused(
     (tmp_path / "out.jsonl").write_bytes(whole.splitlines(keepends=True)[0])
     again = claims(source)
     assert (again.exit_code, (tmp_path / "out.jsonl").read_bytes()) == (0, whole)
-    assert "1 products were in" in again.stderr
+    assert "1 product was in" in again.stderr
     other = claims(source, "--splitter", "lines")
     assert other.exit_code == 2
     assert "claims of other settings" in other.stderr
@@ -117,7 +117,7 @@ def test_a_reply_that_cannot_be_read_leaves_no_claims(
     result = claims(write(LAMP), "--backend", backend)
     assert result.exit_code == 1
     assert "summary by 'a'" in result.stderr
-    assert "1 replies could not be read" in result.stderr
+    assert "1 reply could not be read" in result.stderr
     (lamp,) = records(tmp_path / "out.jsonl")
     assert lamp["summaries"]["a"] == LAMP["summaries"]["a"]
     assert lamp["summaries"]["b"]["claims"] == ["It is red."]

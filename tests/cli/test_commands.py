@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.cli import main
-from prevalence.models.registry import REGISTRY
+from prevalence.models.registry import REGISTRY, Checkpoint
 from prevalence.scorers.registry import FAMILIES
 
 if TYPE_CHECKING:
@@ -108,6 +108,23 @@ def test_models_lists_the_registry(run: Run) -> None:
         (302, 102), (302, 102)
     ]  # fmt: skip
     assert all(f"\n{family.usage}\n    {family.about}" in shown for family in FAMILIES.values())
+
+
+def test_models_shows_error_rates_set_by_set(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    rates = [("a", "all", 0.7635), ("b", "all", 0.31249), ("a", "odd", None)]
+    found = {"phenomena": [
+        {"set": name, "phenomenon": what, "pairs": 9, "sensitivity": rate, "specificity": 1.0}
+        for name, what, rate in rates
+    ]}  # fmt: skip
+    monkeypatch.setattr(Checkpoint, "stated_errors", lambda _: found)
+    lines = run("models").stdout.splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("set "))
+    assert [line.split() for line in lines[start + 1 : start + 4]] == [
+        ["a", "all", "9", "76.4%", "100.0%"],
+        ["a", "odd", "9", "–", "100.0%"],
+        ["b", "all", "9", "31.2%", "100.0%"],
+    ]
+    assert lines.count("docs/errors.md explains the sets of these tables.") == 1
 
 
 def test_cache_info_creates_nothing(run: Run, cache_folder: Path) -> None:

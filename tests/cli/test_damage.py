@@ -61,7 +61,9 @@ def test_every_bad_line_is_a_row_that_names_file_and_line_and_good_ones_are_scor
     for number in bad_numbers:
         assert any(error.startswith(f"{path}:{number}:") for error in errors), number
     assert all(row["prevalence"] is None for row in rows if row["error"])
-    assert f"{len(scored)} summaries scored, {len(errors)} failed" in result.stderr
+    unread = sum(row["system"] is None for row in rows)
+    counts = f"{len(errors) - unread} failed, {unread} records could not be read"
+    assert f"{len(scored)} summaries scored, {counts}" in result.stderr
     assert "Traceback" not in result.output
 
 

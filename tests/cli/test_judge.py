@@ -146,7 +146,7 @@ def test_errors_without_an_output_are_all_shown(judge, write):
     assert "more errors" not in alone
     kept = judge(*words, "--output", path.with_name("rows.jsonl")).stderr
     assert kept.count("error: ") == 20
-    assert '1 more errors are in the "error" fields of the rows' in kept
+    assert '1 more error is in the "error" fields of the rows' in kept
 
 
 def test_files_that_are_not_utf8_are_named(judge, tmp_path):
@@ -330,7 +330,7 @@ def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (row, empty)), encoding="utf-8")
     found = judge("audit", path, "--json")
-    assert "1 rows of the inputs report an error" in found.stderr
+    assert "left out: 1 row of the inputs with an error" in found.stderr
     metrics = {one["metric"]: one for one in json.loads(found.stdout)["metrics"]}
     assert metrics["m.d"]["offset"] == 1.0
 

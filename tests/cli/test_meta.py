@@ -211,7 +211,7 @@ def test_duels_of_a_record_that_could_not_be_read_are_left_out_and_counted(
     words = ("meta", "preferences", RATINGS, "--format", "json", "--duels")
     found, known = run(*words, f"other={duels}"), run(*words, "other=examples/duels.jsonl")
     assert found.exit_code == 0, found.output
-    assert f"1 rows of {duels} report an error" in found.stderr
+    assert f"left out: 1 row of {duels} with an error" in found.stderr
     assert json.loads(found.stdout)["rows"] == json.loads(known.stdout)["rows"]
 
 

@@ -160,7 +160,7 @@ def test_only_what_concerns_the_user_is_on_stderr(scored: Any) -> None:
     assert warning.startswith("warning: the model has no calibrated threshold")
     assert work.startswith("2 summaries scored, 0 failed; of ")
     assert cut.startswith("pairs cut at the model's limit: ")
-    assert "1 products are probably not in English" in language
+    assert "1 product is probably not in English (" in language
     assert scored("--quiet")[1] == ""
 
 

@@ -124,10 +124,10 @@ def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "old.jsonl"
     path.write_text("old\n")
     with LineFile(path, overwrite=True) as lines:
-        assert lines.kept("rows") == f"no rows were written to {path} yet"
+        assert lines.kept("row") == f"no row was written to {path} yet"
     assert path.read_text() == "old\n"
     with LineFile(path, overwrite=False) as lines:
-        assert lines.kept("rows").startswith(f"1 rows are in {path}; the same command continues")
+        assert lines.kept("row").startswith(f"1 row is in {path}; the same command continues")
         lines.write(json.dumps("new") + "\n")
     assert path.read_text() == 'old\n"new"\n'
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_a_report_of_rows_and_records(run: Run, rows: Path, tmp_path: Path) -> N
     page = tmp_path / "r.html"
     result = run("report", rows, "--records", tmp_path / "input.jsonl", "-o", page)
     assert result.exit_code == 0, result.output
-    assert "1 products" in result.stderr
+    assert re.search(r"r\.html: 1 product, \d\d kB\n", result.stderr)
     data = data_of(page)
     assert data["texts"] == ["Such warm boots.", "warm warm boots", "they leak badly"]
     good = data["products"][0]["s"][0]

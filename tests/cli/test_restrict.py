@@ -44,13 +44,13 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     path = write(rated(boots))
     result = score(path, "--statements-where", "text has leak")
     assert result.exit_code == 0
-    assert "1 summaries have no score: the conditions leave no statement" in result.stderr
+    assert "1 summary has no score: the conditions leave no statement" in result.stderr
     assert result.stdout.splitlines()[1].split()[:2] == ["double", "0.333"]
     nothing = score(path, "--reviews-where", "stars = 5", "--format", "jsonl")
     assert nothing.exit_code == 2
     assert "2 summaries have no score" in nothing.stderr
     assert "0 summaries scored, 0 failed\n" in nothing.stderr
-    assert "early stopping" not in nothing.stderr
+    assert "not asked" not in nothing.stderr
     first = json.loads(nothing.stdout.splitlines()[0])
     assert first["warning"] == "no review satisfies stars=5 (none has stars)"
 
@@ -66,7 +66,7 @@ def test_other_ratings_or_conditions_are_other_input(
     other = rated(boots)
     other["reviews"][0]["rating"] = 1
     write(other)
-    assert "not what this input has" in score(path, *words).stderr
+    assert "whose reviews, name or summary have changed" in score(path, *words).stderr
 
 
 def test_the_explanation_says_what_counts(score: Run, write: Write, boots: dict[str, Any]) -> None:

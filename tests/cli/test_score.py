@@ -406,7 +406,7 @@ def test_empty_summary_scores_0_with_a_warning(
     assert result.exit_code == 0
     assert table_line(result.stdout, "s ")[1] == "0.000"
     assert "no sentence" in result.stdout
-    assert 'carry a "warning"' in result.stderr
+    assert '1 summary carries a "warning"' in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -426,3 +426,41 @@ def test_the_signed_threshold_can_be_given_again(
     first = run(*words, "--threshold", threshold).stdout
     assert f"|thr:{written}|" in json.loads(first.splitlines()[0])["signature"]
     assert run(*words, "--threshold", written).stdout == first
+
+
+def test_records_that_could_not_be_read_are_counted_apart(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    unread = [{"id": "p2", "reviews": []}, {"id": "p3", "name": "", "reviews": ["Dry."]}]
+    report = tmp_path / "r.html"
+    result = score(write(boots, *unread), "--explain", "--report", report)
+    assert "2 records could not be read (no system is known for them)" in result.stdout
+    assert "\np2\n  error: " in result.stdout
+    assert "None" not in result.stdout
+    assert "2 summaries scored, 0 failed, 2 records could not be read; of " in result.stderr
+    page = report.read_text("utf-8")
+    assert "<dt>failed</dt><dd>0</dd>" in page
+    assert "<dt>records that could not be read</dt><dd>2</dd>" in page
+    assert page.count("<li><bdi>p") == 2
+
+
+def test_pairs_that_were_not_asked_are_explained(score: Run, write: Write) -> None:
+    product = {"id": "p", "name": "boot", "reviews": ["Warm.", " "], "summary": "Warm boots."}
+    # One pair with the product statement, two with the reviews, one of which is empty.
+    said = score(write(product)).stderr
+    assert "1 summary scored, 0 failed; of 3 pairs 1 was not asked (masked sentences, empty" in said
+    said = score(write(product | {"reviews": ["Warm."]})).stderr
+    assert "of 2 pairs 0 were not asked, 0 were duplicates" in said
+
+
+def test_products_in_another_language_are_named(score: Run, write: Write) -> None:
+    german = "Die Stiefel sind warm und halten die Nacht durch. Der Deckel ist leider kaputt. " * 3
+    english = "Great kettle, boils in two minutes. The lid broke after a week. " * 3
+    texts = [english, *[german] * 4]
+    records = [
+        {"id": f"p{n}", "name": "boot", "reviews": [text], "summary": "Warm."}
+        for n, text in enumerate(texts)
+    ]
+    said = score(write(*records)).stderr
+    assert "4 products are probably not in English (p1, p2, p3 and 1 more), which the" in said
+    assert "1 product is probably not in English (p1), which" in score(write(*records[:2])).stderr

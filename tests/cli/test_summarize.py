@@ -140,7 +140,7 @@ def test_an_interrupted_run_continues(
     output.write_bytes(lines[0] + lines[1][:25])
     result = summarize(source)
     assert result.exit_code == 0
-    assert "1 products were in" in result.stderr
+    assert "1 product was in" in result.stderr
     assert output.read_bytes() == whole
     assert "3 products were in" in summarize(source).stderr
     assert output.read_bytes() == whole

@@ -54,8 +54,6 @@ def test_rows_come_out_again_with_the_settings_of_their_signature(run: Run, rows
     ("change", "said"),
     [
         (lambda row: row | {"prevalence": row["prevalence"] + 0.01}, "prevalence is"),
-        (lambda row: row | {"input_digest": "0" * 16}, "is not in the input, or name, reviews"),
-        (lambda row: row | {"system": "nobody"}, "is not in the input"),
         (lambda row: row | {"sentences": row["sentences"][:-1]}, "n_sentences is 0, and now 1"),
         (
             lambda row: row | {"sentences": [row["sentences"][0] | {"support": 9}]},
@@ -77,6 +75,26 @@ def test_any_difference_is_named_and_fails(run: Run, rows: Path, change, said: s
     assert said in found.stdout
     assert found.stdout.count("\n") == 1
     assert "1 differ" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"input_digest": "0" * 16}, "its reviews, name or summary have changed in the input"),
+        ({"system": "nobody"}, "is not in the input"),
+    ],
+)
+def test_rows_of_other_input_are_counted_apart(run: Run, rows: Path, change, said: str) -> None:
+    held = read(rows)
+    lost = held[1] | {"prevalence": None, "sentences": [], "error": "in.jsonl:2: is broken"}
+    write(rows, [held[0] | change, lost, *held[2:4]])
+    found = run("verify", rows, INPUT)
+    assert found.exit_code == 1
+    assert found.stdout.endswith(f": {said}\n")
+    assert found.stderr == (
+        "2 rows scored again, 0 differ; the input of 1 row has changed; 1 row without a score was "
+        "skipped\n"
+    )
 
 
 def test_another_model_is_refused_before_anything_is_said(run: Run, rows: Path) -> None:

@@ -107,7 +107,8 @@ def test_summaries_of_several_systems_row_by_row(tmp_path):
     product, bad = read(tmp_path, text)
     assert product.summaries == (Summary("a", "One."), Summary("b", "Two."))
     assert len(product.reviews) == 4
-    assert 'line 5: column "summary": is a second summary of the system' in bad.error
+    said = 'in.csv:5: column "summary": is a second summary of the system'
+    assert bad.error.startswith(f"{tmp_path}/{said}")
     assert bad.system == "a"
 
 
@@ -126,17 +127,21 @@ def test_rows_of_empty_cells_are_no_rows(tmp_path):
 
 def test_a_faulty_row_spoils_its_product_because_m_would_be_wrong(tmp_path):
     text = b"id,review,summary\n,D.,S.\nx,A.,S.\nx,\xff,\ny,B.,S.\nz,C.\nw,E.,\nv,F.,S.\n,G.,S.\n"
-    spoilt, good, short, empty, before, nameless = read(tmp_path, text)
-    assert spoilt.error.startswith(f"{tmp_path}/in.csv:3: line 4: cell 2: is not UTF-8; ")
+    spoilt, good, short, empty, before, first, last = read(tmp_path, text)
+    lost = "cell 2: is not UTF-8, so product 'x' is left out; save the file as UTF-8"
+    assert spoilt.error == f"{tmp_path}/in.csv:4: {lost}"
     assert good.id == "y"
-    assert "line 6: has 2 cells where the header has 3" in short.error
-    assert nameless.error.startswith(f"{tmp_path}/in.csv:2: has no product id; ")
+    assert "in.csv:6: has 2 cells where the header has 3, so product 'z' is left" in short.error
     assert "summaries: has no summary" in empty.error
-    assert (before.id, "line 9: has no product id" in before.error) == ("v", True)
+    assert (before.id, [review.text for review in before.reviews]) == ("v", ["F."])
+    for line, row in ((2, first), (9, last)):
+        assert row.error.startswith(f"{tmp_path}/in.csv:{line}: the row has no product id, so it ")
+        assert row.id is None
 
 
 def test_a_row_that_cannot_be_read_belongs_to_the_product_before(tmp_path):
     spoilt, good = read(tmp_path, 'id,review,summary\nx,A.,S.\nx,"B"b,\ny,C.,S.\n')
+    assert spoilt.error.startswith(f"{tmp_path}/in.csv:3: the row cannot be read")
     assert isinstance(spoilt, BadRecord)
     assert spoilt.id == "x"
     assert good.id == "y"
@@ -169,6 +174,13 @@ def test_bom_before_the_header(tmp_path):
         ("id,summary,price", "needs reviews in columns .*; the columns are: id, summary, price"),
         ("id,rev1,price", 'needs a column "summary".*; the columns are: id, rev1, price'),
         ("review,summary", "needs a column with the product's id .*: review, summary"),
+        (
+            "SKU,Product Title,Review Text,Stars,summary",
+            "needs reviews .* and a column with the product's id .*; rename 'Review Text' to "
+            "'review' and 'SKU' to 'id' and 'Product Title' to 'name'; the columns are: SKU, ",
+        ),
+        ("product-id,body,summary_text", "needs .*'body' to 'review' and 'summary_text' to 'summ"),
+        ("sku,ean,review,summary", r"needs a column with the product's id .* in every row; the"),
         ("id,rev1,ID,summary", "columns appear twice: id"),
         ("id,rev1,review,summary", "has reviews in two ways"),
     ],

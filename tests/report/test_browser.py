@@ -172,7 +172,7 @@ def test_a_filter_leaves_its_sentences(show, lamp, kind, left):
     everything = visible_rows(page)
     page.click(f"button[data-kind={kind}]")
     assert visible_rows(page) == left
-    assert page.inner_text("#found") == "1 sentences, 1 products"
+    assert page.inner_text("#found") == "1 sentence, 1 product"
     page.click("#clear")
     assert visible_rows(page) == everything
 
@@ -273,7 +273,7 @@ def test_a_limit_shows_the_worst_products_and_counts_all(visit, lamp, tmp_path):
     assert "1 of 2 products are shown" in page.inner_text("main")
     # 5/6 is the mean of the better system over both products.
     assert "0.833" in page.inner_text("table.systems")
-    assert page.inner_text("#found") == "5 sentences, 1 products"
+    assert page.inner_text("#found") == "5 sentences, 1 product"
     assert page.locator("tr.here").count() == 0
     page.click("button[data-kind=unsupported]")
     assert visible_rows(page) == ["p%2F1/bad/3"]

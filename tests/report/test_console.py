@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +168,8 @@ def test_explanation_names_a_dozen_reviews_at_most() -> None:
 def test_explanation_of_an_error() -> None:
     row = scored(prevalence=None, error="f:3: name: [bold]\x1b[31mred")
     assert lines_of(explanation(row), 80)[:2] == ["p · s", "  error: f:3: name: [bold]␦[31mred"]
+    for fields, head in (({"system": None}, "p"), ({"id": None, "system": None}, "(no id)")):
+        assert lines_of(explanation(replace(row, **fields)), 80)[0] == head
 
 
 def test_long_sentences_wrap_and_lose_nothing() -> None:

@@ -98,6 +98,13 @@ def test_failures_come_first_and_then_the_most_faults(rows):
     assert contents.table.failed == 1
 
 
+def test_records_that_could_not_be_read_are_named_by_their_ids(rows):
+    lost = {**rows[0], "system": None, "prevalence": None, "sentences": [], "error": "in:3: bad"}
+    contents = filled([rows[0], {**lost, "id": "p3"}, {**lost, "id": None}])
+    assert contents.failures == ["p3: in:3: bad", "in:3: bad"]
+    assert contents.table.failed == 0
+
+
 def test_profiles_and_score_rows_join_the_prevalence_of_a_summary(rows):
     left_out = [
         {"text": "a", "support": 1, "reviews": [0]},

@@ -111,7 +111,7 @@ def test_a_cache_folder_wraps_the_scorer(tmp_path):
     assert dict(cached.traits.signature) == dict(plain.traits.signature)
 
 
-@pytest.mark.parametrize("name", ["rouge9-foo", "cosin:x", "summac"])
+@pytest.mark.parametrize("name", ["rouge9-foo", "cosin:x", "summac", "ruoge1-f1", "cosnie"])
 def test_a_misspelt_family_is_refused_before_a_hub_is_asked(name):
     with pytest.raises(ConfigurationError, match="no such scorer; did you mean"):
         open_scorer(name)

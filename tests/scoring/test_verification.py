@@ -10,7 +10,7 @@ from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import Product, Review, Summary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.scoring.others import OtherProducts
-from prevalence.scoring.verification import options_of, verify
+from prevalence.scoring.verification import Verified, options_of, verify
 from prevalence.stats.correction import ErrorRates
 
 RATES = ErrorRates(((8, 2, 45, 5),), 0.5, "people")
@@ -52,7 +52,7 @@ def test_rows_come_out_again_whatever_was_asked_for(fake_scorer, options):
     scorer = fake_scorer(errors=RATES)
     rows = rows_of(scorer, **options)
     assert rows
-    assert [*verify(rows, PRODUCTS, scorer)] == [(row, "") for row in rows]
+    assert [*verify(rows, PRODUCTS, scorer)] == [Verified(row, "") for row in rows]
     again = options_of(rows[0].signature)
     asked = ScoringOptions(**options, threshold=0.5)
     assert again == replace(
@@ -69,12 +69,12 @@ def test_claims_come_from_where_they_came_from(fake_scorer):
     product = replace(PRODUCTS[0], summaries=(given, PRODUCTS[0].summaries[1]))
     (row,) = rows_of(fake_scorer(), [product], unit="claim")
     assert "|unit:claim-record|" in row.signature
-    assert [*verify([row], [product], fake_scorer())] == [(row, "")]
+    assert [*verify([row], [product], fake_scorer())] == [Verified(row, "")]
     # The other summary is cut by rule where it was chosen alone.
     chosen = product.with_summaries(product.summaries[1:])
     (row,) = rows_of(fake_scorer(), [chosen], unit="claim")
     assert "|unit:claim-rules|" in row.signature
-    assert [*verify([row], [product], fake_scorer())] == [(row, "")]
+    assert [*verify([row], [product], fake_scorer())] == [Verified(row, "")]
 
 
 def test_figures_beside_the_score_are_compared(fake_scorer):
@@ -101,7 +101,7 @@ def test_figures_beside_the_score_are_compared(fake_scorer):
         (replace(row, n_reviews=9), "n_reviews is 9, and now 3"),
         (replace(row, warning="w"), "warning is w, and now None"),
     ):
-        [(_, problem)] = verify([changed], PRODUCTS, scorer)
+        [(_, problem, _)] = verify([changed], PRODUCTS, scorer)
         assert problem.startswith(said)
 
 
@@ -134,7 +134,7 @@ def test_all_of_a_sentence_is_compared(fake_scorer):
     ):
         first, *more = whole.sentences
         wrong = replace(whole, sentences=(replace(first, **changed), *more))
-        [(_, problem)] = verify([wrong], PRODUCTS, scorer)
+        [(_, problem, _)] = verify([wrong], PRODUCTS, scorer)
         assert problem.startswith(f"sentences[0].{said}")
 
 
@@ -149,4 +149,4 @@ def test_rounding_versions_and_passed_keys_are_no_difference(fake_scorer):
     first = replace(first, evidence=(near,), entailment=entailment)
     signature = row.signature.rpartition("|v:")[0] + "|v:0.0.1"
     other = replace(row, sentences=(first, *more), signature=signature, extra={"aisle": 7})
-    assert [*verify([other], PRODUCTS, scorer)] == [(other, "")]
+    assert [*verify([other], PRODUCTS, scorer)] == [Verified(other, "")]

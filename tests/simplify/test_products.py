@@ -119,7 +119,8 @@ def test_rewriting_again_what_was_rewritten_continues_too(output: Path):
 @pytest.mark.parametrize(
     ("items", "signature", "message"),
     [
-        ([product(1, "a"), product(2, "B")], "upper|v:1", "'p2', which is not what this input"),
+        ([product(1, "a"), product(2, "B")], "upper|v:1", "'p2', whose record has changed since"),
+        ([product(1, "a"), product(3, "b")], "upper|v:1", "'p2', which is not what this input"),
         ([product(1, "a")], "upper|v:1", "'p2', which this input does not have"),
         ([product(1, "a"), product(2, "b")], "upper|v:2", r"of other settings \(upper\|v:1\)"),
     ],

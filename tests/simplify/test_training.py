@@ -263,7 +263,7 @@ def test_a_killed_rewriting_continues_to_the_same_bytes(simplified: Simplified) 
     output, words = simplified.output, simplified.words
     whole = output.read_bytes()
     output.write_bytes(whole[: whole.index(b"\n") + 20])
-    assert "1 products written" in call(*words).stderr
+    assert "1 product written" in call(*words).stderr
     assert output.read_bytes() == whole
     assert "0 products written" in call(*words).stderr
     refused = call(*words, "--seed", 1)

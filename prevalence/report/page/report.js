@@ -271,8 +271,9 @@
   };
 
   const tell = (sentences, seen) => {
-    at("found").textContent = `${sentences.toLocaleString("en")} sentences, ` +
-      `${seen.toLocaleString("en")} products`;
+    const counted = (count, what) =>
+      `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+    at("found").textContent = `${counted(sentences, "sentence")}, ${counted(seen, "product")}`;
   };
 
   const apply = () => {
