@@ -217,7 +217,7 @@ def test_half_precision_decides_as_float32_and_says_what_it_took(
     ]  # fmt: skip
     assert supports[0] == supports[1]
     assert "|dtype:bfloat16|recheck:float32|" in safe.stdout
-    assert "were scored again in float32, which changed" in safe.stderr
+    assert "scored again in float32, which changed" in safe.stderr
     assert "float32" not in exact.stdout + exact.stderr
     assert "recheck" not in fast.stdout
     assert "(--dtype float32 settles them)" in fast.stderr

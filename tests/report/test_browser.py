@@ -193,7 +193,7 @@ def test_search_looks_at_sentences_names_and_reviews(show, lamp):
         # "cheap" stands in a sentence of p2 and in a review of p/1, whose sentences all stay.
         page.fill("#find", words)
         page.wait_for_function(
-            "([n]) => document.querySelector('#found').textContent.startsWith(`${n} sentences`)",
+            "([n]) => document.querySelector('#found').textContent.startsWith(`${n} sentence`)",
             arg=[count],
         )
         assert len(visible_rows(page)) == count
