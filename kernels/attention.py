@@ -8,14 +8,13 @@ each, so that nothing is padded and no scores are kept: a tile takes its keys a 
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ATTENTION_PATHS", "AttentionPath", "Queries", "attend", "build_kernel", "cut_tiles"]
+__all__ = ["Queries", "attend", "build_kernel", "cut_tiles"]
 
-AttentionPath = Literal["triton", "torch"]
 Ints = NDArray[np.int64]
 
 _TOKENS, _FIRSTS = 64, 16
@@ -101,9 +100,10 @@ def attend(
     *,
     heads: int,
     biases: Any | None = None,
-    path: AttentionPath = "triton",
 ) -> Any:
     """What queries take from the values of the texts that they see, under one softmax.
+
+    The kernel is in :mod:`prevalence.kernels.attention_triton`, imported on the first call.
 
     Args:
         query: float [Q, H], rows whose numbers lie next to each other.
@@ -114,52 +114,10 @@ def attend(
         biases: float [heads, 2 · reach + 1], what is added to the scores of keys that stand from
             ``-reach`` to ``reach`` tokens behind a query; a hypothesis follows its premise. None
             for nothing.
-        path: one of :data:`ATTENTION_PATHS`.
 
     Returns:
         float [Q, H], in the dtype of the queries; sums are in float32.
     """
-    return ATTENTION_PATHS[path](query, key, value, queries, heads=heads, biases=biases)
-
-
-def _by_torch(
-    query: Any, key: Any, value: Any, queries: Queries, *, heads: int, biases: Any | None
-) -> Any:
-    """The plain version: tile by tile, all scores of a tile at once."""
-    import torch
-
-    out = torch.empty_like(query)
-    for first, count, begin, end, own, own_end in queries.tiles.tolist():
-        row = place = torch.arange(first, first + count, device=query.device)
-        if queries.rows is not None:
-            row = queries.rows[first : first + count]
-            place = queries.places[row]
-        known = torch.cat([
-            torch.arange(*span, device=query.device) for span in ((begin, end), (own, own_end))
-        ])  # fmt: skip
-        position = queries.positions[place]
-        in_premise = torch.arange(len(known), device=query.device) < end - begin
-        seen = in_premise | ((known - queries.positions[known]) == (place - position)[:, None])
-        q, k, v = (
-            part.float().unflatten(1, (heads, -1)).transpose(0, 1)
-            for part in (query[row], key[known], value[known])
-        )
-        scores = q @ k.transpose(1, 2) * q.shape[-1] ** -0.5
-        if biases is not None:
-            follows = (end if own < own_end else begin) + position
-            anchor = torch.where(in_premise, follows[:, None], place[:, None])
-            reach = biases.shape[1] // 2
-            distance = (known - anchor).clamp(-reach, reach)
-            scores += biases[:, distance + reach].float()
-        weights = scores.masked_fill(~seen, float("-inf")).softmax(-1)
-        out[row] = (weights @ v).transpose(0, 1).flatten(1).to(out.dtype)
-    return out
-
-
-def _by_triton(
-    query: Any, key: Any, value: Any, queries: Queries, *, heads: int, biases: Any | None
-) -> Any:
-    """The kernel of :mod:`prevalence.kernels.attention_triton`, imported on the first call."""
     import torch
 
     from prevalence.kernels.attention_triton import launch
@@ -215,7 +173,3 @@ def _try_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: boo
         (states[1:], Queries(first_tiles, positions, rows, places)),
     ):
         attend(query, states, states, queries, heads=heads, biases=biases)
-
-
-ATTENTION_PATHS = {"triton": _by_triton, "torch": _by_torch}
-"""Ways to compute the same: compiled for a GPU, and plain torch anywhere, a tile at a time."""

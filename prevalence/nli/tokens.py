@@ -117,7 +117,7 @@ def encode(tokenizer: Any, texts: list[str]) -> list[list[int]]:
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
-    # Without the offsets of tokens, which nothing here reads and which take most of the time.
+    # Fast, because it computes no offsets of tokens, which nothing here reads.
     encoded = backend.encode_batch_fast(
         [well_formed(text) for text in texts], add_special_tokens=False
     )

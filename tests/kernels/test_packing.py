@@ -37,15 +37,6 @@ BARE = BERT._replace(
 TOKENS = 300
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Threads cost more than they give on arrays this small."""
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
-
-
 @pytest.fixture(scope="module")
 def interpreter() -> Iterator[None]:
     """Run the GPU kernel on the CPU: a copy of its module, made with Triton's interpreter on.
