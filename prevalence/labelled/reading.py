@@ -95,7 +95,8 @@ def read_documents(
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
             records with the same `id` into neutral and contradiction.
         products: File with the reviews and summaries that ReviewNLI's released answers speak of,
-            or with the `reviews` of the products whose grouped records have none.
+            or with the reviews of the grouped records that have none: products with `reviews`, or
+            single reviews (`review_id`, `review`) that the records name in `review_ids`.
         summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
 
     Returns:
@@ -153,12 +154,21 @@ def check_summaries(paths: Iterable[Path], systems: Sequence[str]) -> None:
 
 
 def _read_beside(products: Path) -> dict[str, Record]:
-    """Records of a products file by the product that they name."""
-    return {str(record.get("product_id", "")): record for _, record in read_records(products)}
+    """Records of a products file by the review or product that they name."""
+    return {
+        str(record.get("review_id", record.get("product_id", ""))): record
+        for _, record in read_records(products)
+    }
 
 
 def _with_reviews(record: Record, beside: Mapping[str, Record], where: str) -> Record:
-    """A grouped record that has sentences and labels alone, with its product's reviews."""
+    """A grouped record that has sentences and labels alone, with its reviews."""
+    if "review_ids" in record:
+        names = [str(name) for name in items_of(record, "review_ids", where)]
+        for name in names:
+            if name not in beside:
+                raise InputError(f"{where}: holds no review {name!r}; give the file that has it")
+        return {**record, "reviews": [text_of(beside[name], "review", where) for name in names]}
     product = beside.get(text_of(record, "product_id", where))
     if product is None:
         raise InputError(

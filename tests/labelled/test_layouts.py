@@ -309,3 +309,20 @@ def test_labels_of_reviews_that_lie_in_another_file(tmp_path: Path) -> None:
     file.write_text(json.dumps(labels | {"product_id": "p2"}), encoding="utf-8")
     with pytest.raises(InputError, match=r"labels.jsonl:1: .*holds no product 'p2'"):
         read_documents(file, products=beside)
+
+
+def test_labels_of_single_reviews_that_lie_in_another_file(tmp_path: Path) -> None:
+    reviews = [{"review_id": "a", "review": "Red."}, {"review_id": "b", "review": "Big."}]
+    labels = {
+        "product_id": "p1", "name": "mug", "review_ids": ["b", "a"],
+        "sentences": ["It is red."], "labels": [[0], [1]],
+    }  # fmt: skip
+    beside, file = tmp_path / "reviews.jsonl", tmp_path / "labels.jsonl"
+    beside.write_text("\n".join(map(json.dumps, reviews)), encoding="utf-8")
+    file.write_text(json.dumps(labels), encoding="utf-8")
+    read = read_documents(file, products=beside)
+    assert [(d.premise, d.targets[0].entailment) for d in read] == [("Big.", 0.0), ("Red.", 1.0)]
+    assert {document.group for document in read} == {"p1"}
+    file.write_text(json.dumps(labels | {"review_ids": ["b", "c"]}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"labels.jsonl:1: .*holds no review 'c'"):
+        read_documents(file, products=beside)
