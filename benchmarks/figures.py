@@ -122,6 +122,8 @@ REVIEWNLI = {
     "MiniLM cosine, sentence-max": "`cosine`, MiniLM, sentence-max",
     "embedded, held out": "`embedded`, held out",
     "base, held out": "`base`, held out",
+    "careful reader 1": "a careful reader",
+    "careful reader 2": "another careful reader",
     "before-human +": "earlier weights of `embedded`, before their last stage",
     "SummaC-ZS sentence on before-human +": "`summac-zs:sentence` on these",
     "SummaC-ZS sentence,mean on before-human +": "`summac-zs:sentence,mean`",
@@ -145,6 +147,8 @@ def reviewnli_short() -> str:
         "MiniLM cosine, sentence-max": "MiniLM, best cosine of a review sentence",
         "embedded, held out": "`embedded`",
         "base, held out": "`base`",
+        "careful reader 1": "a careful reader",
+        "careful reader 2": "another careful reader",
     }
     body = [reviewnli_cells(scorer, label)[:3] for scorer, label in chosen.items()]
     return table(("scorer", "AUC, mean over folds", "balanced accuracy"), body)

@@ -60,6 +60,21 @@ def test_stored_answers_count_only_for_their_own_pairs(data, tmp_path):
     assert score(consistency.setup(data)).tolist() == [0.5] * 12
 
 
+def test_readings_count_only_for_their_own_pairs(data, tmp_path, monkeypatch):
+    from prevalence.training.stages import file_digest
+
+    path = data / consistency.PAIRS
+    readings = tmp_path / "readings.json"
+    monkeypatch.setattr(consistency, "READINGS", readings)
+    readings.write_text(json.dumps({"source_sha256": "other", "readers": [[50] * 12]}))
+    assert consistency.readers(path) == []
+    record = {"source_sha256": file_digest(path), "readers": [[50] * 12, [7] * 12]}
+    readings.write_text(json.dumps(record))
+    first, second = consistency.readers(path)
+    assert first.title == "careful reader 1"
+    assert second.score(consistency.setup(data)).tolist() == [0.07] * 12
+
+
 def test_a_head_never_sees_the_fold_that_it_scores(data, monkeypatch, fake_scorer):
     pairs = consistency.setup(data)
     seen = []
