@@ -187,7 +187,7 @@ def main() -> None:
         rows.append({"run": run, "seconds": round(seconds), **measure(shop)})
         print(rows[-1], flush=True)
         if options.save:
-            append_row("ablation", {**environment(), "pairs": options.pairs, **rows[-1]})
+            append_row("ablation", {**environment("cpu"), "pairs": options.pairs, **rows[-1]})
 
     shop = workshop(options, taught=False)
     state("the start", 0.0, shop)

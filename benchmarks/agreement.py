@@ -375,7 +375,7 @@ def main() -> None:
     print(grids.signature)
     append_row(
         "agreement",
-        environment()
+        environment(options.device)
         | {"signature": grids.signature, "cases": cases, "systems": systems, "tables": result},
     )
 

@@ -416,7 +416,7 @@ def main() -> None:
                 sides = sides_of(build(kind, size, Path(place)), size, options.device)
                 row = {"metric": metric, "size": name} | measure(sides, size.rounds)
             rows.append(row | {"model": size._asdict(), "bert_score": version("bert-score")})
-            append_row("baseline_throughput", environment() | rows[-1])
+            append_row("baseline_throughput", environment(options.device) | rows[-1])
     show(rows)
 
 

@@ -161,7 +161,7 @@ def main() -> None:
     seconds = time.process_time() - begin
     print(f"{len(texts) / seconds:,.0f} sentences a second of processor time")
     if options.save:
-        append_row("claims", {**environment(), "figures": saved})
+        append_row("claims", {**environment("cpu"), "figures": saved})
 
 
 if __name__ == "__main__":

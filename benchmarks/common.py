@@ -43,10 +43,15 @@ def dev_products(data: Path | None, count: int | None) -> tuple[str, list[Produc
 
     Returns:
         The name of the file, and its products.
+
+    Raises:
+        SystemExit: a file was named and is not there.
     """
     from prevalence.readers import read_product_names, read_products
     from prevalence.records import Product
 
+    if data is not None and not data.is_file():
+        raise SystemExit(f"{data} is not here; name a file with --data")
     names = None
     if data is None:
         data = DATA / "amazon_dev.jsonl"
@@ -58,13 +63,19 @@ def dev_products(data: Path | None, count: int | None) -> tuple[str, list[Produc
     return data.name, [item for item in items if isinstance(item, Product)]
 
 
-def environment() -> dict[str, Any]:
-    """Date, commit, device and versions of a measurement."""
+def environment(device: str = "auto") -> dict[str, Any]:
+    """Date, commit, device and versions of a measurement.
+
+    Args:
+        device: where it ran; ``auto`` for a CUDA device if there is one.
+    """
     import torch
 
     from benchmarks.throughput.machine import environment as found
 
-    return found("cuda" if torch.cuda.is_available() else "cpu")
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return found(device)
 
 
 def append_row(name: str, row: dict[str, Any]) -> None:

@@ -158,7 +158,7 @@ def main() -> None:
         print(f"note: no {options.data.name} (set PREVALENCE_DATA); the bundled example stands in")
         options.data = ROOT / "examples" / "ratings.jsonl"
     given = setup(options.data, options.resamples)
-    row = {**environment(), **measure(given, options.plain_resamples, options.repeats)}
+    row = {**environment("cpu"), **measure(given, options.plain_resamples, options.repeats)}
     show(row)
     if not options.no_save:
         append_row("meta_correlate", row)

@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ways[ONCE] = lambda: _tokenised(given.tokenizer, work)
     seconds = measure(ways, options.device, options.repeats)
     told = {"ran_on": options.device, "pairs": len(work.pairs), "seconds": seconds}
-    append_row("packing_kernels", {**environment(), **told})
+    append_row("packing_kernels", {**environment(options.device), **told})
     show(seconds, len(work.pairs))
 
 

@@ -134,7 +134,9 @@ def main() -> None:
         for row in rows
     ]  # fmt: skip
     show_table(headers, shown)
-    append_row("profile_cost", environment() | {"statements": options.statements, "rows": rows})
+    append_row(
+        "profile_cost", environment("cpu") | {"statements": options.statements, "rows": rows}
+    )
 
 
 if __name__ == "__main__":

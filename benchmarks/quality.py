@@ -323,7 +323,7 @@ def main() -> None:
         parser.error(f"--state states all rates, and {released} is not there")
     model = Embedded(options.model)
     name = f"{options.model} @ {model.scorer.traits.threshold:.3f}"
-    result: Row = {"environment": environment(), "threshold": model.scorer.traits.threshold}
+    result: Row = {"environment": environment("cpu"), "threshold": model.scorer.traits.threshold}
     for title in ("robustness", "contrast"):
         rows = rows_of(read_pairs(ROOT / "benchmarks" / "data" / f"{title}.jsonl"), model)
         show(f"{title.capitalize()} set, {name}", rows)

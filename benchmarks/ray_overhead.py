@@ -195,7 +195,7 @@ def main() -> None:
         measured = measure(
             paths, model=options.model, workers=options.workers, repeats=options.repeats
         )
-    row = {**environment(), **settings, **measured}
+    row = {**environment("cpu"), **settings, **measured}
     show(row)
     if not options.no_save:
         append_row("ray_overhead", row)

@@ -239,7 +239,7 @@ def main() -> None:
         result = measured(options, Path(folder))
     show(result)
     if not options.no_save:
-        append_row("report_opening", {**environment(), **result})
+        append_row("report_opening", {**environment("cpu"), **result})
 
 
 if __name__ == "__main__":

@@ -241,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with checkpoint(options.untrained, options.model, texts) as model:
         opening = partial(open_scorer, model, device=options.device, dtype=options.dtype)
         scorer, load = timed(opening)
-    about = environment() | {
+    about = environment(options.device) | {
         "model": options.untrained or options.model,
         "dtype": options.dtype,
         "load": load,

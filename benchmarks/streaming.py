@@ -162,7 +162,7 @@ def main() -> None:
     per_summary = (kept["peak_mib"] - large["peak_mib"]) * 2**20 / kept["records"]
     print(f"statistics for intervals and tests: {max(per_summary, 0):.0f} bytes a summary")
     if not options.no_save:
-        append_row("streaming", {**environment(), "sizes": [small, large, kept]})
+        append_row("streaming", {**environment("cpu"), "sizes": [small, large, kept]})
 
 
 def _peak_mib() -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from prevalence.claims import CLAIMS, stated_claim
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
@@ -121,9 +122,18 @@ def _checked_product(product: Product) -> Product:
     )
 
 
-def _checked_summary(summary: Summary) -> Summary:
+def _checked_summary(summary: object) -> Summary:
+    if not isinstance(summary, Summary):
+        raise InputError(f"a summary is {type(summary).__name__}: give a tuple of Summary objects")
     system = checked_text(summary.system, "a system's name")
     text = checked_text(summary.text, f"the summary by {system!r}")
+    claims = summary.extra.get(CLAIMS, ())
+    listed = isinstance(claims, list | tuple) and None not in map(stated_claim, claims)
+    if claims is not None and not listed:
+        raise InputError(
+            f"the claims of {system!r} are no list of statements: give texts, or objects such as "
+            '{"text": "It leaks.", "quantity": "most"}'
+        )
     return replace(summary, system=system, text=text)
 
 

@@ -123,7 +123,7 @@ class Product:
         """Whether the record gives claims of a summary, be it in another part of it."""
         if self.whole_gives_claims is not None:
             return self.whole_gives_claims
-        return any(CLAIMS in summary.extra for summary in self.summaries)
+        return any(summary.extra.get(CLAIMS) is not None for summary in self.summaries)
 
     def with_summaries(self, summaries: Iterable[Summary]) -> Product:
         """The same product with other summaries."""

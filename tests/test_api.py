@@ -23,6 +23,11 @@ REVIEWS = ["It fits me.", "Too small.", ""]
 PRODUCT = Product("p", tuple(map(Review, REVIEWS)), (Summary("s", "It fits."),))
 
 
+def stating(claims):
+    """The product with claims in its summary."""
+    return Product("p", PRODUCT.reviews, (Summary("s", "It fits.", {"claims": claims}),))
+
+
 @pytest.fixture
 def metric(fake_scorer):
     return OpinionPrevalence(scorer=fake_scorer(ANSWERS))
@@ -143,6 +148,10 @@ def test_a_summary_that_cannot_be_scored_raises(fake_scorer):
         (Product("p", PRODUCT.reviews, (Summary("s", None),)), "record 1: the summary by 's' is"),
         (Product("p", PRODUCT.reviews, (Summary(1, "x"),)), "record 1: a system's name is int"),
         (Product("p", PRODUCT.reviews, PRODUCT.summaries, ""), "record 1: the product name is"),
+        (Product("p", PRODUCT.reviews, ("It fits.",)), "record 1: a summary is str: give"),
+        (Product("p", PRODUCT.reviews, {"s": "It fits."}), "record 1: a summary is str: give"),
+        (stating("It fits."), "record 1: the claims of 's' are no list of statements"),
+        (stating(["It fits.", 3]), "record 1: the claims of 's' are no list of statements"),
         (["p"], "record 1: is "),
         (None, "record 1: is null"),
     ],
@@ -152,6 +161,13 @@ def test_a_bad_product_costs_its_own_row_only(metric, product, said):
     assert first == last
     assert bad.error.startswith(said)
     assert bad.prevalence is None
+
+
+def test_claims_in_products_may_be_texts_objects_or_nothing(fake_scorer):
+    metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS), unit="claim")
+    given = (["It fits."], ("It fits.",), [{"text": "It fits.", "quantity": "most"}], None)
+    for row in metric.score_many(map(stating, given)):
+        assert (row.error, [unit.text for unit in row]) == (None, ["It fits."])
 
 
 def test_a_product_without_reviews_has_one_row_a_summary(metric):

@@ -169,7 +169,8 @@ def load_method(spec: str) -> Method:
 
     Args:
         spec: a name of :func:`method_names`, a TOML file, or a folder of authors' prompts; with
-            ``:reviews-first`` after it, the variant whose prompt begins with the reviews.
+            ``:reviews-first`` after it, the variant whose prompt begins with the reviews. A folder
+            of the same name hides no method.
 
     Returns:
         The method.
@@ -184,15 +185,15 @@ def load_method(spec: str) -> Method:
     name, _, variant = spec.partition(":")
     if variant not in ("", _VARIANT):
         raise ConfigurationError(f"method {spec!r}: the one variant is {name}:{_VARIANT}")
-    path = Path(name)
-    if path.is_dir():
+    path, known = Path(name), method_names()
+    if name not in known and path.is_dir():
         if variant:
             raise ConfigurationError(f"method {spec!r}: released prompts have their own order")
         return _released(path)
     if not name.endswith(".toml"):
-        if name not in method_names():
+        if name not in known:
             raise ConfigurationError(
-                f"unknown judging method {name!r}; choose from {', '.join(method_names())}, or "
+                f"unknown judging method {name!r}; choose from {', '.join(known)}, or "
                 "give a TOML file or a folder of prompts"
             )
         path = PACKS / "methods" / f"{name}.toml"
@@ -311,6 +312,11 @@ def _method(row: dict[str, Any], path: Path) -> Method:
     )
     if method.together and answer != "table":
         raise InputError(f'{path}: together = true needs answer = "table", a line a dimension')
+    if method.compares and method.writer is not None:
+        raise InputError(
+            f'{path}: [writer] and answer = "verdict" do not go together; write the steps in '
+            "[sections]"
+        )
     return _with(method)
 
 

@@ -1,8 +1,9 @@
 """Recorded replies in, responses out: no model, and no prompt that has to match.
 
 A recording is a JSON Lines file, ``{"id", "system", "other", "method", "dimension", "replies"}`` a
-line (``other`` only for comparisons, ``method`` only where a file holds several), or a folder as
-LLM_summeval released it (``EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt``).
+line (``other`` only for comparisons, ``method`` only where a file holds several; a reply that
+failed is null), or a folder as LLM_summeval released it
+(``EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt``).
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Replay:
     """A backend that answers with what was recorded.
 
     Args:
-        recorded: replies by subject; a subject without method stands for every method.
+        recorded: replies by subject, None for one that failed; a subject without method stands for
+            every method.
         name: what the signature calls it.
         empty: files of the recording that hold no replies.
         unread: what else of the recording is not read, in words.
@@ -49,7 +51,7 @@ class Replay:
 
     def __init__(
         self,
-        recorded: Mapping[Subject, Sequence[str]],
+        recorded: Mapping[Subject, Sequence[str | None]],
         *,
         name: str,
         empty: Sequence[Path] = (),
@@ -87,9 +89,14 @@ class Replay:
         replies = self._recorded.get(subject) or self._recorded.get(subject._replace(method=""), ())
         if request.answers:
             return Response(index=index, error="a recording holds no log-probabilities")
-        if index < len(replies):
-            return Response(index=index, text=replies[index])
+        text = replies[index] if index < len(replies) else None
+        if text is not None:
+            return Response(index=index, text=text)
         wanted = ", ".join(part for part in subject if part)
+        if index < len(replies):
+            return Response(
+                index=index, error=f"reply {index + 1} for {wanted} failed when it was recorded"
+            )
         return Response(
             index=index,
             error=f"the recording has {len(replies)} replies for {wanted}, not {index + 1}",
@@ -113,6 +120,7 @@ class Recorder:
         self._path = path
         self._file = path.open("a", encoding="utf-8", newline="")
         self._to_empty = path.is_file() and not append
+        self._steps: list[str] = []
         if not path.is_file():
             return
         try:
@@ -129,21 +137,29 @@ class Recorder:
             self._file.close()
 
     def write(self, request: Request, responses: Sequence[Response]) -> None:
-        """Write the replies to one request; requests of which one failed are left out.
+        """Write the replies to one request, null for one that failed, unless all did.
+
+        Replies about no summary, which are evaluation steps, are written with the next ones: a
+        recording of nothing else would only keep the same command from going on.
 
         Raises:
             BackendError: the disk is full, or something like it.
         """
-        if any(response.error is not None for response in responses):
+        replies = [None if response.error is not None else response.text for response in responses]
+        if not any(reply is not None for reply in replies):
             return
         subject = {key: value for key, value in request.subject._asdict().items() if value}
-        row = {**subject, "replies": [response.text for response in responses]}
+        line = json.dumps({**subject, "replies": replies}, ensure_ascii=False) + "\n"
+        if not (request.subject.id or request.subject.system):
+            self._steps.append(line)
+            return
         with self._named():
             if self._to_empty:
                 self._file.truncate(0)
                 self._to_empty = False
-            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            self._file.write("".join([*self._steps, line]))
             self._file.flush()
+        self._steps.clear()
 
     @contextmanager
     def _named(self) -> Iterator[None]:
@@ -177,8 +193,8 @@ def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG00
     return Replay(recorded, name=f"{path.name}@{digest}", empty=empty, unread=unread)
 
 
-def read_recording(path: Path) -> dict[Subject, tuple[str, ...]]:
-    """Read a recording: a JSON Lines file or a folder of generations.
+def read_recording(path: Path) -> dict[Subject, tuple[str | None, ...]]:
+    """Read a recording: a JSON Lines file or a folder of generations; None for a failed reply.
 
     Raises:
         InputError: it cannot be read, or a line is no record of replies.
@@ -190,7 +206,7 @@ def read_recording(path: Path) -> dict[Subject, tuple[str, ...]]:
     return dict(_read_row(row, position.source) for position, row in json_lines(path))
 
 
-def _read_folder(path: Path) -> dict[Subject, tuple[str, ...]]:
+def _read_folder(path: Path) -> dict[Subject, tuple[str | None, ...]]:
     files = find_generations(path)
     evaluators = sorted({file.evaluator for file in files})
     if len(evaluators) != 1:
@@ -199,17 +215,17 @@ def _read_folder(path: Path) -> dict[Subject, tuple[str, ...]]:
     return dict(pair for file in files for pair in _subjects(file))
 
 
-def _subjects(file: Generations) -> Iterator[tuple[Subject, tuple[str, ...]]]:
+def _subjects(file: Generations) -> Iterator[tuple[Subject, tuple[str | None, ...]]]:
     for item, reply in read_replies(file.path).items():
         dimension = full_name(file.dimension, _SUMMEVAL)
         subject = Subject(file.method, dimension, item, file.system)
         yield subject, (reply,)
 
 
-def _read_row(row: object, where: str) -> tuple[Subject, tuple[str, ...]]:
+def _read_row(row: object, where: str) -> tuple[Subject, tuple[str | None, ...]]:
     fix = 'give {"id": "...", "system": "...", "dimension": "...", "replies": ["..."]} a line'
     replies = row.get("replies") if isinstance(row, dict) else None
-    texts = isinstance(replies, list) and all(isinstance(reply, str) for reply in replies)
+    texts = isinstance(replies, list) and all(isinstance(one, str | None) for one in replies)
     if not isinstance(row, dict) or not isinstance(replies, list) or not texts:
         raise InputError(f"{where}: has no list of replies; {fix}")
     parts = {key: row.get(key, "") for key in _KEYS}

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
+_UNNAMED = "no dimension"
+"""What rows without one are counted under."""
+
 _EPILOG = """\b
 Examples:
   prevalence audit examples/ratings.jsonl
@@ -144,10 +147,13 @@ def _verdicts(paths: list[str]) -> dict[str, list[tuple[float, float]]]:
     for path in paths:
         for prefix, row in _rows(path):
             both = (_number(row.get("verdict_ab")), _number(row.get("verdict_ba")))
-            if row.get("dimension") is not None:
-                verdicts.setdefault(f"{prefix}{row['dimension']}", []).append(both)
+            named = row.get("dimension")
+            # A record that could not be read has neither a dimension nor verdicts.
+            if named is not None or not all(map(math.isnan, both)):
+                name = _UNNAMED if named is None else named
+                verdicts.setdefault(f"{prefix}{name}", []).append(both)
     return verdicts
 
 
 def _number(verdict: object) -> float:
-    return float(verdict) if isinstance(verdict, int) else math.nan
+    return float(verdict) if isinstance(verdict, int | float) else math.nan

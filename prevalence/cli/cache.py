@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from prevalence.cli.help import HelpGroup, ShortHelp
+from prevalence.cli.options import option
 
 if TYPE_CHECKING:
     from prevalence.nli.cache import PairCache
@@ -23,7 +24,8 @@ Examples:
 
 
 @click.group(cls=HelpGroup, epilog=_EPILOG)
-@click.option(
+@option(
+    "Cache",
     "--cache",
     "folder",
     metavar="DIR",

@@ -125,9 +125,14 @@ def distill(
     check_summaries(inputs, summaries)
     documents = [d for path in inputs for d in read_documents(path, summaries=summaries)]
     asked = ask_about(documents, siblings=siblings, foreign=foreign, own=own, seed=seed)
+    pairs = sum(len(document.hypotheses) + len(document.unlabelled) for document in asked)
+    if not pairs:
+        raise click.UsageError(
+            "there is no pair to ask about; raise --siblings, --foreign or --own, or name "
+            "--summaries"
+        )
     settings = scorer_settings(parameters)
     teacher = open_scorer(**settings)
-    pairs = sum(len(document.hypotheses) + len(document.unlabelled) for document in asked)
     with keeping_pairs(settings["cache"]), pair_bar(pairs, quiet=quiet) as judged:
         taught = teach(asked, [teacher], keep=keep, progress=judged)
     write_documents(output, taught)

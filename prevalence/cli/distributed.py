@@ -95,6 +95,9 @@ def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> d
     """The scorer's options as workers need them: files named from the root, no default cache.
 
     Every worker has its own place in the output, so that a cache would only repeat it.
+
+    Raises:
+        InputError: the calibration file cannot be read.
     """
     changed = dict(parameters)
     if options.gpus_per_worker is None and changed["device"] == "auto":
@@ -103,6 +106,10 @@ def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> d
     changed["cache"], changed["no_cache"] = cache and cache.absolute(), cache is None
     if changed["calibration"] is not None:
         changed["calibration"] = changed["calibration"].absolute()
+        if changed["model"] is None:
+            from prevalence.scorers.calibrated import read_calibration
+
+            changed["model"] = read_calibration(changed["calibration"]).scorer
     if changed["model"] is not None:
         from prevalence.scorers.registry import with_files
 

@@ -154,6 +154,9 @@ def _described(error: BaseException | None) -> str:
         # Every other output is named by whoever writes it.
         place = error.filename or ("standard output" if error.errno in _FULL else None)
         return ": ".join(str(part) for part in (place, error.strerror) if part)
+    if isinstance(error, MemoryError):
+        size = f" ({error})" if str(error) else ""
+        return f"memory ran out{size}; give smaller input, or a machine with more memory"
     return (
         f"unexpected {type(error).__name__}: {error}; this is a fault of prevalence itself, and "
         "--debug shows where"

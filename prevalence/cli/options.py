@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,7 +83,7 @@ class _GroupedOption(click.Option):
             if isinstance(number, float) and not math.isfinite(number):
                 raise click.BadParameter(f"{number} is not a finite number.", ctx, self)
             if isinstance(number, int) and not -_WORD <= number < _WORD:
-                raise click.BadParameter(f"{number:.3g} is beyond 64 bits.", ctx, self)
+                raise click.BadParameter(f"{Decimal(number):.3g} is beyond 64 bits.", ctx, self)
             if isinstance(number, Path) and os.path.expanduser(number).startswith("~"):
                 raise click.BadParameter(f"{number} begins with ~ and no known user.", ctx, self)
         return cast

@@ -12,7 +12,7 @@ from prevalence.cli.options import (
     GroupedCommand,
     option,
     quiet_option,
-    split_names,
+    several_names,
 )
 from prevalence.cli.report import read_contents
 
@@ -52,7 +52,8 @@ Examples:
     type=FOLDER_PATH, help="Folder of the plots.",
 )  # fmt: skip
 @option(
-    "Output", "--figure", "wanted", multiple=True, metavar="NAMES",
+    "Output", "--figure", "wanted", multiple=True, callback=several_names,
+    metavar="NAMES",
     help="Only these figures, by the names below [default: all that the rows have data for].",
 )  # fmt: skip
 @option(
@@ -83,11 +84,10 @@ def _names(wanted: tuple[str, ...], contents: Contents) -> list[str]:
     from prevalence.errors import InputError
     from prevalence.report.charts import CHARTS, available
 
-    asked = [name for part in wanted for name in split_names(part) or ()]
-    unknown = [name for name in asked if name not in CHARTS]
+    unknown = [name for name in wanted if name not in CHARTS]
     if unknown:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(CHARTS)}")
-    found = asked or available(contents)
+    found = list(wanted) or available(contents)
     if not found:
         raise InputError(
             "nothing to draw in these rows; prevalence plot --help says what each figure needs"

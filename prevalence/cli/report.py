@@ -181,7 +181,7 @@ def write_report(
 
     pictures = _pictures(contents) if plots else ()
     if pages:
-        output.mkdir(exist_ok=True)
+        output.mkdir(parents=True, exist_ok=True)
         named = split_pages(contents, pages, title, plots=pictures)
         files = [(output / name, page) for name, page in named]
     else:

@@ -485,9 +485,9 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
         )
     if counts.profile_asked:
         note(f"profiles asked {counted(counts.profile_asked, 'pair')} more")
-    if counts.nothing_left:
+    if rows.table.nothing_left:
         note(
-            f"{counted(counts.nothing_left, 'summary has', 'summaries have')} no score: the "
+            f"{counted(rows.table.nothing_left, 'summary has', 'summaries have')} no score: the "
             'conditions leave no statement or no review (the "warning" in the rows says which)'
         )
     rows.note_hidden()

@@ -299,7 +299,7 @@ class _Extracting(Tally[Any]):
         super().__init__(options.output, note, limited=False)
         self.options, self.target = options, options.target
         self._summarizer = summarizer
-        self._merged = self._avoided = self._left_out = 0
+        self._merged = self._avoided = self._left_out = self._empty = 0
         self._delta = 0.0
         self._calls = Calls()
 
@@ -337,6 +337,7 @@ class _Extracting(Tally[Any]):
         self._avoided += extract.avoided
         self._calls += extract.calls
         self._left_out += extract.left_out
+        self._empty += not extract.sentences
         self._delta = max(self._delta, extract.delta or 0.0)
         return extract
 
@@ -362,6 +363,12 @@ class _Extracting(Tally[Any]):
             note(
                 f"fragments and exclamations without content left out: {self._left_out:,} "
                 "(--fragments includes them)"
+            )
+        if self._empty:
+            note(
+                f"{counted(self._empty, 'summary is', 'summaries are')} empty: each sentence of "
+                "the reviews follows from the product statement (--no-trivial takes those), or is "
+                "longer than the model reads"
             )
         if self._merged:
             note(
@@ -486,6 +493,8 @@ def _check(options: _Options) -> None:
         unread = parameter_names(model_options) - _READ[options.method]
         if options.method == LANGUAGE_MODEL:
             unread |= {"verbatim", "splitter", "language"}
+        elif options.method != "random":
+            unread |= {"seed"}
         refuse_given(unread, f"has no effect with --method {options.method}")
     elif options.search == SEARCHES[0]:
         refuse_given({"confidence"}, "goes with --search racing")

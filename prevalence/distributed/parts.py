@@ -59,7 +59,8 @@ class PartsWriter:
 
     Args:
         folder: made if it is not there.
-        continues: keep the parts of an earlier run and write the next; otherwise they are removed.
+        continues: keep the parts of an earlier run and write the next; otherwise they are removed
+            when the first part is written.
         rows: in a part at most.
 
     Raises:
@@ -76,9 +77,7 @@ class PartsWriter:
         self._lock = _locked(folder)
         earlier = _parts(folder)
         self._next = len(earlier) if continues else 0
-        if not continues:
-            for part in earlier:
-                part.unlink()
+        self._replaced = [] if continues else earlier
         self._most = rows
         self._rows: list[ScoredSummary] = []
         self._written = time.monotonic()
@@ -114,6 +113,9 @@ class PartsWriter:
         path = self._folder / f"part-{self._next:05}.parquet"
         unfinished = path.with_name(f".{path.name}")
         self._parquet.write_table(pa.table(columns), unfinished)
+        # From the last on, so that those left when a run is killed go together.
+        while self._replaced:
+            self._replaced.pop().unlink()
         unfinished.replace(path)
         self._next += 1
         self._rows.clear()

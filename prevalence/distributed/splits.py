@@ -12,9 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
+from prevalence.models.checkpoint import first_line
 from prevalence.readers.jsonfiles import LAYOUTS
 from prevalence.readers.products import detect_container, detect_json
-from prevalence.readers.streams import STDIN, check_readable, display, open_source
+from prevalence.readers.streams import (
+    STDIN,
+    EmptyInputError,
+    check_readable,
+    display,
+    open_source,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,6 +51,8 @@ MOST_SPLITS = 20_000
 _SPLITS_A_WORKER = 16
 _LEAST_BYTES, _MOST_BYTES = 16 << 10, 8 << 20
 _BLOCK = 1 << 20
+_PARQUET, _GZIPPED = b"PAR1", b"\x1f\x8b"
+"""First bytes."""
 LARGE_GZIP = 100_000_000
 """Bytes from which on it is a pity that gzip cannot be cut."""
 
@@ -78,7 +87,8 @@ def input_files(paths: Iterable[str]) -> list[str]:
     """The files named, and those in folders named, which other engines write in parts.
 
     Args:
-        paths: files and folders; names in a folder that begin with ``_`` or ``.`` are left out.
+        paths: files and folders; names in a folder that begin with ``_`` or ``.`` are left out, and
+            so are parts without a record, which other engines write too.
 
     Raises:
         InputError: nothing is there, or the input is a stream, which only one process can read.
@@ -95,8 +105,29 @@ def input_files(paths: Iterable[str]) -> list[str]:
         parts = [str(part) for part in inside if not part.name.startswith(("_", "."))]
         if not parts:
             raise InputError(f"{display(path)}: holds no file; there is nothing to score")
-        found += parts
+        filled = [part for part in parts if _holds_record(part)]
+        if not filled:
+            raise InputError(
+                f"{display(path)}: its files hold no record; there is nothing to score"
+            )
+        found += filled
     return found
+
+
+def _holds_record(part: str) -> bool:
+    """Whether a file of a folder holds anything; what it holds is looked at later."""
+    if _is_parquet(part):
+        return _row_count(part) > 0
+    try:
+        with open_source(part) as source:
+            return bool(source.head(1)) or source.fault() is not None
+    except EmptyInputError:
+        return False
+
+
+def _is_parquet(path: str) -> bool:
+    with Path(path).open("rb") as file:
+        return file.read(len(_PARQUET)) == _PARQUET
 
 
 def plan_splits(
@@ -116,7 +147,7 @@ def plan_splits(
             each, and at most :data:`MOST_SPLITS`.
 
     Raises:
-        InputError: a file is empty, or in a format that cannot be cut.
+        InputError: a file is empty, damaged, or in a format that cannot be cut.
         ConfigurationError: a size below 1, or an unknown format.
     """
     if source_format not in FORMATS:
@@ -140,12 +171,12 @@ def plan_splits(
 def _splits_of(path: str, source_format: str, *, split_bytes: int) -> list[Split]:
     whole = Path(path).absolute()
     size = whole.stat().st_size
-    with whole.open("rb") as file:
-        first = file.read(4)
-    if first == b"PAR1":
+    if _is_parquet(path):
         return _row_splits(path, size, split_bytes)
     _check_lines(path, source_format)
-    if first.startswith(b"\x1f\x8b"):
+    with whole.open("rb") as file:
+        first = file.read(len(_GZIPPED))
+    if first == _GZIPPED:
         if size > LARGE_GZIP:
             warnings.warn(
                 f"{display(path)}: gzip cannot be split, so one worker scores all "
@@ -174,7 +205,7 @@ def _check_lines(path: str, source_format: str) -> None:
 
 
 def _row_splits(path: str, size: int, split_bytes: int) -> list[Split]:
-    rows: int = parquet().read_metadata(path).num_rows
+    rows = _row_count(path)
     if not rows:
         raise InputError(f"{display(path)}: holds no row; there is nothing to score")
     step = max(1, rows * split_bytes // size)
@@ -191,6 +222,17 @@ def _row_splits(path: str, size: int, split_bytes: int) -> list[Split]:
         for start in range(0, rows, step)
         for end in [min(start + step, rows)]
     ]
+
+
+def _row_count(path: str) -> int:
+    """Rows of a Parquet file, as its footer has it."""
+    module = parquet()
+    try:
+        return int(module.read_metadata(path).num_rows)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{display(path)}: cannot be read ({first_line(error)}); write the file anew"
+        ) from error
 
 
 def count_lines(split: Split) -> int:

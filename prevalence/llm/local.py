@@ -358,7 +358,7 @@ class Local:
     def _response(self, row: _Row) -> Response:
         return Response(
             index=row.index,
-            text=self._model.decode(row.drawn),
+            text=self._model.opening + self._model.decode(row.drawn),
             prompt_tokens=row.prompt.length,
             completion_tokens=len(row.drawn) + row.ended,
             finish="stop" if row.ended else "length",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ __all__ = ["LanguageModel", "load_language_model", "log_sum", "model_name"]
 
 _ROLES = {"system": "", "user": "", "assistant": "Answer: "}
 _PROBE = "probe"
+_OPENED = re.compile(r"<think(?:ing)?>\s*$", re.IGNORECASE)
+"""The end of a prompt whose template begins the reply, with a thought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +49,7 @@ class LanguageModel:
         limit: most positions, prompt and reply together.
         ends: token ids that end a reply.
         marks: texts that the tokenizer takes for special tokens wherever they stand.
+        opening: the beginning of every reply that the template writes itself, ``<think>`` or "".
     """
 
     name: str
@@ -57,6 +61,7 @@ class LanguageModel:
     limit: int
     ends: frozenset[int]
     marks: tuple[str, ...] = ()
+    opening: str = ""
 
     def encode(self, messages: Sequence[Message]) -> list[int]:
         """The token ids of a dialogue, ready for the reply to follow."""
@@ -130,16 +135,18 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
         model.to(where)
     except RuntimeError as error:
         raise BackendError(f"{path} does not fit on {where}: {first_line(error)}") from error
+    template = _template(tokenizer)
     return LanguageModel(
         name=model_name(path),
         model=model,
         tokenizer=tokenizer,
         device=where,
         dtype=dtype,
-        template=_template(tokenizer),
+        template=template,
         limit=_limit(model.config),
         ends=_ends(model, tokenizer),
         marks=_marks(tokenizer),
+        opening=_opening(tokenizer, template),
     )
 
 
@@ -154,6 +161,16 @@ def _template(tokenizer: Any) -> str:
         return "chat-user"
     # Some templates leave a system turn out without a word.
     return "chat" if _PROBE in text else "chat-user"
+
+
+def _opening(tokenizer: Any, template: str) -> str:
+    if template == "plain":
+        return ""
+    roles = ("system", "user") if template == "chat" else ("user",)
+    turns = [{"role": role, "content": _PROBE} for role in roles]
+    text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    opened = _OPENED.search(text)
+    return "" if opened is None else str(opened[0])
 
 
 def _folded(turns: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -336,9 +336,11 @@ class Server:
         self, requests: Sequence[Request], *, keep: Keep | None = None
     ) -> list[list[Response]]:
         """Answer requests; see :meth:`Backend.complete`."""
-        jitter = random.Random()  # noqa: S311 - it is no secret
-        usual = Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
-        return _Batch(self, requests, keep, self._pace or usual).run()
+        # One pace for all units of work, so that what a server asked to wait holds for the next.
+        if self._pace is None or self._pace.stopped:
+            jitter = random.Random()  # noqa: S311 - it is no secret
+            self._pace = Pace(base=_FIRST_DELAY, longest=_LONGEST_DELAY, random=jitter)
+        return _Batch(self, requests, keep, self._pace).run()
 
     def describe(self) -> str:
         """What the server was asked, in one line."""

@@ -86,7 +86,7 @@ class Ledger:
 
     A call reserves the bound of its prompt and its longest reply; what the server reports takes the
     place of the reservation. A call that fails on the way keeps it, because it may be charged. A
-    call that only the reservations of others forbid waits for them, which mostly come back smaller.
+    call without room waits for the others, whose reservations mostly come back smaller.
 
     Args:
         prices: of the model.
@@ -125,7 +125,7 @@ class Ledger:
         return line if self._prices == Prices() else f"{line}; {self.spent:.6g} spent at most"
 
     def reserve(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """Begin a call, once the reservations of others leave room for it.
+        """Begin a call, once the reservations of others leave room for it or none are left.
 
         Returns:
             What to hand to :meth:`settle`, :meth:`release` or :meth:`cancel`.
@@ -136,7 +136,8 @@ class Ledger:
         most = self._prices.cost(prompt_tokens, completion_tokens)
         with self._changed:
             while self._passes(self._reserved + most):
-                if not self._open or self._passes(most):
+                # Replies under way are paid for: the run, which this error ends, waits for them.
+                if not self._open:
                     raise BackendError(
                         f"the budget of {self._budget:g} is used up: {self.spent:.6g} is spent "
                         f"and the next reply may cost {most:.3g}; raise --budget and give the "

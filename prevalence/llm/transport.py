@@ -87,7 +87,8 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
                 extensions=request.extensions,
             )
 
-    http = Guarded(follow_redirects=False)
+    # Plain http stays on this machine, where a proxy of the environment would read the prompts.
+    http = Guarded(follow_redirects=False, trust_env=not url.startswith("http:"))
     client = openai.OpenAI(
         base_url=url,
         api_key=key or "none",

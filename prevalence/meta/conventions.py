@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING, Literal, get_args
 
 from prevalence.errors import ConfigurationError
@@ -109,6 +109,8 @@ _MODES: Mapping[str, str] = {
 }
 _NOISE = 9
 """Decimals kept before cutting: a mean of .575 may be stored a hair below it."""
+_DIGITS = Context(prec=400)
+"""Room for the largest float, of 309 digits, and its decimals; the usual 28 raise an error."""
 
 
 def printed(value: float, decimals: int, rounding: Rounding = "half-up") -> str:
@@ -120,7 +122,7 @@ def printed(value: float, decimals: int, rounding: Rounding = "half-up") -> str:
     if not math.isfinite(value):
         return "–"
     noisy = Decimal(f"{value:.{decimals + _NOISE}f}")
-    figure = noisy.quantize(Decimal(1).scaleb(-decimals), _MODES[rounding])
+    figure = noisy.quantize(Decimal(1).scaleb(-decimals), _MODES[rounding], _DIGITS)
     return f"{abs(figure) if figure == 0 else figure:.{decimals}f}"
 
 

@@ -212,7 +212,8 @@ def record_entries(record: object, context: Context) -> list[SummaryRatings]:
         context: what the record does not say itself.
 
     Returns:
-        An entry for each summary; none for a row that reports an error and has no value at all.
+        An entry for each summary; none for a row that reports an error and has no value, and no
+        rating or no system.
 
     Raises:
         NoScoresError: the record has no layout known here.
@@ -257,14 +258,17 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Summary
     if context.keep_unread:
         unread = _unread(_objects(record.get("judge"), "judge"), samples)
         samples, values = samples | unread, values | _sampled(unread)
-    # A row tells of an error as soon as one metric of several failed; the others stand.
-    if record.get("error") is not None and all(value is None for value in values.values()):
-        return []
+    human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
     named = (record[key] for key in _SYSTEM_KEYS if isinstance(record.get(key), str | int))
     system = next(map(str, named), context.system if _groups(record) else None)
+    # A row tells of an error as soon as one metric of several failed; the others stand, and what
+    # people rated.
+    if record.get("error") is not None and all(value is None for value in values.values()):
+        rated = (value for ratings in human.values() for value in ratings.values())
+        if system is None or all(value is None for value in rated):
+            return []
     if system is None:
         raise FieldError("system", "is missing", "name the system that wrote the summary")
-    human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
     text = _text(record.get("decoded", record.get("summary")))
     return [SummaryRatings(item, system, values, samples, human, text)]
 

@@ -25,6 +25,8 @@ from prevalence.stats.resampling import check_drawing, draw_counts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
     from prevalence.stats.arrays import Floats, Ints
 
 __all__ = [
@@ -47,6 +49,8 @@ once; mean over systems of the coefficient across items."""
 
 
 _KEPT_BITS = 40
+_NOISE = 2.0**-44
+"""Of the largest number in a sum: what a sum that should be 0 may miss it by."""
 _BLOCK = 1 << 24
 """Weights held at a time by the pooled level: 128 MiB."""
 
@@ -278,19 +282,28 @@ def _drawn_means(metric: Floats, human: Floats, drawn: Ints) -> tuple[Floats, Fl
     count = weights @ (~np.isnan(metric)).astype(np.float64)
 
     def means(grid: Floats) -> Floats:
-        total = weights @ np.nan_to_num(grid)
-        return without_noise(
-            np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-        )
+        known = np.nan_to_num(grid)
+        total = weights @ known
+        mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        return without_noise(mean, scale=np.abs(known).max(initial=0.0))
 
     return means(metric), means(human)
 
 
-def without_noise(values: Floats) -> Floats:
-    """Keep the leading 40 bits: sums of the same numbers in another order become equal again."""
+def without_noise(values: Floats, *, scale: ArrayLike = 0.0) -> Floats:
+    """Make sums of the same numbers in another order equal again.
+
+    Args:
+        values: float64 of any shape; the leading 40 bits are kept.
+        scale: largest size of what was summed, broadcast against the values. Where numbers cancel,
+            a sum that should be 0 holds noise alone: what is below 2^-44 of the scale becomes 0.
+
+    Returns:
+        float64 of the values' shape; NaN stays.
+    """
     mantissa, exponent = np.frexp(values)
     kept: Floats = np.ldexp(np.round(np.ldexp(mantissa, _KEPT_BITS)), exponent - _KEPT_BITS)
-    return kept
+    return np.where(np.abs(values) < np.multiply(scale, _NOISE), 0.0, kept)
 
 
 def _paired(level: str, metric: Floats, human: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.meta.conventions import cut
+from prevalence.meta.levels import without_noise
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def model_means(
 def ranks(values: ArrayLike, *, marked: int = MARKED) -> Ints:
     """Place of each value in its column, the highest first; equals share the better place.
 
+    Values that differ by rounding noise alone are equals.
+
     Args:
         values: float64 [rows, columns]; NaN gets no place.
         marked: number of places; beyond them, 0.
@@ -92,6 +95,7 @@ def ranks(values: ArrayLike, *, marked: int = MARKED) -> Ints:
     if marked < 0:
         raise ConfigurationError(f"marked is {marked}: it must not be negative")
     table = np.asarray(values, dtype=np.float64)
+    table = without_noise(table, scale=np.abs(np.nan_to_num(table)).max(axis=0, initial=0.0))
     places = 1 + (table[None, :, :] > table[:, None, :]).sum(axis=1)
     return np.where(np.isnan(table) | (places > marked), 0, places)
 

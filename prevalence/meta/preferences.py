@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.meta.levels import without_noise
 from prevalence.readers.fields import FieldError, describe, read_id
 from prevalence.readers.jsonfiles import json_lines
 
@@ -61,8 +62,11 @@ class Preferences:
     @property
     def correct(self) -> Bools:
         """Whether metric and people prefer the same system, or neither: bool [p]."""
-        half = self.items / 2.0
-        return np.asarray(np.sign(self.metric - half) == np.sign(self.human - half))
+        metric, human = (
+            np.sign(without_noise(points - self.items / 2.0, scale=self.items))
+            for points in (self.metric, self.human)
+        )
+        return np.asarray(metric == human)
 
     @property
     def count(self) -> int:
@@ -105,8 +109,8 @@ def neighbour_pairs(quality: ArrayLike) -> Ints:
     """The challenge set: systems next to each other when ordered by quality.
 
     Args:
-        quality: float64 [systems], mean human score over all items and dimensions. Equals keep
-            their order; a NaN leaves.
+        quality: float64 [systems], mean human score over all items and dimensions. Equals, up to
+            rounding noise, keep their order; a NaN leaves.
 
     Returns:
         int64 [systems − 1, 2], the better one first, from the best pair to the worst.
@@ -120,7 +124,8 @@ def neighbour_pairs(quality: ArrayLike) -> Ints:
     values = np.asarray(quality, dtype=np.float64)
     if values.ndim != 1:
         raise InputError(f"quality has {values.ndim} axes: give one value per system")
-    order = np.argsort(-values, kind="stable")
+    scale = np.abs(np.nan_to_num(values)).max(initial=0.0)
+    order = np.argsort(-without_noise(values, scale=scale), kind="stable")
     order = order[~np.isnan(values[order])]
     return np.stack([order[:-1], order[1:]], axis=1).astype(np.int64)
 

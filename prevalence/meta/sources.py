@@ -19,7 +19,7 @@ from prevalence.meta.layouts import (
     unread_results,
 )
 from prevalence.meta.table import RatingTable, SummaryRatings, TableBuilder
-from prevalence.readers.fields import FieldError, Position, describe
+from prevalence.readers.fields import FieldError, Position, describe, read_id
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json
 from prevalence.readers.streams import STDIN, display, open_source
@@ -85,11 +85,12 @@ def read_table(
 
     Args:
         paths: files (JSON Lines or JSON, gzipped or not, "-" for stdin), folders of such files and
-            of judges' replies, or LABEL=FILE, whose metrics then are called LABEL:METRIC.
+            of judges' replies, or LABEL=FILE or LABEL=FOLDER, whose metrics then are called
+            LABEL:METRIC.
         raters: the group of raters to take where a source has several (``expert``, ``turker``);
             the experts, or else the first group, by default.
         by_position: number items by their place in each file instead of taking their ids, for
-            files of the same items under different ids.
+            files of the same items under different ids. Rows of one id are one item.
         keep_unread: score a judge's reply that has no score -1, as LLM_summeval does, instead of
             taking it as missing; likewise in the rows of judges.
         repeated: which answer counts, "first" or "last", where a judge was asked twice.
@@ -124,28 +125,24 @@ def read_tables(
     collector = _Collector(raters, by_position, keep_unread, repeated)
     files, replies, unread = _gather(chosen)
     collector.skipped += unread
-    systems = {file.system for file in replies}
+    systems = {file.system for _, file in replies}
     for label, path, in_folder in files:
         _add_file(collector, label, path, in_folder=in_folder, systems=systems)
-    for file in replies:
-        entries = list(
-            read_generations(file, collector.dimensions, keep_unread=keep_unread, repeated=repeated)
-        )
-        if not entries:
-            collector.skipped.append(f"{display(file.path)}: holds no replies")
-        for entry in entries:
-            collector.builder.add(entry, source=display(file.path))
+    for label, file in replies:
+        _add_replies(collector, label, file)
     return TableReading(collector.builder.build(), tuple(collector.skipped), collector.left_out)
 
 
 _Input = tuple[str | None, Path, bool]
 """A label or None, a file, and whether it was found in a folder instead of being named."""
+_Replies = tuple[str | None, Generations]
+"""A label or None, and a file of replies."""
 
 
-def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[Generations], list[str]]:
+def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[_Replies], list[str]]:
     """Files, files of replies, and which files of folders are not read."""
     files: list[_Input] = []
-    replies: list[Generations] = []
+    replies: list[_Replies] = []
     unread: list[str] = []
     for entry in chosen:
         label, path = split_label(entry)
@@ -153,7 +150,7 @@ def _gather(chosen: Iterable[str | Path]) -> tuple[list[_Input], list[Generation
             files.append((label, path, False))
             continue
         found = find_generations(path)
-        replies += found
+        replies += [(label, file) for file in found]
         below = [item for item in path.rglob("*") if item.name.endswith(_SUFFIXES)]
         below.sort(key=_by_number)
         files += [(label, item, True) for item in below]
@@ -188,6 +185,7 @@ def _add_file(
     """
     system = None if str(path) == STDIN else _system_of(path, systems)
     entries: list[tuple[SummaryRatings, str]] = []
+    places: dict[str, int] = {}
     try:
         for number, (position, record) in enumerate(_records(path), start=1):
             context = Context(
@@ -201,7 +199,8 @@ def _add_file(
             found = _entries(record, context, position)
             collector.left_out += not found
             if collector.by_position:
-                found = [entry._replace(item=str(number)) for entry in found]
+                place = places.setdefault(_own_id(record, position), len(places) + 1)
+                found = [entry._replace(item=str(place)) for entry in found]
             found = collector.forms.named(
                 record, found, file=position.path, unnamed=position.fallback_id
             )
@@ -213,6 +212,28 @@ def _add_file(
     collector.forms.end_file()
     for entry, source in entries:
         collector.add(entry, source)
+
+
+def _own_id(record: object, position: Position) -> str:
+    """The id that rows of one item share within a file, however the record is to be called."""
+    own = read_id(record)[0] if isinstance(record, dict) else None
+    return position.fallback_id if own is None else own
+
+
+def _add_replies(collector: _Collector, label: str | None, file: Generations) -> None:
+    entries = list(
+        read_generations(
+            file,
+            collector.dimensions,
+            keep_unread=collector.keep_unread,
+            repeated=collector.repeated,
+        )
+    )
+    if not entries:
+        collector.skipped.append(f"{display(file.path)}: holds no replies")
+    for place, entry in enumerate(entries, start=1):
+        placed = entry._replace(item=str(place)) if collector.by_position else entry
+        collector.builder.add(_relabelled(placed, label), source=display(file.path))
 
 
 def _entries(record: object, context: Context, position: Position) -> list[SummaryRatings]:

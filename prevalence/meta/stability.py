@@ -90,7 +90,8 @@ def stability(metric: ArrayLike, human: ArrayLike, *, kind: Kind) -> Stability:
     ours, theirs = _grids(metric, human)
     quality = mean_coefficient(theirs.T)
     performance = coefficients(kind, ours.T, theirs.T)
-    return Stability(quality, performance, _meta(kind, quality, performance.value))
+    tied = without_noise(quality, scale=np.abs(np.nan_to_num(theirs)).max(initial=0.0))
+    return Stability(quality, performance, _meta(kind, tied, performance.value))
 
 
 def method_agreement(
@@ -114,13 +115,14 @@ def method_agreement(
     one, two = _grids(first, second)
     agreement = coefficients(kind, one.T, two.T)
     performances = (stability(method, human, kind=kind).performance for method in (one, two))
-    meta = [_meta(kind, agreement.value, performance.value) for performance in performances]
+    tied = without_noise(agreement.value, scale=1.0)
+    meta = [_meta(kind, tied, performance.value) for performance in performances]
     return MethodAgreement(agreement, *meta)
 
 
-def _meta(kind: Kind, first: Floats, second: Floats) -> Coefficient:
+def _meta(kind: Kind, tied: Floats, performance: Floats) -> Coefficient:
     # Means and coefficients of systems tie up to the order of their sums.
-    return coefficient(kind, without_noise(first), without_noise(second))
+    return coefficient(kind, tied, without_noise(performance, scale=1.0))
 
 
 def _grids(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:

@@ -272,12 +272,17 @@ def load_checkpoint(
     )
 
 
+def _expanded(path: str | Path) -> Path:
+    """A path below a home folder in full; as it is where there is no such user."""
+    return Path(os.path.expanduser(path))
+
+
 def plain_name(model: str) -> str:
     """A name for signatures: the last part of a path or hub name, without their separators.
 
     A folder that is called like a model that ships, and is another, is marked.
     """
-    name = re.sub(r"[|\s]", "_", Path(os.path.abspath(Path(model).expanduser())).name)
+    name = re.sub(r"[|\s]", "_", Path(os.path.abspath(_expanded(model))).name)
     return f"{name}(local)" if name in SHIPPED and lookup(model) is None else name
 
 
@@ -331,7 +336,7 @@ def resolve(model: str) -> Path:
                          "`prevalence models`")  # fmt: skip
     entry = lookup(model)
     location = entry.location if entry else model
-    path = Path(location).expanduser()
+    path = _expanded(location)
     if path.is_dir():
         return path
     if entry is not None and path.is_absolute():
@@ -347,7 +352,7 @@ def is_here(model: str) -> bool:
     from huggingface_hub import snapshot_download
 
     entry = lookup(model)
-    folder = Path(entry.location if entry else model).expanduser()
+    folder = _expanded(entry.location if entry else model)
     if not folder.is_dir():
         location, revision = (entry.location, entry.revision) if entry else (model, "main")
         try:
@@ -398,7 +403,7 @@ def local_folder(model: str | Path, what: str) -> Path:
     Raises:
         ModelError: there is none, or none with safetensors.
     """
-    path = Path(model).expanduser()
+    path = _expanded(model)
     if not path.is_dir():
         raise ModelError(
             f"{model}: no such folder; give a {what} checkpoint folder (a hub model is fetched by: "

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.fields import FieldError, Position, describe, escaped
+from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json, first_text
 from prevalence.readers.streams import open_source
@@ -137,7 +137,10 @@ def _json_values(source: Source) -> Iterator[tuple[Position, Any]]:
         yield from line_values(source)
         return
     for mark, value in decode_document(document_text(source), source.path):
-        yield Position(source.path, mark), value
+        try:
+            yield Position(source.path, mark), scrub(value)
+        except FieldError as fault:
+            yield Position(source.path, mark), fault
 
 
 def _flat(value: Any) -> Iterator[tuple[str, Any]]:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["author_of", "read_authors", "read_product_names", "read_reviews"]
 
 
+_NAMES = 'write one object {"ID": "name"}, or a line "ID name" for each product'
+
+
 def read_product_names(path: str | Path) -> dict[str, str]:
     """Read product names by id.
 
@@ -43,12 +46,18 @@ def read_product_names(path: str | Path) -> dict[str, str]:
         The names; where an id stands twice, the last one.
 
     Raises:
-        InputError: the file cannot be read, or a line has no name.
+        InputError: the file cannot be read, a line has no name, or it is a table or a JSON list.
     """
     with open_source(path) as source:
-        if first_text(source).startswith("{"):
+        first = first_text(source)
+        if first.startswith("{"):
             return _from_object(source)
-        return dict(_from_lines(source))
+        if first.startswith("["):
+            raise InputError(f"{source.path}: is a JSON list; {_NAMES}")
+        names = dict(_from_lines(source))
+        if names and all("," in identity for identity in names):
+            raise InputError(f"{source.path}: has commas after its ids; {_NAMES}")
+        return names
 
 
 def _from_lines(source: Source) -> list[tuple[str, str]]:

@@ -35,7 +35,7 @@ _GZIP = b"\x1f\x8b"
 FOREIGN = {
     b"\xff\xfe": ("UTF-16 text", "convert it to UTF-8"),
     b"\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
-    b"PK\x03\x04": ("a zip archive", "unpack it first"),
+    b"PK\x03\x04": ("a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV"),
     b"PAR1\x15": ("a Parquet file", "export it as JSON Lines or CSV"),
     b"BZh91AY&": ("a bzip2 archive", "unpack it, or compress it with gzip"),
     b"\xfd7zXZ": ("an xz archive", "unpack it, or compress it with gzip"),

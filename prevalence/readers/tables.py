@@ -52,6 +52,8 @@ __all__ = [
 
 _LONG_REVIEW = ("review", "review_text")
 _TEXT = "text"
+_OF_PRODUCTS = ("product_id", "asin", "prod_id")
+"""Those of the names of identifiers that can be of no review."""
 _WIDE_REVIEW = re.compile(r"(?:rev|review)_?(\d+)")
 _NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)_?\d+")
 _NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
@@ -128,7 +130,9 @@ def plan_columns(header: Sequence[str], path: str, *, reviews_only: bool = False
     names = [_normal(cell) for cell in header]
     _refuse_repeated(names, path)
     places = {name: index for index, name in enumerate(names)}
-    id_name = next((key for key in ID_KEYS if key in places), None)
+    long = _long_column(places, reviews_only)
+    id_name = _id_column(places, rows_are_reviews=long is not None)
+    own_id = None if id_name == "id" else places.get("id")
     columns = Columns(
         header=tuple(header),
         id=None if id_name is None else places[id_name],
@@ -138,8 +142,8 @@ def plan_columns(header: Sequence[str], path: str, *, reviews_only: bool = False
         summaries=tuple(_summary_columns(header)),
         reviews=places.get("reviews"),
         wide=_wide_columns(names),
-        long=_long_column(places, reviews_only),
-        review_id=places.get("review_id"),
+        long=long,
+        review_id=places.get("review_id", own_id),
         extra=(),
     )
     _refuse_unusable(columns, path, reviews_only)
@@ -173,6 +177,12 @@ def _wide_columns(names: Sequence[str]) -> tuple[int, ...]:
         if (match := _WIDE_REVIEW.fullmatch(name))
     ]
     return tuple(index for _, index in sorted(found))
+
+
+def _id_column(places: dict[str, int], *, rows_are_reviews: bool) -> str | None:
+    """The column of the product's id; an `id` beside it is that of the review in the row."""
+    keys = (*_OF_PRODUCTS, *ID_KEYS) if rows_are_reviews else ID_KEYS
+    return next((key for key in keys if key in places), None)
 
 
 def _long_column(places: dict[str, int], reviews_only: bool) -> int | None:
@@ -243,7 +253,7 @@ def best_delimiter(line: str) -> str:
 
 def is_table(line: str, *, reviews_only: bool = False) -> bool:
     """Whether a first line is a header: it names reviews, or two columns with a meaning."""
-    cells = cells_of(line, best_delimiter(line))
+    cells = list(filter(None, cells_of(line, best_delimiter(line))))
     if len(set(cells)) < len(cells):
         return False
     has_reviews = any(
@@ -281,11 +291,16 @@ def _recognised(cells: Iterable[str]) -> int:
 
 
 class Row(NamedTuple):
-    """One row: the line on which it starts, and its cells or the fault in their place."""
+    """One row: the line on which it starts, its cells, and what is wrong with it.
+
+    Of a row that cannot be read, the cells are those that a lenient reader finds in its first line.
+    ``joined`` says that it takes several lines, among which others' rows may be lost.
+    """
 
     line: int
     cells: tuple[str, ...]
     fault: FieldError | None = None
+    joined: bool = False
 
 
 class _Feed:
@@ -294,6 +309,7 @@ class _Feed:
     def __init__(self, source: Source) -> None:
         self._lines = source.lines()
         self.faults: list[Row] = []
+        self.first = ""
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -304,7 +320,9 @@ class _Feed:
             self.faults.append(Row(line.number, (), FieldError("", line.fault, "repair the file")))
             return "\n"
         # A wrong byte becomes a lone surrogate, which strict UTF-8 never yields: cells show it.
-        return line.data.decode("utf-8", errors="surrogateescape")
+        text = line.data.decode("utf-8", errors="surrogateescape")
+        self.first = self.first or text
+        return text
 
     def taken(self) -> list[Row]:
         taken, self.faults = self.faults, []
@@ -327,21 +345,29 @@ def quoted_rows(source: Source, delimiter: str) -> Iterator[Row]:
     reader = csv.reader(feed, delimiter=delimiter, strict=True)
     ended = False
     while not ended:
-        start = reader.line_num + 1
-        row, ended = _next_row(reader, start)
+        feed.first, start = "", reader.line_num + 1
+        cells: Sequence[str] = ()
+        row = None
+        try:
+            cells = next(reader)
+        except StopIteration:
+            ended = True
+        except csv.Error as error:
+            fault = _csv_fault(error, start, reader.line_num)
+            row = Row(start, _loose(feed.first, delimiter), fault, reader.line_num > start)
         yield from feed.taken()
+        if _holds_text(cells):
+            row = checked(Row(start, tuple(cells)))
         if row is not None:
             yield row
 
 
-def _next_row(reader: Iterator[list[str]], start: int) -> tuple[Row | None, bool]:
+def _loose(line: str, delimiter: str) -> tuple[str, ...]:
+    """The cells of a line whose quotes are wrong, as far as a lenient reader finds some."""
     try:
-        cells = next(reader)
-    except StopIteration:
-        return None, True
-    except csv.Error as error:
-        return Row(start, (), _csv_fault(error)), False
-    return (checked(Row(start, tuple(cells))) if _holds_text(cells) else None), False
+        return tuple(next(csv.reader([line], delimiter=delimiter), ()))
+    except csv.Error:
+        return ()
 
 
 def _holds_text(cells: Iterable[str]) -> bool:
@@ -349,12 +375,16 @@ def _holds_text(cells: Iterable[str]) -> bool:
     return any(cell.strip() for cell in cells)
 
 
-def _csv_fault(error: csv.Error) -> FieldError:
+def _csv_fault(error: csv.Error, start: int, end: int) -> FieldError:
     if "unexpected end of data" in str(error):
         problem = "a quote opened in this row is never closed, so the rest of the file is lost"
         return FieldError("", problem, 'close it, or double it ("") inside a quoted cell')
     fix = 'put the cell in quotes and double the quotes ("") inside it'
-    return FieldError("", f"the row cannot be read ({error})", fix)
+    if "new-line character" in str(error):
+        error = csv.Error("a carriage return stands outside quotes")
+        fix = "save the file with line feeds between its rows"
+    what = "the row" if end <= start else f"the rows up to line {end}"
+    return FieldError("", f"{what} cannot be read ({error})", fix)
 
 
 def plain_rows(source: Source) -> Iterator[Row]:
@@ -448,7 +478,7 @@ def wide_item(row: Row, columns: Columns, path: str, options: ReadOptions) -> li
         A product, bad records, or both.
     """
     position = Position(path, f":{row.line}")
-    identity = _cell(row, columns.id)
+    identity = _stated_id(row, columns)
     extra: dict[str, Any] = {}
     try:
         _refuse_misfit(row, columns)
@@ -471,6 +501,12 @@ def _cell(row: Row, index: int | None) -> str | None:
     if index is None or index >= len(row.cells):
         return None
     return well_formed(row.cells[index]).strip() or None
+
+
+def _stated_id(row: Row, columns: Columns) -> str | None:
+    """The product's id; None where there is none, or a fault leaves its cell uncertain."""
+    certain = row.fault is None or len(row.cells) == len(columns.header)
+    return _cell(row, columns.id) if certain else None
 
 
 def _name(row: Row, columns: Columns) -> str | None:
@@ -540,7 +576,7 @@ class _Group:
         self.reviews.append(_long_review(row, columns, len(self.reviews)))
         self.name = self.name or _name(row, columns)
         for raw in _row_summaries(row, columns):
-            if raw.value:
+            if str(raw.value).strip():
                 key = (raw.system, str(raw.value))
                 self.summaries.setdefault(key, raw._replace(line=row.line))
 
@@ -575,28 +611,29 @@ def _long_items(
     """Every row is read first: those of a product may stand anywhere in the table."""
     groups: dict[str, _Group] = {}
     group: _Group | None = None
-    nameless = []
+    nameless: list[Row] = []
+    unsure: list[Row] = []
     for row in rows:
-        identity = _identity(row, columns, group)
-        if identity is None:
-            position = Position(path, f":{row.line}")
-            nameless.append((row.fault or _nameless()).at(position))
+        identity = WHOLE_FILE if columns.id is None else _stated_id(row, columns)
+        whole = row.fault is None and len(row.cells) == len(columns.header)
+        if identity is not None:
+            group = groups.setdefault(identity, _Group(identity, row.line))
+            for before in unsure:
+                group.add(before, columns)
+            unsure = []
+        elif whole:
+            nameless.append(row)
             continue
-        group = groups.setdefault(identity, _Group(identity, row.line))
-        group.add(row, columns)
+        if group is not None:
+            group.add(row, columns)
+        # One that does not name its product is of the one before it, or of the one after it.
+        if row.joined or identity is None:
+            unsure.append(row)
     for group in groups.values():
         yield from group.items(path, options)
     # Last, because a summary a line counts products, which these are not.
-    yield from nameless
-
-
-def _identity(row: Row, columns: Columns, group: _Group | None) -> str | None:
-    """The product a row belongs to, if it says so; one with a fault is of the product before it."""
-    if columns.id is None:
-        return WHOLE_FILE
-    found = _cell(row, columns.id)
-    whole = row.fault is None and len(row.cells) == len(columns.header)
-    return group.id if found is None and group is not None and not whole else found
+    for row in nameless if groups else (*unsure, *nameless):
+        yield (row.fault or _nameless()).at(Position(path, f":{row.line}"))
 
 
 _NUMBERED = re.compile(r"summ(\d+)")

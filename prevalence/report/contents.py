@@ -17,6 +17,7 @@ from prevalence.errors import InputError
 from prevalence.records import Product, ScoredSummary, input_digest
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import inert
+from prevalence.scoring.options import as_number
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -252,21 +253,25 @@ class Contents:
 
     def attach(self, products: Iterable[Product]) -> None:
         """Add names and reviews from the records that were scored, matched by their digests."""
-        waiting: dict[str, ReportProduct] = {}
+        waiting: dict[str, list[ReportProduct]] = {}
         for product in self.products:
-            waiting |= dict.fromkeys(product.digests, product)
+            for digest in product.digests:
+                waiting.setdefault(digest, []).append(product)
         known = {product.id for product in self.products}
         for record in products:
-            found = next((waiting[d] for d in _digests(record) if d in waiting), None)
-            if found is None:
-                self.unmatched += inert(record.id) in known
-                continue
-            found.name = None if record.name is None else _text(record.name)
-            found.reviews = tuple(
+            found = [product for d in _digests(record) for product in waiting.get(d, ())]
+            own = _text(record.id)
+            self.unmatched += not found and own in known
+            reviews = tuple(
                 ReportReview(_text(r.text), None if r.id is None else _text(r.id),
-                             _number(r.extra.get("rating")))
+                             _number(as_number(r.extra.get("rating"))))
                 for r in record.reviews
             )  # fmt: skip
+            for product in found:
+                # Equal records of several ids differ in what the digest leaves out.
+                if product.id == own or not product.reviews:
+                    product.name = None if record.name is None else _text(record.name)
+                    product.reviews = reviews
 
     @property
     def systems(self) -> Sequence[SystemLine]:
@@ -358,7 +363,8 @@ class Contents:
             product.digests.add(row["input_digest"])
         gathered = self._values.setdefault(system, {})
         for name, value in new.values.items():
-            if name != "prevalence":
+            # The mean of corrected scores is not the corrected mean, which needs the error rates.
+            if name not in ("prevalence", "corrected"):
                 gathered.setdefault(name, []).append(value)
 
     def _place(self, row: Mapping[str, Any], source: str) -> tuple[ReportProduct, str]:
@@ -401,7 +407,7 @@ class Contents:
             )
         profile = row.get("profile")
         profile = profile if isinstance(profile, dict) else {}
-        names = ("prevalence", "soft_prevalence", "floor", "ceiling", "ceiling_share")
+        names = ("prevalence", "corrected", "soft_prevalence", "floor", "ceiling", "ceiling_share")
         left_out = [one for one in profile.get("left_out") or () if isinstance(one, dict)]
         sentences = row.get("sentences") or ()
         return ReportSummary(

@@ -103,7 +103,9 @@ class Adapter:
         for field in fields(self):
             value = getattr(self, field.name)
             wanted = kinds.get(field.name, (int,))
-            if value is not None and (not isinstance(value, wanted) or isinstance(value, bool)):
+            if value is None and field.default is None:
+                continue
+            if not isinstance(value, wanted) or isinstance(value, bool):
                 raise ConfigurationError(f"{field.name} is {value!r}, not a {wanted[-1].__name__}")
 
     def fill(self, premise: str, hypothesis: str) -> str:
@@ -226,10 +228,12 @@ class AdaptedScorer(ReadingScorer):
         size = max(1, min(room, self.adapter.chunk or room))
         starts = range(0, len(spans), size) if self.adapter.chunk else range(min(1, len(spans)))
         shown = partial(self._shown, hypothesis=hypothesis)
-        inputs = [fitted(shown, premise, spans[start : start + size], self._limit)[0]
-                  for start in starts]  # fmt: skip
-        cut = self.adapter.chunk is None and len(spans) > size
-        return Reading(inputs or [shown("")], FLAG_TRUNCATED if cut else 0)
+        parts = [fitted(shown, premise, spans[start : start + size], self._limit)
+                 for start in starts]  # fmt: skip
+        cut = any(was_cut for _, was_cut in parts)
+        cut |= self.adapter.chunk is None and len(spans) > size
+        inputs = [part for part, _ in parts] or [shown("")]
+        return Reading(inputs, FLAG_TRUNCATED if cut else 0)
 
     def _shown(self, premise: str, hypothesis: str) -> Inputs:
         if self.adapter.template is None:

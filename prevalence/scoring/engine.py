@@ -203,8 +203,9 @@ class Engine:
         rates = self.scorer.traits.errors
         if rates is None:
             raise ConfigurationError(
-                "a corrected score needs a scorer whose error rates are measured: the embedded "
-                "one, as it reads by default"
+                "a corrected score needs a scorer whose error rates are measured as it reads: "
+                "leave out --calibration, --max-length and --windows, or choose a model that "
+                "`prevalence models` lists with its rates"
             )
         if abs(rates.threshold - self.threshold) > _SAME_THRESHOLD:
             raise ConfigurationError(

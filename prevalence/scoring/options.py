@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -263,11 +265,11 @@ def as_number(value: object) -> float | None:
     """The number that a value is or that a text spells, as in tables; None where there is none."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, int | float):
+    if isinstance(value, Real):
         try:
             return float(value)
         except OverflowError:
-            return math.inf if value > 0 else -math.inf
+            return -math.inf if value < 0 else math.inf
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return float(value)
     return None
@@ -278,8 +280,19 @@ def _equal(found: object, wanted: str) -> bool:
         return str(found).casefold() == wanted.strip().casefold()
     number, limit = as_number(found), as_number(wanted)
     if number is not None and limit is not None:
-        return number == limit
+        # Long ids are one float and yet not the same.
+        return number == limit and (
+            not isinstance(found, int | str) or _exact(found) == _exact(wanted)
+        )
     return isinstance(found, str) and found.strip().casefold() == wanted.strip().casefold()
+
+
+def _exact(number: int | str) -> Decimal | str:
+    """All digits of a number; its text where no exponent is so large."""
+    try:
+        return Decimal(number)
+    except InvalidOperation:
+        return str(number).strip().casefold()
 
 
 def _has(found: object, phrase: str) -> bool:

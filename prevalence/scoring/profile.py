@@ -162,7 +162,7 @@ class _Draft:
         ):
             value = None
             if size:
-                implied = metric.decisions(answers.entailment[request], threshold)
+                implied = metric.implied_pairs(answers.take(request), threshold)
                 value = int(implied.sum()) / (size * max(len(self.job.sentences), 1))
             self.set(f"{prefix}genericness", value, alone)
             adjusted = None if value is None else (self.job.prevalence or 0.0) - alpha * value

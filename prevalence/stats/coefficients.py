@@ -246,7 +246,8 @@ def _exact_kendall_p(n: int, inversions: int) -> float:
     if 4 * inversions >= n * (n - 1):
         return 1.0
     if inversions <= 1:
-        return float(2.0 / np.prod(np.arange(1.0, n + 1 - inversions)))
+        with np.errstate(over="ignore"):  # Beyond 170 factors p is 0, as it should be.
+            return float(2.0 / np.prod(np.arange(1.0, n + 1 - inversions)))
     return float(min(1.0, 2.0 * _inversion_shares(n)[: inversions + 1].sum()))
 
 

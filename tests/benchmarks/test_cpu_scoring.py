@@ -55,6 +55,20 @@ def test_both_sides_agree_on_every_architecture(
     assert "bfloat16" in printed
 
 
+def test_a_file_that_is_not_there_is_not_replaced_by_another(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"mine\.jsonl is not here"):
+        cpu_scoring.setup("embedded", tmp_path / "mine.jsonl", None)
+
+
+def test_the_largest_difference_is_that_of_all_runs(
+    given: cpu_scoring.Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter([1e-7, 9e-6, 2e-6, 3e-7])  # padded batches, two runs, and the cached one
+    monkeypatch.setattr(cpu_scoring, "largest_difference", lambda *_: next(found))
+    monkeypatch.setattr(cpu_scoring, "FORMS", ())
+    assert cpu_scoring.measure(given, repeats=2)["largest_difference"] == 9e-6
+
+
 def test_a_difference_is_noticed(given: cpu_scoring.Setup) -> None:
     answers = NaiveScoring(load_checkpoint(given.model)).run(given.products)
     engine = Engine(open_scorer(given.model, device="cpu"))

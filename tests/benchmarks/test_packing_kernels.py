@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from benchmarks import packing_kernels
 from benchmarks.throughput.workload import Workload
@@ -49,3 +50,15 @@ def test_the_command_prints_a_table_and_keeps_the_figures(
     assert "tokenizer on every text once" in capsys.readouterr().out
     ((name, row),) = kept
     assert (name, row["pairs"], row["ran_on"]) == ("packing_kernels", 48, "cpu")
+
+
+def test_a_measurement_on_a_cpu_is_not_stated_as_one_of_the_gpu_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[Any] = []
+    monkeypatch.setattr(packing_kernels, "append_row", lambda *row: kept.append(row))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
+    packing_kernels.main(["--products", "1", "--repeats", "1", "--device", "cpu"])
+    ((_, row),) = kept
+    assert row["device"].startswith("CPU ")

@@ -170,6 +170,12 @@ def test_without_a_home_a_run_has_no_cache(
     assert "warning: nothing is cached: the user has no home folder" in found.stderr
 
 
+def test_a_cache_of_no_known_user_is_refused(run: Run) -> None:
+    result = run("cache", "--cache", "~nobody-of-that-name/cache", "info")
+    assert result.exit_code == 2
+    assert "begins with ~ and no known user" in result.stderr
+
+
 def test_cache_info_and_clear(run: Run, reviews: Path, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     run("support", *LEXICAL, reviews, "Warm boots.", "--cache", folder)

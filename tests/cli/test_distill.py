@@ -31,6 +31,16 @@ def test_a_system_of_another_input_is_known(run, write, unlabelled, tmp_path):
     assert run("distill", write(unlabelled), other, *TEACHER, *words).exit_code == 0
 
 
+def test_without_a_pair_to_ask_about_the_output_stays(run, write, unlabelled, tmp_path):
+    output = tmp_path / "taught.jsonl"
+    output.write_text("of an earlier run\n")
+    none = ("--siblings", "0", "--foreign", "0", "--own", "0", "--overwrite", "--output", output)
+    result = run("distill", write(unlabelled), *TEACHER, *none)
+    assert result.exit_code == 2
+    assert "no pair to ask about; raise --siblings, --foreign or --own" in result.stderr
+    assert output.read_text() == "of an earlier run\n"
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [

@@ -30,6 +30,21 @@ def test_what_python_drops_goes_to_the_hook_that_was_there(monkeypatch: pytest.M
     assert seen == [lost, lost]
 
 
+def test_memory_that_runs_out_is_no_fault_of_the_program(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 3.20 GiB")
+
+    monkeypatch.setattr("prevalence.cli.models.print_json", full)
+    result = run("models", "--json")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: memory ran out (Unable to allocate 3.20 GiB); give smaller input, or a machine "
+        "with more memory\n"
+    )
+
+
 def test_a_request_to_end_is_no_ctrl_c_in_training_either(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -323,10 +323,23 @@ def test_an_audit_reads_every_line_or_says_which_it_cannot(judge, tmp_path):
     assert f"{path}:4: not valid JSON" in broken.stderr
 
 
+def test_an_audit_counts_verdicts_with_a_point_and_rows_without_a_dimension(judge, tmp_path):
+    pair = {"id": "p", "a": "s", "b": "t"}
+    told = {**pair, "dimension": "d", "verdict_ab": 1.0, "verdict_ba": 2.0}
+    path = tmp_path / "pairs.jsonl"
+    unread = {"id": "q", "a": None, "b": None, "verdict_ab": None, "error": "no reviews"}
+    rows = (told, {**pair, "verdict_ab": 0, "verdict_ba": 0}, unread)
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    orders = json.loads(judge("audit", path, "--json").stdout)["orders"]
+    assert {name: (one["asked"], one["first"]) for name, one in orders.items()} == {
+        "d": (1, 1), "no dimension": (1, 0),
+    }  # fmt: skip
+
+
 def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
     row = {"schema": 1, "id": "p", "system": "s", "metrics": {"m.d": 4.0, "n.d": None},
            "human": {"d": [3]}, "error": "n.d failed"}  # fmt: skip
-    empty = {**row, "system": "t", "metrics": {"m.d": None, "n.d": None}}
+    empty = {**row, "system": "t", "metrics": {"m.d": None, "n.d": None}, "human": {}}
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in (row, empty)), encoding="utf-8")
     found = judge("audit", path, "--json")

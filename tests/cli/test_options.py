@@ -85,6 +85,12 @@ def test_no_option_takes_a_number_that_is_none(name: str, each: click.Option, ru
         assert f"Invalid value for '{each.opts[0]}'" in result.stderr
 
 
+def test_a_number_of_hundreds_of_digits_is_one_line_too(run: Run) -> None:
+    result = run("report", "rows.jsonl", "-o", "r.html", "--limit", "1" + 400 * "0")
+    assert result.exit_code == 2
+    assert "Invalid value for '--limit': 1.00e+400 is beyond 64 bits" in result.stderr
+
+
 def test_options_of_python_take_finite_numbers_within_their_bounds() -> None:
     for kind in (BackendOptions, ScoringOptions, ScorerOptions):
         for each, said in described_fields(kind):

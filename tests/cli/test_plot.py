@@ -40,6 +40,13 @@ def test_some_plots_in_another_format(run: Run, rows: Path, tmp_path: Path) -> N
     assert sorted(path.name for path in folder.iterdir()) == ["supports.svg", "systems.svg"]
 
 
+def test_a_figure_named_twice_is_drawn_once(run: Run, rows: Path, tmp_path: Path) -> None:
+    names = ("--figure", "systems,", "--figure", "systems")
+    result = run("plot", rows, "--output", tmp_path / "plots", *names)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines() == [str(tmp_path / "plots" / "systems.png")]
+
+
 @pytest.mark.parametrize(
     ("figure", "message"),
     [("curve", "'curve' is none of systems"), ("roc", "needs a result of prevalence calibrate")],

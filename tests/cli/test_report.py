@@ -143,6 +143,12 @@ def test_pages_make_a_folder(run: Run, rows: Path, tmp_path: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["index.html", "page-1.html"]
 
 
+def test_pages_make_the_folders_above_too(run: Run, rows: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "pages"
+    assert run("report", rows, "--pages", 1, "-o", folder).exit_code == 0
+    assert (folder / "index.html").is_file()
+
+
 def test_a_limit_is_said_in_the_page(
     run: Run, score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
 ) -> None:

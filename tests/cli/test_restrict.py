@@ -55,6 +55,16 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     assert first["warning"] == "no review satisfies stars=5 (none has stars)"
 
 
+def test_a_continued_run_says_again_why_nothing_has_a_score(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    words = (write(boots), "--reviews-where", "stars = 5", "--output", tmp_path / "rows.jsonl")
+    for _ in range(2):
+        result = score(*words)
+        assert result.exit_code == 2
+        assert "2 summaries have no score: the conditions leave no" in result.stderr
+
+
 def test_other_ratings_or_conditions_are_other_input(
     score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
 ) -> None:

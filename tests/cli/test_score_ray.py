@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.cli.distributed import worker_parameters
+from prevalence.scorers.calibrated import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +96,20 @@ def test_workers_are_told_files_from_the_root_and_no_gpu_that_they_were_not_give
     on_gpu = worker_parameters(SimpleNamespace(gpus_per_worker=1.0), named)
     assert on_gpu == {"device": "auto", "cache": tmp_path / "pairs", "no_cache": False,
                       "calibration": None, "model": "embedded"}  # fmt: skip
+
+
+def test_workers_are_told_the_files_of_a_calibrated_scorer_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model").mkdir()
+    found = Calibration("summac-zs:model=./model", "00", {}, 0.5)
+    Path("c.json").write_text(json.dumps(found.to_json()))
+    given: dict[str, Any] = {"device": "cpu", "cache": None, "no_cache": False,
+                             "calibration": Path("c.json"), "model": None}  # fmt: skip
+    changed = worker_parameters(SimpleNamespace(gpus_per_worker=None), given)
+    assert changed["model"] == f"summac-zs:model={tmp_path}/model"
+    assert changed["calibration"] == tmp_path / "c.json"
 
 
 @pytest.mark.parametrize(

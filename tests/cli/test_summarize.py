@@ -232,6 +232,27 @@ def test_what_a_method_does_not_read_is_refused(
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("method", ["lead", "lexrank", "centroid"])
+def test_what_draws_nothing_takes_no_seed(
+    run: Run, write: Write, boots: dict[str, Any], tmp_path: Path, method: str
+) -> None:
+    words = ("--method", method, "--seed", "1", "--output", tmp_path / "out.jsonl")
+    result = run("summarize", write(boots), *words)
+    assert result.exit_code == 2
+    assert f"--seed has no effect with --method {method}" in result.stderr
+
+
+def test_an_empty_summary_is_said(summarize: Run, write: Write, tmp_path: Path) -> None:
+    # The product statement is "I bought a lamp.", of which every word counts as said.
+    product = {"id": "l", "name": "lamp", "reviews": ["I bought a lamp.", "A bought lamp."]}
+    result = summarize(write(product))
+    assert result.exit_code == 0, result.stderr
+    (record,) = records(tmp_path / "out.jsonl")
+    assert record["summaries"]["greedy"]["text"] == ""
+    assert "1 summary is empty" in result.stderr
+    assert "--no-trivial" in result.stderr
+
+
 def test_centroid_needs_an_encoder(
     run: Run, write: Write, boots: dict[str, Any], tmp_path: Path
 ) -> None:

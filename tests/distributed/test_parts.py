@@ -92,6 +92,16 @@ def test_a_run_begun_anew_removes_the_parts_before(
     assert list(finished_parts(folder)) == rows[:1]
 
 
+def test_a_run_begun_anew_that_makes_no_row_removes_none(
+    tmp_path: Path, rows: list[ScoredSummary]
+) -> None:
+    folder = tmp_path / "rows.parquet"
+    write(folder, rows, continues=False, most=2)
+    with suppress(KeyboardInterrupt), PartsWriter(folder, continues=False):
+        raise KeyboardInterrupt
+    assert list(finished_parts(folder)) == rows
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks there")
 def test_one_run_at_a_time_writes_to_a_folder(tmp_path: Path, rows: list[ScoredSummary]) -> None:
     folder = tmp_path / "rows.parquet"

@@ -164,6 +164,26 @@ def test_missing_inputs_empty_folders_and_streams_are_refused(tmp_path: Path) ->
             input_files([str(path)])
 
 
+def test_parts_without_a_record_are_left_out(
+    tmp_path: Path, parquet_file: Callable[..., Path]
+) -> None:
+    import pyarrow as pa
+
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    empty = parquet_file([], schema=pa.schema([("id", pa.string())]))
+    empty.rename(folder / "part-0.parquet")
+    (folder / "part-1.json").touch()
+    (folder / "part-2.json.gz").write_bytes(gzip.compress(b""))
+    with pytest.raises(InputError, match=r"parts: its files hold no record"):
+        input_files([str(folder)])
+    (folder / "part-3.json").write_text(f"{LINE}\n")
+    parquet_file([RECORD]).rename(folder / "part-4.parquet")
+    found = input_files([str(folder)])
+    assert [Path(path).name for path in found] == ["part-3.json", "part-4.parquet"]
+    assert len(read(plan_splits(found, workers=1))) == 2
+
+
 def test_a_file_that_a_node_does_not_see_is_named(tmp_path: Path) -> None:
     path = tmp_path / "input.jsonl"
     path.write_text(f"{LINE}\n")
@@ -277,6 +297,14 @@ def test_a_damaged_page_ends_the_file_with_an_input_error(
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"input\.parquet: cannot be read"):
         read(splits)
+
+
+def test_a_damaged_footer_is_an_input_error(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "input.parquet"
+    path.write_bytes(b"PAR1 and the rest is lost")
+    with pytest.raises(InputError, match=r"input\.parquet: cannot be read .* write the file anew"):
+        plan_splits([str(path)], workers=1)
 
 
 def test_a_parquet_file_without_rows_is_refused(parquet_file: Callable[..., Path]) -> None:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from prevalence.baselines.judges.parsers import spoken
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.llm.backends import BackendOptions, open_backend
 from prevalence.llm.local import Local
@@ -199,6 +200,18 @@ def test_templates(tiny_llama, tmp_path, model):
         found = load_language_model(str(other), device="cpu", dtype="auto")
         assert (found.template, found.decode(found.encode(turns))) == expected
         assert found.name != model.name
+
+
+def test_a_thought_that_the_template_opens_is_one_even_if_it_is_cut(tiny_llama, tmp_path):
+    folder = tmp_path / "thinks"
+    shutil.copytree(tiny_llama, folder)
+    template = folder / "chat_template.jinja"
+    template.write_text(template.read_text("utf-8") + "<think>\n", encoding="utf-8")
+    thinks = load_language_model(str(folder), device="cpu", dtype="float32")
+    [[response]] = Local(replace(thinks, ends=frozenset())).complete([request("warm")])
+    assert (response.finish, response.completion_tokens) == ("length", 12)
+    assert len(response.text) > len("<think>\n")
+    assert spoken(response.text) == ""
 
 
 def test_no_text_spells_a_special_token(tiny_llama, tmp_path):

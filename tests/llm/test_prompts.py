@@ -173,6 +173,10 @@ output = "Give a score."
         ("probabilities = [1]", r"probabilities is \[1\]; give a table"),
         ("together = 'yes'", "together is 'yes'; give a true or false"),
         ("together = true", 'together = true needs answer = "table"'),
+        (
+            'answer = "verdict"\nwriter = { prompt = "Steps for {title}." }',
+            r'\[writer\] and answer = "verdict" do not go together',
+        ),
         ("about = 1979-05-27", "about is .*; give a text"),
         ("preset = 1", "preset is 1; give a table"),
         ("preset = { samples = 0 }", "samples and max_tokens must be at least 1"),
@@ -227,6 +231,15 @@ def test_names_that_are_none():
         choose_dimensions(method, ["summeval-op", "opinsummeval"])
     (found,) = choose_dimensions(method, ["opinsummeval/readability"])
     assert found.set == "opinsummeval"
+
+
+def test_a_folder_does_not_hide_a_method_that_ships(tmp_path, monkeypatch):
+    (tmp_path / "rts").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_method("rts").name == "rts"
+    assert load_method("rts:reviews-first").name == "rts:reviews-first"
+    with pytest.raises(InputError, match="holds no prompts"):
+        load_method("./rts")
 
 
 def test_released_folders_load_as_they_are(shared_data):

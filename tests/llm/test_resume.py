@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from prevalence.baselines.judges.packs import PACKS
-from prevalence.baselines.judges.replay import Recorder, read_recording
+from prevalence.baselines.judges.replay import Recorder, Replay, read_recording
 from prevalence.errors import BackendError
 from prevalence.llm.protocol import Request, Response, Subject
 
@@ -196,6 +196,39 @@ def test_a_dry_run_knows_the_steps_that_are_stored(judge_many, chat_server):
     assert "2 replies to generate, 3 stored" in result.stderr
     assert "evaluation steps" not in result.stderr
     assert len(chat_server.bodies) == 3
+
+
+def test_a_recording_of_steps_alone_keeps_no_run_from_going_on(judge_many, chat_server, tmp_path):
+    record = tmp_path / "replies.jsonl"
+    words = ("--limit", "2", "--record", record, "--concurrency", "1")
+    chat_server.faults = {1: (401, {}, {"message": "no"})}
+    result, _ = judge_many(*words, method="g-eval")
+    assert (result.exit_code, record.read_bytes()) == (2, b"")
+    result, rows = judge_many(*words, method="g-eval")
+    assert result.exit_code == 0, result.stderr
+    assert len(rows) == 2
+    steps, *others = (json.loads(line) for line in record.read_text("utf-8").splitlines())
+    assert "id" not in steps
+    assert [row["id"] for row in others] == ["p0", "p1"]
+
+
+def test_a_recording_holds_the_replies_beside_one_that_failed(judge_many, chat_server, tmp_path):
+    record = tmp_path / "replies.jsonl"
+    chat_server.faults = {1: "filter"}
+    words = ("--limit", "1", "--concurrency", "1", "--samples", "3")
+    result, [row] = judge_many(*words, "--record", record)
+    assert result.exit_code == 0, result.stderr
+    first, none, last = row["samples"]["op-i.fluency"]
+    assert none is None
+    assert first
+    assert last
+    backend = Replay(read_recording(record), name="x")
+    request = Request(messages=(), indices=(0, 1, 2), subject=Subject("op-i", "fluency", "p0", "s"))
+    [replies] = backend.complete([request])
+    assert [reply.text for reply in replies] == [
+        f"<score>{first:.0f}</score>", "", f"<score>{last:.0f}</score>",
+    ]  # fmt: skip
+    assert "reply 2 for op-i, fluency, p0, s failed" in str(replies[1].error)
 
 
 @pytest.mark.parametrize(

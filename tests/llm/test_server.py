@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 import random
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -335,6 +337,19 @@ def test_reservations_of_others_are_waited_for(chat_server, connect):
     assert server.ledger.spent == 156
 
 
+def test_a_budget_that_is_used_up_ends_no_call_under_way():
+    ledger = Ledger(Prices(prompt=1e6), budget=100)
+    first = ledger.reserve(50, 0)
+    with ThreadPoolExecutor(1) as pool:
+        # Whatever the first call costs, the budget has no room for this one.
+        refused = pool.submit(ledger.reserve, 200, 0)
+        with pytest.raises(TimeoutError):
+            refused.result(timeout=0.05)
+        ledger.settle(first, 10, 0)
+        with pytest.raises(BackendError, match="budget of 100 is used up: 10 is spent"):
+            refused.result(timeout=5)
+
+
 @pytest.mark.parametrize("workers", [1, 2, 7])
 def test_no_order_of_calls_passes_the_budget(chat_server, connect, workers):
     # A server that reads and writes as much as it may: every byte a token, every reply the longest.
@@ -443,6 +458,30 @@ def test_a_header_that_says_nothing_is_left_holds_every_worker():
     pace.heed({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m2s"})
     pace.wait()
     assert waited == [60]
+
+
+def test_a_hold_lasts_from_one_unit_of_work_to_the_next(chat_server, connect):
+    connect()
+    server = Server("tiny", BackendOptions(base_url=chat_server.url, api_key_env="JUDGE_KEY"))
+    chat_server.headers |= {
+        "x-ratelimit-remaining-requests": "0",
+        "x-ratelimit-reset-requests": "300ms",
+    }
+    server.complete([request("a")])
+    start = time.monotonic()
+    [[response]] = server.complete([request("b")])
+    server.close()
+    assert response.text == "b / 0"
+    assert time.monotonic() - start > 0.15
+
+
+def test_no_proxy_reads_what_is_for_this_machine(chat_server, connect, monkeypatch):
+    for name in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    [[response]] = connect(retries=0).complete([request("a")])
+    assert response.text == "a / 0"
+    assert len(chat_server.bodies) == 1
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -40,6 +40,15 @@ def test_permutation_of_systems_equals_all_swaps_counted_out():
     assert found.p == pytest.approx(exact, abs=0.03)
 
 
+@pytest.mark.parametrize("kind", ["kendall", "spearman"])
+def test_systems_that_tie_at_the_mean_of_all_tie_in_a_permutation_test(kind):
+    # The second and the fourth system have the mean of all scores, which is 0 when standardised.
+    first = np.array([[2, 3, 4, 1], [3, 4, 2, 4], [4, 1, 1, 3.0]])
+    human = np.array([[1, 2, 3, 4.0]] * 3)
+    found = permutation_test("system", kind, first, human, human, trials=1, seed=0)
+    assert found.first == pytest.approx(correlate_level("system", kind, first, human).value)
+
+
 @pytest.mark.parametrize("over", ["items", "systems", "both"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_permutation_tells_a_close_metric_from_a_far_one_and_not_from_itself(scores, level, over):

@@ -54,6 +54,16 @@ def test_places_equal_scipys_minimum_ranks(column, marked):
     assert ranks(np.array([column]).T, marked=marked).ravel().tolist() == expected.tolist()
 
 
+def test_means_that_differ_by_rounding_alone_share_a_place():
+    # The first two systems have the same scores in another order.
+    tenths = np.array([0.1, 0.2, 0.3])
+    scores = np.stack([tenths, tenths[::-1], tenths / 2], axis=1)[:, :, None]
+    found = model_means(scores)
+    assert found.values[0] != found.values[1], "the sums must differ in their last digit"
+    assert found.marks[:, 0].tolist() == [1, 1, 3]
+    assert ranks([[0.0, 0.5], [1e-17, 0.5], [1e-3, 0.25]]).tolist() == [[2, 1], [2, 1], [1, 3]]
+
+
 @law
 @given(cents=st.integers(-10_000, 10_000), decimals=st.integers(0, 3))
 def test_rounding_is_that_of_decimal_fractions(cents, decimals):
@@ -68,6 +78,10 @@ def test_a_five_goes_up_although_its_binary_form_lies_below():
     assert round_half_up([3.575, 1.005, NAN, math.inf], 2).tolist()[:2] == [3.58, 1.01]
     assert np.isnan(round_half_up(NAN, 2))
     assert round_half_up(math.inf, 2) == math.inf
+
+
+def test_figures_of_many_digits_are_rounded_too():
+    assert round_half_up([1e30, 123456789012345.6], 15).tolist() == [1e30, 123456789012345.6]
 
 
 def test_malformed_input_is_refused():

@@ -121,6 +121,14 @@ def test_neighbours_go_from_the_best_down_and_equals_keep_their_order():
     assert all_pairs(1).shape == (0, 2)
 
 
+def test_systems_of_equal_quality_are_neighbours_in_their_own_order():
+    tenths = np.array([0.1, 0.2, 0.3])
+    first, second = sum(tenths), sum(tenths[::-1])
+    assert first != second, "the sums must differ in their last digit"
+    low, high = sorted([first, second])
+    assert neighbour_pairs([low, high, 0.2]).tolist() == [[0, 1], [1, 2]]
+
+
 def test_verdicts_of_both_orders_are_averaged():
     # Item 0: a better twice; item 1: the order decided; item 2: only one order was answered.
     places = [[0, 0, 1], [1, 0, 1], [2, 1, 0]]
@@ -145,6 +153,17 @@ def test_rows_on_one_comparison_are_averaged_in_either_direction():
     assert points[0, 0, 1] == 1.0
     points = head_to_head_points([[0, 0, 1], [0, 1, 0]], [[1, 1], [1, 1]], items=1, systems=2)
     assert points[0, 0, 1] == 0.5
+
+
+def test_a_draw_over_several_rows_a_comparison_is_a_draw():
+    # Three rows a comparison, so points are sixths; 0 + 4/6 + 1 + 2/6 is half of four items.
+    won = [[2, 2, 2, 2, 2, 2], [1, 1, 1, 1, 2, 2], [1, 1, 1, 1, 1, 1], [1, 1, 2, 2, 2, 2]]
+    places = [[item, 0, 1] for item in range(4) for _ in range(3)]
+    verdicts = np.array(won).reshape(-1, 2)
+    points = head_to_head_points(places, verdicts, items=4, systems=2)
+    assert points[:, 0, 1].sum() != 2.0, "the sum must miss the half by its last digit"
+    found = correct_preferences(points, np.full((4, 2, 2), 0.5))
+    assert found.correct.tolist() == [True]
 
 
 @law

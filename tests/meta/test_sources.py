@@ -83,6 +83,20 @@ def test_a_row_with_an_error_keeps_the_metrics_that_have_a_value(write):
     assert reading.left_out == 2
 
 
+def test_a_row_that_failed_keeps_what_people_rated(write):
+    path = write(
+        "scores.jsonl",
+        row("a", "s1", prevalence=0.5, human={"overall": [4]}),
+        row("a", "s2", prevalence=None, human={"overall": [2, None]}, error="model failed"),
+        row("a", "s3", prevalence=None, human={"overall": [None]}, error="model failed"),
+        {"id": "b", "prevalence": None, "human": {"overall": [1]}, "error": "no system"},
+    )
+    reading = read_tables(path)
+    assert reading.table.mean_human("overall").tolist() == [[4.0, 2.0]]
+    np.testing.assert_array_equal(reading.table.metric("prevalence"), [[0.5, np.nan]])
+    assert reading.left_out == 2
+
+
 def test_labels_keep_two_files_of_one_metric_apart(write):
     first = write("one.jsonl", row("a", "s", prevalence=0.5, human={"overall": 3}))
     second = write("two.jsonl", row("a", "s", prevalence=0.25, human={"overall": 3}))
@@ -93,6 +107,16 @@ def test_labels_keep_two_files_of_one_metric_apart(write):
         InputError, match=r"two.jsonl:1: metrics 'prevalence' of 'a' by 's' is 0.25"
     ):
         read_table([first, second])
+
+
+def test_labels_keep_two_folders_of_replies_apart(write, tmp_path):
+    for run, score in (("one", 4), ("two", 2)):
+        reply = {"id": "d", "resp": f"Score: {score}"}
+        write(f"{run}/gpt/eval_A_generations/coh_rts.txt", reply)
+    table = read_table([f"old={tmp_path / 'one'}", f"new={tmp_path / 'two'}"])
+    assert {name: grid[0, 0] for name, grid in table.metrics.items()} == {
+        "old:gpt.rts.coh": 4.0, "new:gpt.rts.coh": 2.0,
+    }  # fmt: skip
 
 
 def test_opinsummeval_scores(write):
@@ -118,6 +142,30 @@ def test_opinsummeval_scores(write):
     assert table.metric("mine")[1, 0] == 9
     listed = write("listed.jsonl", {"case": 7, "tiny": {"annot1": [1, 2, 3, 4]}})
     assert read_table(listed).dimensions == ("asp_rel", "self_coh", "sent_con", "readblty")
+
+
+def test_by_position_the_rows_of_one_item_are_one_item(write):
+    rated = [{"gpt": {"dimensions": {"Fluency": 1 + i}}, "t5": {"dimensions": {"Fluency": 3 + i}}}
+             for i in range(3)]  # fmt: skip
+    ratings = write("ratings.jsonl", *({"summaries": systems} for systems in rated))
+    scores = write(
+        "scores.jsonl",
+        row("p", "gpt", metrics={"m": 0.1}),
+        row("p", "t5", metrics={"m": 0.3}),
+        row("q", "gpt", metrics={"m": None}, error="no reviews"),
+        row("r", "gpt", metrics={"m": 0.5}),
+        row("r", "t5", metrics={"m": 0.6}),
+    )
+    place = write(
+        "replies/gpt-4/eval_gpt_generations/flu_rts.txt",
+        *({"id": item, "resp": f"Score: {n}"} for n, item in enumerate("xyz", start=1)),
+    )
+    table = read_table([ratings, scores, place.parents[2]], by_position=True)
+    assert (table.items, table.systems) == (("1", "2", "3"), ("gpt", "t5"))
+    assert table.mean_human("fluency").tolist() == [[1, 3], [2, 4], [3, 5]]
+    nan = np.nan
+    np.testing.assert_array_equal(table.metric("m"), [[0.1, 0.3], [nan, nan], [0.5, 0.6]])
+    assert table.metric("gpt-4.rts.fluency")[:, 0].tolist() == [1, 2, 3]
 
 
 def test_summeval_op_mean_and_detailed_files(write, tmp_path):

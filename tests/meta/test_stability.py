@@ -96,6 +96,16 @@ def test_systems_of_equal_quality_tie_whatever_the_order_of_their_items():
     assert found.meta.value == pytest.approx(expected.statistic)
 
 
+def test_systems_on_which_a_metric_performs_at_0_tie():
+    human = np.array([[3, 4, 2], [4, 4, 3], [3, 4, 2], [4, 1, 3.0]])
+    metric = np.array([[4, 4, 1], [2, 1, 2], [4, 2, 4], [2, 2, 3.0]])
+    found = stability(metric, human, kind="spearman")
+    assert found.performance.value == pytest.approx([-1, 0, 0])
+    assert found.performance.value[1] != found.performance.value[2], "one must be a hair off"
+    # Qualities 3.5, 3.25 and 2.5 have the ranks 3, 2, 1, and performances 1, 2.5, 2.5.
+    assert found.meta.value == pytest.approx(np.corrcoef([3, 2, 1], [1, 2.5, 2.5])[0, 1])
+
+
 def test_one_item_defines_nothing():
     found = stability([[1.0, 2.0]], [[2.0, 3.0]], kind="spearman")
     assert np.isnan(found.performance.value).all()

@@ -14,6 +14,7 @@ import pytest
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import (
     folder_digest,
+    is_here,
     load_checkpoint,
     plain_name,
     real_limit,
@@ -237,8 +238,12 @@ def test_code_in_a_checkpoint_is_never_run(altered: Callable[..., Path], tmp_pat
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("model", ["/no/such/folder", "./nowhere", "a/b/c", "~/nowhere-at-all"])
+@pytest.mark.parametrize(
+    "model",
+    ["/no/such/folder", "./nowhere", "a/b/c", "~/nowhere-at-all", "~no-such-user/model"],
+)
 def test_missing_folders(model: str) -> None:
+    assert not is_here(model)
     with pytest.raises(ModelError, match=f"^{model}: no such folder; give a checkpoint folder"):
         load_checkpoint(model)
 

@@ -123,6 +123,8 @@ def test_names_from_an_object_and_gzip(tmp_path):
         ('{"B1": ""}', r"names: B1: the name is an empty string"),
         ('{"B1": NaN}', r"names: B1: is not a finite number"),
         ('{"B1": "x"', r"names:1: not valid JSON"),
+        ("B1,black boot\nB2,red sock\n", r"names: has commas after its ids; write one object"),
+        ('[{"id": "B1", "name": "boot"}]', r"names: is a JSON list; write one object"),
         ("", "is empty"),
     ],
 )

@@ -140,7 +140,7 @@ def test_a_line_beyond_the_limit_costs_only_itself(tmp_path, monkeypatch):
     [
         (b"", "is empty"),
         (b" \n\t\n", "only white space"),
-        (b"PK\x03\x04rest", "a zip archive"),
+        (b"PK\x03\x04rest", "a zip archive or an Excel workbook; .*save the sheet as CSV"),
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"PAR1\x15\x04\x15", "Parquet"),
         (b"BZh91AY&SY..", "bzip2"),

@@ -147,6 +147,61 @@ def test_a_row_that_cannot_be_read_belongs_to_the_product_before(tmp_path):
     assert good.id == "y"
 
 
+@pytest.mark.parametrize(
+    ("rows", "left_out"),
+    [
+        # Its id can be read, so that the product before is whole.
+        ('x,A.,S.\ny,"B"b,S.\ny,C.,S.\n', {"y": 3}),
+        # It may have been the last review of one product or the first of the other.
+        ('x,A.,S.\n"y","B" b, c",S.\ny,C.,S.\n', {"x": 3, "y": 3}),
+        ('"y","B" b, c",S.\ny,C.,S.\n', {"y": 2}),
+        # The quote that is missing has taken a row of the next product along.
+        ('x,A.,S.\nx,"B.,S.\ny,C.,S.\ny,"D.",S.\ny,E.,S.\n', {"x": 3, "y": 3}),
+    ],
+)
+def test_no_product_is_short_of_a_row_that_cannot_be_read(tmp_path, rows, left_out):
+    items = read(tmp_path, f"id,review,summary\n{rows}z,F.,S.\n")
+    assert {item.id: item.error.split(":")[1] for item in items if isinstance(item, BadRecord)} == {
+        name: str(line) for name, line in left_out.items()
+    }
+    assert all(len(item.reviews) == 1 for item in items if isinstance(item, Product))
+    assert items[-1].id == "z"
+
+
+def test_rows_that_a_missing_quote_joins_are_named(tmp_path):
+    text = 'id,review,summary\nx,"B.,S.\ny,C.,S.\nz,"D.",S.\n'
+    (item,) = read(tmp_path, text)
+    assert item.error.startswith(f"{tmp_path}/in.csv:2: the rows up to line 4 cannot be read")
+
+
+def test_an_id_beside_that_of_the_product_is_the_review_s(tmp_path):
+    text = "Id,ProductName,product_id,review,summary\n1,lamp,x,A.,S.\n2,lamp,x,B.,S.\n"
+    (product,) = read(tmp_path, text)
+    assert product.id == "x"
+    assert [(review.text, review.id) for review in product.reviews] == [("A.", "1"), ("B.", "2")]
+    assert product.reviews[0].extra == {"ProductName": "lamp"}
+    # With all reviews of a product in its row, there is no other id.
+    assert read(tmp_path, "id,product_id,rev1,summary\n1,x,A.,S.\n")[0].id == "1"
+
+
+def test_a_blank_summary_beside_a_review_is_none(tmp_path):
+    (product,) = read(tmp_path, "id,review,summary\nx,A., \nx,B.,Fine.\n")
+    assert product.summaries == (Summary("summary", "Fine."),)
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in"])
+def test_columns_without_a_name_hide_no_table(tmp_path, name):
+    (item,) = read(tmp_path, "id,rev1,summary,,\nx,A.,S.,,\n", name)
+    assert item.reviews == (Review("A."),)
+
+
+def test_line_ends_of_old_macs_are_named(tmp_path):
+    with pytest.raises(
+        InputError, match=r"header: .*carriage return.*save the file with line feed"
+    ):
+        read(tmp_path, "id,rev1,summary\rx,A.,S.\r")
+
+
 def test_wide_rows_with_faults(tmp_path):
     text = 'id,rev1,summary\nx,"A"a,S\ny,b\nz,B,S\nw,"never closed,S\nv,C,S\n'
     quoted, short, good, unclosed = read(tmp_path, text)

@@ -157,6 +157,16 @@ def test_the_keyboard_alone_is_enough(show, lamp):
     assert page.locator("#panel mark").inner_text() == "It is dim."
 
 
+def test_the_keyboard_reaches_what_a_filter_leaves(show, lamp):
+    page = show(*lamp)
+    stops = page.locator('[id="p%2F1/bad"] button.cell[tabindex="0"]')
+    stops.wait_for()
+    page.click("button[data-kind=contradicted]")
+    assert stops.evaluate_all("all => all.map(one => one.closest('tr').id)") == ["p%2F1/bad/1"]
+    page.click("#clear")
+    assert stops.count() == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "left"),
     [

@@ -160,6 +160,28 @@ def test_records_are_matched_by_what_was_scored(rows):
     assert contents.unmatched == 1
 
 
+def test_ratings_of_tables_are_numbers(rows):
+    reviews = (Review("a", "r0", {"rating": "4.5"}), Review("b", None, {"rating": "good"}),
+               Review("c", None, {"rating": ""}))  # fmt: skip
+    record = Product("p/1", reviews, (Summary("good", "It is bright."),))
+    contents = filled([{**rows[0], "input_digest": input_digest(record, record.summaries[0])}])
+    contents.attach([record])
+    assert [review.rating for review in contents.products[0].reviews] == [4.5, None, None]
+
+
+def test_products_of_equal_records_all_get_their_reviews(rows):
+    records = [
+        Product(name, (Review("a", rating),), (Summary("good", "It is bright."),), name="lamp")
+        for name, rating in (("p/1", "r0"), ("p2", "r1"), ("p/1", "r0"))
+    ]
+    digest = input_digest(records[0], records[0].summaries[0])
+    contents = filled([{**rows[place], "input_digest": digest} for place in (0, 2, 0)])
+    contents.attach(records)
+    found = {product.id: product.reviews[0].id for product in contents.products}
+    assert found == {"p/1": "r0", "p2": "r1", "p/1 (2)": "r0"}
+    assert {product.name for product in contents.products} == {"lamp"}
+
+
 def test_other_results_are_kept_and_unknown_ones_refused():
     contents = Contents()
     contents.add({"scorer": "rouge1-precision", "threshold": 0.4, "dev": {"n": 3}})

@@ -169,6 +169,19 @@ def test_error_rates_of_a_calibration_are_shown():
     assert "10%" in text
 
 
+def test_a_run_of_which_nothing_could_be_read_says_why(row):
+    failed = row("p", None, [], prevalence=None, error="bad.jsonl:1: reviews: has no review")
+    text = "".join(Reader(page_of([failed])).text)
+    assert "p: bad.jsonl:1: reviews: has no review" in text
+
+
+def test_a_corrected_score_stands_beside_its_summary_alone(rows):
+    # The mean of corrected scores is not the corrected mean, which score prints.
+    text = "".join(Reader(page_of([{**rows[0], "corrected": 0.321}, *rows[1:]])).text)
+    assert "corrected 0.321" in text
+    assert text.count("corrected") == 1
+
+
 def test_duels_are_counted_in_both_orders():
     duel = {"schema": 1, "id": "p", "a": "x", "b": "y", "dimension": "d", "verdict_ab": 1}
     text = " ".join("".join(Reader(page_of([{**duel, "verdict_ba": 0}])).text).split())

@@ -99,6 +99,18 @@ def test_the_beginning_is_read_where_nothing_is_chunked(tiny, asked):
     assert np.isnan(found.entailment[2])
 
 
+@pytest.mark.parametrize("chunk", [None, 7])
+def test_a_premise_that_the_template_makes_too_long_counts_as_cut(tiny, asked, chunk):
+    # After the colon "boots" is five tokens, and by itself one: seven words that fit are too many.
+    shown = "premise:{premise} hypothesis: {hypothesis}"
+    folder = str(tiny("deberta"))
+    scorer = AdaptedScorer(Adapter(model=folder, template=shown, max_length=17, chunk=chunk))
+    six = "boots kept my feet dry in"
+    found = asked(scorer, (six, "dry"), (f"{six} deep", "dry"))
+    assert found.flags.tolist() == [0, FLAG_TRUNCATED]
+    assert found.entailment[0] == found.entailment[1]
+
+
 def test_pairs_are_read_a_unit_at_a_time(tiny, asked, monkeypatch):
     folder = str(tiny("classifier", num_labels=2))
     scorer = AdaptedScorer(Adapter(model=folder, template=TEMPLATE), batch_tokens=40)
@@ -170,10 +182,12 @@ def test_every_field_changes_the_digest(tiny):
     ({"entailment": 1, "contradiction": 1}, "different outputs"),
     ({"entailment": "1"}, "is '1', not a int"), ({"entailment": True}, "not a int"),
     ({"template": 3}, "not a str"), ({"threshold": 1.0}, "threshold"),
+    ({"model": None}, "model is None, not a str"),
+    ({"entailment": None, "contradiction": 0}, "entailment is None, not a int"),
 ])  # fmt: skip
 def test_fields_out_of_range(wrong, said):
     with pytest.raises(ConfigurationError, match=said):
-        Adapter(model="m", **wrong)
+        Adapter(**{"model": "m", **wrong})
 
 
 def test_files_that_are_no_adapter(tmp_path, tiny):

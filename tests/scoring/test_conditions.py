@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +72,29 @@ REVIEW = {
 )
 def test_what_a_condition_means(condition, expected):
     assert parse_where(condition).holds(REVIEW) is expected
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "equal"),
+    [
+        ("105000000000000000000", "105000000000000000001", False),
+        (105000000000000000000, "105000000000000000001", False),
+        ("123e456", "99e789", False),
+        ("1e99999999999999999999", "2e99999999999999999999", False),
+        ("105000000000000000000.0", "105000000000000000000", True),
+        (105000000000000000000, "105000000000000000000", True),
+        (0.1, "0.10", True),
+    ],
+)
+def test_numbers_are_equal_in_every_digit(found, wanted, equal):
+    assert parse_where(f"id = {wanted}").holds({"id": found}) is equal
+    assert parse_where(f"id != {wanted}").holds({"id": found}) is not equal
+
+
+def test_numbers_of_numpy_are_numbers():
+    for number in (np.int64(4), np.float32(4)):
+        assert parse_where("rating >= 4 and rating = 4.0").holds({"rating": number})
+    assert not parse_where("rating >= 4").holds({"rating": np.True_})
 
 
 @pytest.mark.parametrize(

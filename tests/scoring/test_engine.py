@@ -465,6 +465,12 @@ def test_a_probability_out_of_range_is_refused(fake_scorer):
         one(["x"], "It fits.", scorer=fake_scorer({("x", "It fits."): (float("nan"), 0.0)}))
 
 
+def test_a_correction_without_rates_names_the_options_that_change_them(fake_scorer):
+    said = "leave out --calibration, --max-length and --windows"
+    with pytest.raises(ConfigurationError, match=f"{said}, or choose a model"):
+        Engine(fake_scorer(), ScoringOptions(corrected=True))
+
+
 def test_soft_prevalence_of_scores_that_are_no_probabilities_is_refused(fake_scorer):
     scorer = fake_scorer(probability=False)
     with pytest.raises(ConfigurationError, match="soft prevalence needs probabilities"):

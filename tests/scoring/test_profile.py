@@ -145,6 +145,14 @@ def test_alone_there_is_no_genericness(fake_scorer):
     assert row.profile.missing["sap"].startswith("the input has no other product")
 
 
+def test_a_unit_too_long_to_read_is_not_generic(fake_scorer):
+    # Nobody was asked about it before: it has no earlier sentence, no name, and empty reviews.
+    own = Product("p", (Review(""),), (Summary("s", FITS),))
+    scorer = fake_scorer(too_long=frozenset({FITS}))
+    (row,) = engine_beside([own, *others("Fits.")], scorer).run([own])
+    assert (row.error, row.prevalence, row.profile.genericness) == (None, 0.0, 0.0)
+
+
 def test_an_empty_summary_is_not_generic(fake_scorer):
     own = Product("p", RATED, (Summary("s", ""),))
     (row,) = engine_beside([own, *others("Fits.")], fake_scorer(ANSWERS)).run([own])

@@ -56,6 +56,15 @@ def test_a_record_without_the_claims_of_a_summary_says_so(fake_scorer):
     ]
 
 
+def test_claims_that_are_null_are_none_that_a_record_gives(fake_scorer):
+    row = score(fake_scorer({}), stating(None))
+    assert (row.error, row.prevalence) == (None, 0.0)
+    assert "|unit:claim-rules|" in row.signature
+    for left in (stating(None, Summary("t", TEXT)), stating(None, Summary("t", TEXT, {"x": 1}))):
+        rows = Engine(fake_scorer(), ScoringOptions(unit="claim")).run([left])
+        assert [row.error for row in rows] == [None, None]
+
+
 def test_a_quantity_lost_in_the_cutting_is_known(fake_scorer):
     text = "Most users say that it leaks."
     product = Product("p", (Review("It leaks."), Review("Nice.")), (Summary("s", text),))

@@ -56,6 +56,11 @@ def test_kendall_p_of_nearly_perfect_orders_beyond_the_exact_table():
             assert found.p == pytest.approx(theirs.pvalue, rel=1e-9)
 
 
+def test_kendall_p_of_a_perfect_order_of_many_points_is_0():
+    points = np.arange(200.0)
+    assert coefficient("kendall", points, points**3) == (1.0, 0.0, 200)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_missing_values_take_their_point_out(kind):
     x = [1.0, 2.0, np.nan, 4.0, 3.0, 9.0]

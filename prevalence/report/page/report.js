@@ -75,6 +75,15 @@
     return make("thead", {}, row);
   };
 
+  // One tab stop a table, in a row that no filter hides; arrows go from cell to cell.
+  const keepStop = (table) => {
+    const old = table.querySelector('button.cell[tabindex="0"]');
+    const next = table.querySelector("tr:not([hidden]) button.cell");
+    if (!next || (old && !old.closest("tr").hidden)) return;
+    if (old) old.tabIndex = -1;
+    next.tabIndex = 0;
+  };
+
   const enhance = (section) => {
     if (section.dataset.done) return;
     section.dataset.done = "yes";
@@ -92,8 +101,7 @@
           row.append(make("td", {}, cellOf(letter, place, product.r[place], k)));
         });
       });
-      const first = table.querySelector("button.cell");
-      if (first) first.tabIndex = 0;
+      keepStop(table);
     });
     if (chosen.rating) dim(section);
   };
@@ -111,7 +119,6 @@
     if (products.length <= 200) products.forEach(enhance);
   });
 
-  // One tab stop a table; arrows go from cell to cell.
   const MOVES = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   document.addEventListener("keydown", (event) => {
     const cell = event.target.closest("td button.cell");
@@ -291,7 +298,10 @@
       });
       section.hidden = !any;
       seen += any;
-      if (section.dataset.done) dim(section);
+      if (section.dataset.done) {
+        dim(section);
+        section.querySelectorAll(".matrix").forEach(keepStop);
+      }
     }
     tell(sentences, seen);
   };
