@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.devices import dtype_name, open_device
-from prevalence.models.eight_bit import folded_weights
 from prevalence.models.error_rates import error_rates_of, read_errors_file
 from prevalence.models.labels import LabelMap, parse_labels, read_labels
+from prevalence.models.quantized import folded_weights
 from prevalence.models.registry import REGISTRY, SHIPPED, Checkpoint, lookup
 
 if TYPE_CHECKING:

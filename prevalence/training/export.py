@@ -11,8 +11,8 @@ import numpy as np
 from safetensors.torch import load_file, save_file
 
 from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
-from prevalence.models.eight_bit import pack_rows
 from prevalence.models.error_rates import ERRORS_FILE
+from prevalence.models.quantized import pack_rows
 from prevalence.nli.self_test import write_golden
 from prevalence.training.stages import Workshop, file_digest
 
@@ -114,9 +114,10 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
 
 
 def _stored(recipe: Recipe) -> str:
-    if recipe.output.store != "int8":
-        return recipe.output.store
-    return f"8 bits with a float16 scale for {recipe.output.block} weights of a row"
+    output = recipe.output
+    if output.bits is None:
+        return output.store
+    return f"{output.bits} bits with a float16 scale for {output.block} weights of a row"
 
 
 def _reading(recipe: Recipe) -> tuple[str, ...]:
@@ -224,7 +225,8 @@ def _card_settings(recipe: Recipe) -> str:
         mix = ", ".join(f"{m.samples or 'all'} × {m.source}/{m.view}" for m in stage.mix)
         batch = stage.batch_tokens or recipe.run.batch_tokens
         rows.append(
-            f"| {stage.name} | {mix} | {stage.epochs} | {batch} | {stage.learning_rate:g} |"
+            f"| {stage.name}{', rounded' if stage.rounded else ''} | {mix} | {stage.epochs} "
+            f"| {batch} | {stage.learning_rate:g} |"
         )
     model, opt, run = recipe.model, recipe.optimizer, recipe.run
     return "\n".join([
@@ -290,9 +292,10 @@ def write_checkpoint(
         model.half()
     with quiet_transformers():
         model.save_pretrained(folder)  # type: ignore[operator]
-    if recipe.output.store == "int8":
+    if recipe.output.bits is not None:
         file = folder / "model.safetensors"
-        save_file(pack_rows(load_file(file), recipe.output.block), file, metadata={"format": "pt"})
+        packed = pack_rows(load_file(file), bits=recipe.output.bits, block=recipe.output.block)
+        save_file(packed, file, metadata={"format": "pt"})
     tokenizer = shop.classifier.tokenizer
     # The truncation of its last call is no part of the model.
     tokenizer.backend_tokenizer.no_truncation()

@@ -82,6 +82,8 @@ class RunPlan:
         checkpoint: file of the resumable state; removed when the run is done.
         validate: gives the value to maximise after each epoch, or None.
         patience: epochs without a better value before stopping.
+        rounding: gives the weights to compute with, from those that gradients change; None for
+            these themselves.
     """
 
     name: str
@@ -92,6 +94,7 @@ class RunPlan:
     checkpoint: Path
     validate: Callable[[], float] | None = None
     patience: int = 2
+    rounding: Callable[[Tensor], Tensor] | None = None
 
 
 @dataclass
@@ -135,31 +138,40 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 
 class _Working:
-    """What computes gradients: the model, or in bfloat16 a copy of it that follows its weights."""
+    """What computes gradients: the model, or a copy of it that follows its weights.
 
-    def __init__(self, classifier: Classifier, dtype: torch.dtype) -> None:
+    The copy is in bfloat16, or its matrices are rounded as ``kept`` says, or both.
+    """
+
+    def __init__(
+        self, classifier: Classifier, dtype: torch.dtype, kept: Callable[[Tensor], Tensor] | None
+    ) -> None:
         self.classifier = classifier
         self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
         self._pairs: list[tuple[torch.nn.Parameter, torch.nn.Parameter]] = []
-        if dtype != torch.float32:
+        self._kept = kept
+        if dtype != torch.float32 or kept is not None:
             model = copy.deepcopy(classifier.model).train()
             for parameter in model.parameters():  # Buffers, such as rotary angles, stay exact.
-                parameter.data = parameter.data.to(dtype)
+                parameter.data = self._computed(parameter.data).to(dtype)
             self.classifier = classifier._replace(model=model)
             copies = [p for p in model.parameters() if p.requires_grad]
             self._pairs = list(zip(self.trainable, copies, strict=True))
 
+    def _computed(self, weight: Tensor) -> Tensor:
+        return weight if self._kept is None else self._kept(weight)
+
     def hand_over(self) -> None:
         """Give the model the gradients of the copy."""
-        for kept, computed in self._pairs:
-            kept.grad = None if computed.grad is None else computed.grad.to(kept.dtype)
+        for weight, computed in self._pairs:
+            weight.grad = None if computed.grad is None else computed.grad.to(weight.dtype)
             computed.grad = None
 
     @torch.no_grad()
     def follow(self) -> None:
         """Give the copy the weights of the model."""
-        for kept, computed in self._pairs:
-            computed.copy_(kept)
+        for weight, computed in self._pairs:
+            computed.copy_(self._computed(weight))
 
 
 class _Run:
@@ -168,7 +180,8 @@ class _Run:
     def __init__(self, classifier: Classifier, plan: RunPlan, recipe: Recipe) -> None:
         self.classifier, self.plan, self.recipe = classifier, plan, recipe
         self.device = next(classifier.model.parameters()).device
-        self.working = _Working(classifier, working_dtype(recipe.run.precision, self.device))
+        dtype = working_dtype(recipe.run.precision, self.device)
+        self.working = _Working(classifier, dtype, plan.rounding)
         groups = parameter_groups(
             classifier.model, recipe.optimizer, learning_rate=plan.learning_rate
         )

@@ -17,7 +17,7 @@ from prevalence.models.checkpoint import (
     quiet_transformers,
     real_limit,
 )
-from prevalence.models.eight_bit import folded_weights
+from prevalence.models.quantized import folded_weights
 from prevalence.training.inputs import JointInputs, PremiseFirstInputs
 from prevalence.training.network import RowClassifier
 from prevalence.training.recipe import expanded

@@ -189,13 +189,24 @@ class MixItem:
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of training; ``batch_tokens`` of 0 takes the run's."""
+    """One stage of training.
+
+    Attributes:
+        name: what progress and the card call it.
+        learning_rate: at its highest.
+        mix: what an epoch draws.
+        epochs: passes over such draws.
+        batch_tokens: tokens a batch; 0 takes the run's.
+        rounded: compute with matrices as the output stores them, so that the model learns to live
+            with few bits. Gradients change what is not rounded (straight-through).
+    """
 
     name: str
     learning_rate: float
     mix: tuple[MixItem, ...]
     epochs: int = 1
     batch_tokens: int = 0
+    rounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -233,8 +244,9 @@ class OutputSettings:
     Attributes:
         name: heading of the card.
         licence: licence of the weights.
-        store: how matrices are stored: ``int8`` with scales, ``float16`` or ``float32``.
-        block: with ``int8``, weights of a row that share a scale; fewer are more exact and larger.
+        store: how matrices are stored: ``int8`` or ``int4`` with scales, ``float16`` or
+            ``float32``.
+        block: in 8 or 4 bits, weights of a row that share a scale; fewer are more exact and larger.
         max_length: limit that a scorer should use; 0 takes the training limit.
         max_hypothesis: likewise, with ``premise-first``.
         contradiction: whether the head's contradiction class is good enough to be reported; if
@@ -252,6 +264,11 @@ class OutputSettings:
     contradiction: bool = True
     description: str = ""
     notes: str = ""
+
+    @property
+    def bits(self) -> int | None:
+        """Bits of a stored weight that has a scale; None for floating-point numbers."""
+        return BITS.get(self.store)
 
 
 @dataclass(frozen=True)
@@ -308,7 +325,8 @@ T = TypeVar("T")
 BY_RECIPE = "recipe:"
 """Begins the name of a base that another recipe makes."""
 DTYPES = devices.DTYPES[1:]
-STORES = ("int8", "float16", "float32")
+BITS = {"int8": 8, "int4": 4}
+STORES = (*BITS, "float16", "float32")
 _WORD = 1 << 63
 _NAME = re.compile(r"\w[\w .+-]*")
 _LEAST_LENGTH = 8
@@ -460,6 +478,9 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "optimizer.average_from must be in [0, 1]": 0 <= opt.average_from <= 1,
         f"output.store must be {', '.join(STORES)}": recipe.output.store in STORES,
         "output.block must be at least 1": recipe.output.block >= 1,
+        f"a stage is rounded only with output.store {' or '.join(BITS)}": recipe.output.bits
+        is not None
+        or not any(stage.rounded for stage in recipe.stages),
         "at least one [[stage]] is needed": bool(recipe.stages),
         "stage epochs must be at least 1": all(s.epochs >= 1 for s in recipe.stages),
         "stage batch_tokens must be 0 or at least model.max_length": all(

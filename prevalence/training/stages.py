@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from prevalence.calibration import auc, best_threshold
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
+from prevalence.models.quantized import rounded
 from prevalence.scorers.registry import open_scorer
 from prevalence.training import state
 from prevalence.training.distillation import ask_about, teach, write_documents
@@ -31,7 +34,7 @@ from prevalence.training.mixture import MixPart, draw_mixture, finds_examples
 from prevalence.training.model import Classifier, load_classifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -242,8 +245,30 @@ class Workshop:
         return self._selected(source, found)
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """P(entailment) of pairs under the present weights."""
-        return predict(self.classifier, pairs)[:, 0].astype(np.float64)
+        """P(entailment) of pairs under the present weights, rounded as the output stores them."""
+        with self._as_stored():
+            return predict(self.classifier, pairs)[:, 0].astype(np.float64)
+
+    @contextmanager
+    def _as_stored(self) -> Iterator[None]:
+        """Round the model's weights for a while, where they are stored with scales."""
+        rounding = self._rounding()
+        if rounding is None:
+            yield
+            return
+        parameters = list(self.classifier.model.parameters())
+        exact = [parameter.data for parameter in parameters]
+        try:
+            for parameter in parameters:
+                parameter.data = rounding(parameter.data)
+            yield
+        finally:
+            for parameter, weight in zip(parameters, exact, strict=True):
+                parameter.data = weight
+
+    def _rounding(self) -> Callable[[Tensor], Tensor] | None:
+        output = self.recipe.output
+        return partial(rounded, bits=output.bits, block=output.block) if output.bits else None
 
     def load(self, outcome: StageResult) -> None:
         """Put the weights of an outcome into the model."""
@@ -309,16 +334,18 @@ class Workshop:
         self, stage: Stage, parent: StageResult, without: frozenset[str], label: str
     ) -> str:
         used = sorted({item.source for item in stage.mix})
+        output = self.recipe.output
         validation, cross = self.recipe.validation, self.recipe.cross_validation
         judged = [section.source for section in (validation, cross) if section is not None]
         return _hash(
             parent.key,
-            {k: v for k, v in dataclasses.asdict(stage).items() if k != "batch_tokens" or v},
+            {k: v for k, v in dataclasses.asdict(stage).items() if v},
             [(n, self.digests[n], self.recipe.source(n).labels) for n in used],
             (dataclasses.asdict(validation), *(self.digests[name] for name in judged))
             if validation
             else None,
             (sorted(without), label),
+            *((output.store, output.block) if stage.rounded else ()),
         )
 
     def _plan(
@@ -343,6 +370,7 @@ class Workshop:
             checkpoint=checkpoint,
             validate=self._validator(validation.source, validation.metric) if validation else None,
             patience=validation.patience if validation else 1,
+            rounding=self._rounding() if stage.rounded else None,
         )
 
     def _kept(self, name: str, without: frozenset[str]) -> list[Document]:

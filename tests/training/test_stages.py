@@ -104,6 +104,19 @@ def test_other_validation_pairs_make_another_stage(
     assert trained == ["only", "only"]
 
 
+@pytest.mark.parametrize(("rounded", "runs"), [("false", 1), ("true", 3)])
+def test_how_weights_are_stored_makes_another_stage_only_where_it_is_trained_on(
+    recipe_file: Callable[..., Path], tmp_path: Path, trained: list[str], rounded: str, runs: int
+) -> None:
+    stage = (
+        "[[stage]]\nname = 'only'\nlearning_rate = 1e-3\nmix = [{ source = 'pairs' }]\n"
+        f"rounded = {rounded}\n"
+    )
+    for store in ("'int8'", "'int4'", "'int4'\nblock = 8"):
+        run_first_stage(recipe_file(stage, output=f"store = {store}\n"), tmp_path / "work")
+    assert len(trained) == runs
+
+
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_every_file_of_the_base_counts(
     recipe_file: Callable[..., Path], tiny_base: Path, tmp_path: Path, trained: list[str], name: str
