@@ -135,7 +135,7 @@ class _Work(Tally[Product]):
         """Take a record of an earlier run; what that left without claims has failed here too."""
         super().keep(row)
         for system, summary in row["summaries"].items():
-            if not isinstance(summary, dict) or CLAIMS not in summary:
+            if not isinstance(summary, dict) or summary.get(CLAIMS) is None:
                 self.fail(
                     f"{row['id']}: summary by {system!r}: an earlier run could not read the reply; "
                     f"add claims to {self._output}, or use another model with --overwrite"
@@ -164,7 +164,7 @@ class _Work(Tally[Product]):
         left = iter(made)
         summaries = []
         for summary in product.summaries:
-            found = None if CLAIMS in summary.extra else next(left)
+            found = next(left) if _lacks(summary) else None
             extra = summary.extra if found is None else {**summary.extra, CLAIMS: list(found)}
             summaries.append(replace(summary, extra=extra))
         extra = {**product.extra, SIGNATURE_KEY: self.signature}
@@ -273,7 +273,11 @@ def _stated(claim: Claim) -> str | dict[str, str]:
 
 def _lacking(product: Product) -> list[Summary]:
     """The summaries that have no claims."""
-    return [summary for summary in product.summaries if CLAIMS not in summary.extra]
+    return [summary for summary in product.summaries if _lacks(summary)]
+
+
+def _lacks(summary: Summary) -> bool:
+    return summary.extra.get(CLAIMS) is None
 
 
 def _where(product: Product, summary: Summary) -> str:

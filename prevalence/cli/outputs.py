@@ -254,12 +254,18 @@ def print_json(value: object, *, indent: int | None = 2) -> None:
     click.echo(inert(text) if sys.stdout.isatty() else text)
 
 
-def kept_parts(folder: Path) -> str:
-    """What an interrupted run leaves behind in a folder of Parquet parts, in words."""
+def kept_parts(folder: Path, *, overwrite: bool) -> str:
+    """What an interrupted run leaves behind in a folder of Parquet parts, in words.
+
+    Args:
+        folder: the output.
+        overwrite: whether the run was to begin anew.
+    """
     from prevalence.distributed import finished_count
 
     there = counted(finished_count(folder), "row is", "rows are")
-    return f"{there} in {folder}; the same command continues from there"
+    command = "the same command without --overwrite" if overwrite else "the same command"
+    return f"{there} in {folder}; {command} continues from there"
 
 
 @contextmanager

@@ -567,7 +567,7 @@ def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     if lines is not None:
         return lines.kept("row")
     if options.output is not None and options.output.is_dir():
-        return kept_parts(options.output)
+        return kept_parts(options.output, overwrite=options.overwrite)
     if engine.cached:
         return "pairs scored so far are in the cache; the same command continues from there"
     return "nothing is kept (--output FILE.jsonl or the cache would)"

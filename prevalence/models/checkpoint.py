@@ -36,6 +36,7 @@ __all__ = [
     "LoadedCheckpoint",
     "Network",
     "asked_length",
+    "expanded_path",
     "first_line",
     "first_position",
     "folder_digest",
@@ -272,7 +273,7 @@ def load_checkpoint(
     )
 
 
-def _expanded(path: str | Path) -> Path:
+def expanded_path(path: str | Path) -> Path:
     """A path below a home folder in full; as it is where there is no such user."""
     return Path(os.path.expanduser(path))
 
@@ -282,7 +283,7 @@ def plain_name(model: str) -> str:
 
     A folder that is called like a model that ships, and is another, is marked.
     """
-    name = re.sub(r"[|\s]", "_", Path(os.path.abspath(_expanded(model))).name)
+    name = re.sub(r"[|\s]", "_", Path(os.path.abspath(expanded_path(model))).name)
     return f"{name}(local)" if name in SHIPPED and lookup(model) is None else name
 
 
@@ -336,7 +337,7 @@ def resolve(model: str) -> Path:
                          "`prevalence models`")  # fmt: skip
     entry = lookup(model)
     location = entry.location if entry else model
-    path = _expanded(location)
+    path = expanded_path(location)
     if path.is_dir():
         return path
     if entry is not None and path.is_absolute():
@@ -352,7 +353,7 @@ def is_here(model: str) -> bool:
     from huggingface_hub import snapshot_download
 
     entry = lookup(model)
-    folder = _expanded(entry.location if entry else model)
+    folder = expanded_path(entry.location if entry else model)
     if not folder.is_dir():
         location, revision = (entry.location, entry.revision) if entry else (model, "main")
         try:
@@ -403,7 +404,7 @@ def local_folder(model: str | Path, what: str) -> Path:
     Raises:
         ModelError: there is none, or none with safetensors.
     """
-    path = _expanded(model)
+    path = expanded_path(model)
     if not path.is_dir():
         raise ModelError(
             f"{model}: no such folder; give a {what} checkpoint folder (a hub model is fetched by: "

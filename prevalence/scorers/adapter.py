@@ -7,14 +7,13 @@ import json
 import re
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import Network, first_line
+from prevalence.models.checkpoint import Network, expanded_path, first_line
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
 from prevalence.scorers.reading import (
@@ -29,6 +28,7 @@ from prevalence.toml_files import decode_toml, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -127,7 +127,7 @@ def read_adapter(path: Path | str) -> Adapter:
         InputError: the file cannot be read or holds unknown fields.
         ConfigurationError: a value is out of range.
     """
-    path = Path(path).expanduser()
+    path = expanded_path(path)
     try:
         text = read_text(path)
         json_file = path.suffix == ".json"

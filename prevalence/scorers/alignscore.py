@@ -16,6 +16,7 @@ from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import (
     Layout,
     Network,
+    expanded_path,
     first_line,
     read_config,
     read_tensors,
@@ -161,7 +162,7 @@ def convert_alignscore(checkpoint: Path | str, base: Path | str, output: Path | 
         ) from error
     if not weights:
         raise ModelError(f"{checkpoint}: not an AlignScore checkpoint: it holds no {_ENCODER}*")
-    source, target = Path(base).expanduser(), Path(output)
+    source, target = expanded_path(base), Path(output)
     files = ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt")
     there = [source / name for name in files if (source / name).is_file()]
     if source / "config.json" not in there or len(there) == 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import first_line
+from prevalence.models.checkpoint import expanded_path, first_line
 from prevalence.nli.pairs import FLAG_TOO_LONG
 from prevalence.scorers.summac import MOST_UNITS, Granularity
 from prevalence.scorers.units import GRANULARITIES, UnitAnswers, UnitCutter, UnitScorer, models_of
@@ -316,7 +316,7 @@ def read_head(path: Path | str, *, settings: Mapping[str, str] | None = None) ->
         ModelError: not a head, not readable, or its numbers are unusable.
         ConfigurationError: the settings are unknown or contradict the file.
     """
-    path = Path(path).expanduser()
+    path = expanded_path(path)
     if not path.is_file():
         raise ModelError(f"{path}: no such file; a SummaC-Conv head is a .safetensors or .bin file")
     if path.stat().st_size > _MOST_BYTES:

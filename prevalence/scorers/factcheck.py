@@ -11,12 +11,11 @@ import hashlib
 import json
 from abc import abstractmethod
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import asked_length
+from prevalence.models.checkpoint import asked_length, expanded_path
 from prevalence.models.registry import REGISTRY, lookup
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
@@ -32,6 +31,7 @@ from prevalence.scorers.units import sentences_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -252,7 +252,7 @@ def refuse_checkers(model: str, *, named: bool) -> None:
     Raises:
         ModelError: its config or its weights are a checker's; the message has the prefix.
     """
-    folder = Path(model).expanduser()
+    folder = expanded_path(model)
     if lookup(model) is not None or not folder.is_dir():
         return
     said = _told(_stated(folder), folder, model, named=named)

@@ -71,6 +71,13 @@ def test_rules_write_claims_beside_each_summary(claims: Run, write: Write, tmp_p
     assert "3 products written: 5 claims of 3 summaries" in result.stderr
 
 
+def test_claims_that_are_null_are_none(claims: Run, write: Write, tmp_path: Path) -> None:
+    result = claims(write({**SOFA, "claims": {"a": None}}))
+    assert result.exit_code == 0
+    (sofa,) = records(tmp_path / "out.jsonl")
+    assert sofa["summaries"]["a"]["claims"] == [{"text": "It sags.", "quantity": "Most"}]
+
+
 def test_the_output_is_continued_and_other_settings_are_refused(
     claims: Run, write: Write, tmp_path: Path
 ) -> None:

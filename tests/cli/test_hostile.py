@@ -43,6 +43,7 @@ def place(tmp_path: Path) -> Path:
         (f"{SCORE} -q -o loop.json", 2, "loop.json cannot be written"),
         (f"{SCORE} --limit 99999999999999999999", 2, "is beyond 64 bits"),
         (f"{SCORE.removesuffix(' --no-cache')} --cache '~nosuchuser/x'", 2, "no known user"),
+        ("prevalence score in.jsonl --model '~nosuchuser/x'", 2, "~nosuchuser/x: no such folder"),
         (f"{SCORE} --format jsonl --test both", 2, "--test goes with the table"),
         (f"{SCORE} -q --systems summary,zzz", 1, "--systems: no summary by zzz"),
     ],
