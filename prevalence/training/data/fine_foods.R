@@ -1,5 +1,5 @@
-# Writes fine_foods.jsonl, the reviews that statements_on_food_reviews.jsonl judges (5,000 Amazon reviews of food,
-# as the R package modeldata has them), into the present folder:
+# Writes fine_foods.jsonl, the reviews that *_on_food_reviews.jsonl judge (5,000 Amazon reviews of food, as the R
+# package modeldata has them), into the present folder:
 #
 #     Rscript fine_foods.R
 #
