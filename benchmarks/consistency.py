@@ -224,7 +224,7 @@ def main() -> None:
     parser.add_argument("--model", default="embedded", help="NLI model of the model-based rows")
     parser.add_argument("--scorer", action="append", help="only these scorers, by name")
     parser.add_argument(
-        "--held-out-only", action="store_true", help="only answers that are stored, and people's"
+        "--held-out-only", action="store_true", help="only stored answers, of models and readers"
     )
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args()

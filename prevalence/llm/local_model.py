@@ -135,7 +135,7 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
         model.to(where)
     except RuntimeError as error:
         raise BackendError(f"{path} does not fit on {where}: {first_line(error)}") from error
-    template = _template(tokenizer)
+    template, opening = _template(tokenizer)
     return LanguageModel(
         name=model_name(path),
         model=model,
@@ -146,31 +146,31 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
         limit=_limit(model.config),
         ends=_ends(model, tokenizer),
         marks=_marks(tokenizer),
-        opening=_opening(tokenizer, template),
+        opening=opening,
     )
 
 
-def _template(tokenizer: Any) -> str:
+def _template(tokenizer: Any) -> tuple[str, str]:
+    """How dialogues become prompts, and the beginning of a reply that the template writes."""
     if not getattr(tokenizer, "chat_template", None):
-        return "plain"
-    turns = [{"role": "system", "content": _PROBE}, {"role": "user", "content": "x"}]
+        return "plain", ""
+
+    def prompt(*turns: dict[str, str]) -> str:
+        found = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return str(found)
+
+    user = {"role": "user", "content": "x"}
+    name = "chat"
     try:
-        text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        text = prompt({"role": "system", "content": _PROBE}, user)
     except Exception:
         # Templates raise whatever they like.
-        return "chat-user"
-    # Some templates leave a system turn out without a word.
-    return "chat" if _PROBE in text else "chat-user"
-
-
-def _opening(tokenizer: Any, template: str) -> str:
-    if template == "plain":
-        return ""
-    roles = ("system", "user") if template == "chat" else ("user",)
-    turns = [{"role": role, "content": _PROBE} for role in roles]
-    text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        text = ""
+    if _PROBE not in text:
+        # Some templates leave a system turn out without a word.
+        name, text = "chat-user", prompt(user)
     opened = _OPENED.search(text)
-    return "" if opened is None else str(opened[0])
+    return name, "" if opened is None else opened[0]
 
 
 def _folded(turns: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -140,17 +140,20 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 class _Working:
     """What computes gradients: the model, or a copy of it that follows its weights.
 
-    The copy is in bfloat16, or its matrices are rounded as ``kept`` says, or both.
+    The copy is in bfloat16, or its matrices are rounded, or both.
     """
 
     def __init__(
-        self, classifier: Classifier, dtype: torch.dtype, kept: Callable[[Tensor], Tensor] | None
+        self,
+        classifier: Classifier,
+        dtype: torch.dtype,
+        rounding: Callable[[Tensor], Tensor] | None,
     ) -> None:
         self.classifier = classifier
         self.trainable = [p for p in classifier.model.parameters() if p.requires_grad]
         self._pairs: list[tuple[torch.nn.Parameter, torch.nn.Parameter]] = []
-        self._kept = kept
-        if dtype != torch.float32 or kept is not None:
+        self._rounding = rounding
+        if dtype != torch.float32 or rounding is not None:
             model = copy.deepcopy(classifier.model).train()
             for parameter in model.parameters():  # Buffers, such as rotary angles, stay exact.
                 parameter.data = self._computed(parameter.data).to(dtype)
@@ -159,7 +162,7 @@ class _Working:
             self._pairs = list(zip(self.trainable, copies, strict=True))
 
     def _computed(self, weight: Tensor) -> Tensor:
-        return weight if self._kept is None else self._kept(weight)
+        return weight if self._rounding is None else self._rounding(weight)
 
     def hand_over(self) -> None:
         """Give the model the gradients of the copy."""
