@@ -10,14 +10,15 @@ import hashlib
 import shutil
 import subprocess
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prevalence.baselines.rules import comparing
 from prevalence.errors import BackendError, ConfigurationError
+from prevalence.models.checkpoint import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
     from prevalence.scorers.grammar import Spec
@@ -33,7 +34,7 @@ def open_meteor_jar(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # no
     Raises:
         ConfigurationError: no jar is named, or it is no file.
     """
-    jar = Path(spec.options.get("jar", "")).expanduser()
+    jar = expanded_path(spec.options.get("jar", ""))
     if not jar.is_file():
         raise ConfigurationError(f"{entry.name}: jar={jar}: name the file, {entry.name}:jar=FILE")
     digest = hashlib.blake2b(jar.read_bytes(), digest_size=4).hexdigest()

@@ -26,6 +26,7 @@ from prevalence.baselines.lexical.s3_features import (
 )
 from prevalence.baselines.rules import JOINT, comparing
 from prevalence.errors import ConfigurationError, ModelError
+from prevalence.models.checkpoint import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,7 +128,7 @@ def open_s3(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG0
             "docs/baselines.md says how to make it of the authors' release"
         )
     target = entry.name.removeprefix("s3-")
-    path = Path(folder).expanduser() / f"{target}.safetensors"
+    path = expanded_path(folder) / f"{target}.safetensors"
     regression = read_regression(path)
     vectors = _vectors(entry, spec, regression)
 

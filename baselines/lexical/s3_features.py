@@ -13,7 +13,6 @@ import hashlib
 import math
 from array import array
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,10 +25,12 @@ from prevalence.baselines.lexical.divergence import (
 )
 from prevalence.baselines.lexical.rouge import Overlap, f1
 from prevalence.errors import InputError
+from prevalence.models.checkpoint import expanded_path
 from prevalence.scorers.rouge import common_subsequence, ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -57,7 +58,7 @@ class WordVectors:
     """
 
     def __init__(self, path: str | Path) -> None:
-        file = Path(path).expanduser()
+        file = expanded_path(path)
         digest = hashlib.blake2b(digest_size=6)
         try:
             with file.open("rb") as lines:

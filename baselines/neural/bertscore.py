@@ -19,6 +19,7 @@ from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
 from prevalence.baselines.neural.vectors import layer_option, open_encoder
 from prevalence.baselines.rules import comparing
 from prevalence.errors import ConfigurationError
+from prevalence.models.checkpoint import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +113,7 @@ def _weighted_mean(values: NDArray[Any], weights: NDArray[np.float64]) -> float:
 def _read_baseline(path: Path, layer: int, part: int) -> float:
     """What unrelated texts score, by bert-score's files: a line LAYER,P,R,F for each layer."""
     try:
-        lines = csv.reader(path.expanduser().read_text(encoding="utf-8").splitlines())
+        lines = csv.reader(expanded_path(path).read_text(encoding="utf-8").splitlines())
         rows = [row for row in lines if any(cell.strip() for cell in row)]
         named = bool(rows) and not rows[0][0].strip().isdecimal()
         values = {int(row[0]): float(row[1 + part]) for row in rows[named:]}

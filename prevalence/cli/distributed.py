@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import open_cache_folder, option, together
+from prevalence.models.checkpoint import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -118,7 +119,7 @@ def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> d
 
 
 def _file_from_root(name: str) -> str:
-    path = Path(name).expanduser()
+    path = expanded_path(name)
     return str(path.absolute()) if name and path.exists() else name
 
 

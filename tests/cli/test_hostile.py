@@ -44,6 +44,7 @@ def place(tmp_path: Path) -> Path:
         (f"{SCORE} --limit 99999999999999999999", 2, "is beyond 64 bits"),
         (f"{SCORE.removesuffix(' --no-cache')} --cache '~nosuchuser/x'", 2, "no known user"),
         ("prevalence score in.jsonl --model '~nosuchuser/x'", 2, "~nosuchuser/x: no such folder"),
+        ("prevalence baselines in.jsonl -m meteor-1.5:jar=~nosuchuser/x.jar", 2, "name the file"),
         (f"{SCORE} --format jsonl --test both", 2, "--test goes with the table"),
         (f"{SCORE} -q --systems summary,zzz", 1, "--systems: no summary by zzz"),
     ],
