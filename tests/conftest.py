@@ -49,6 +49,17 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Thread pools cost more than they give on arrays and models as small as those of tests."""
+    import torch
+
+    usual = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(usual)
+
+
+@pytest.fixture(scope="module")
 def interpreted_attention() -> Iterator[None]:
     """The GPU kernel of attention on the CPU: a copy of its module, made for the interpreter.
 

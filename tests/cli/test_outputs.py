@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.cli.outputs import LineFile, LineWriter
+from prevalence.cli.outputs import LineFile, LineWriter, kept_parts
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
@@ -415,3 +415,14 @@ def test_two_outputs_are_not_one_file(run: Run, repository: Path, tmp_path: Path
     result = run(*words, "-d", "fluency", "-o", tmp_path / "scores.jsonl", "--record", link)
     assert result.exit_code == 2
     assert "are one file" in result.stderr
+
+
+def test_parquet_parts_begun_anew_go_on_without_overwrite(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"id": ["p", "q"]}), tmp_path / "part-00000.parquet")
+    said = [kept_parts(tmp_path, overwrite=anew) for anew in (False, True)]
+    assert said == [
+        f"2 rows are in {tmp_path}; the same command continues from there",
+        f"2 rows are in {tmp_path}; the same command without --overwrite continues from there",
+    ]

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import pytest
@@ -32,8 +32,7 @@ from prevalence import LengthRule, OpinionPrevalence, SummaryOptions
 from prevalence.cli import main
 from prevalence.rewards import PrevalenceReward, Shaping
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -143,17 +142,6 @@ def as_json(value: Any) -> str:
 
 
 # --- running --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    """Thread pools cost more than they give on models this small."""
-    import torch
-
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
 
 
 @pytest.fixture
