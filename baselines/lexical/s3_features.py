@@ -25,7 +25,7 @@ from prevalence.baselines.lexical.divergence import (
 )
 from prevalence.baselines.lexical.rouge import Overlap, f1
 from prevalence.errors import InputError
-from prevalence.models.checkpoint import expanded_path
+from prevalence.paths import expanded_path
 from prevalence.scorers.rouge import common_subsequence, ngrams
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import open_cache_folder, option, together
-from prevalence.models.checkpoint import expanded_path
+from prevalence.paths import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

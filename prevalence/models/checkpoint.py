@@ -18,6 +18,7 @@ from prevalence.models.error_rates import error_rates_of, read_errors_file
 from prevalence.models.labels import LabelMap, parse_labels, read_labels
 from prevalence.models.quantized import folded_weights
 from prevalence.models.registry import REGISTRY, SHIPPED, Checkpoint, lookup
+from prevalence.paths import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +37,6 @@ __all__ = [
     "LoadedCheckpoint",
     "Network",
     "asked_length",
-    "expanded_path",
     "first_line",
     "first_position",
     "folder_digest",
@@ -271,11 +271,6 @@ def load_checkpoint(
         errors=error_rates_of(read_errors_file(folder), name=model),
         folder=folder,
     )
-
-
-def expanded_path(path: str | Path) -> Path:
-    """A path below a home folder in full; as it is where there is no such user."""
-    return Path(os.path.expanduser(path))
 
 
 def plain_name(model: str) -> str:

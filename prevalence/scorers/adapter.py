@@ -13,9 +13,10 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import Network, expanded_path, first_line
+from prevalence.models.checkpoint import Network, first_line
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
+from prevalence.paths import expanded_path
 from prevalence.scorers.reading import (
     TOO_LONG,
     WORK_UNIT,

@@ -16,12 +16,12 @@ from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import (
     Layout,
     Network,
-    expanded_path,
     first_line,
     read_config,
     read_tensors,
     resolve,
 )
+from prevalence.paths import expanded_path
 from prevalence.scorers.factcheck import FactChecker, Rule
 from prevalence.scorers.units import sentences_of
 

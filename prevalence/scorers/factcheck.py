@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import asked_length, expanded_path
+from prevalence.models.checkpoint import asked_length
 from prevalence.models.registry import REGISTRY, lookup
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
+from prevalence.paths import expanded_path
 from prevalence.scorers.reading import (
     TOO_LONG,
     WORK_UNIT,
