@@ -108,6 +108,7 @@ class DuelRun:
 
     Attributes:
         named: systems that a list of pairs names.
+        listed: products that it names, and that have not been met yet.
     """
 
     def __init__(
@@ -123,7 +124,9 @@ class DuelRun:
         self._dimensions = dimensions
         self._backend = backend
         self._pairs = pairs
-        self.named = pairs.systems if isinstance(pairs, ListedPairs) else ()
+        listed = pairs if isinstance(pairs, ListedPairs) else ListedPairs([], {})
+        self.named = listed.systems
+        self.listed = listed.products
         self._record = record
         self._prompter = Prompter(plan.method, dimensions)
         self._parse = parser_for(plan.method.answer)
@@ -134,6 +137,7 @@ class DuelRun:
         return map(self._duels, records)
 
     def _duels(self, item: Product | BadRecord) -> list[Duel | BadRecord]:
+        self.listed.discard(item.id or "")
         if isinstance(item, BadRecord):
             return [item]
         by_system = {summary.system: summary for summary in item.summaries}
@@ -324,6 +328,11 @@ class ListedPairs:
         """Every system that is named, in order of first appearance."""
         every = [self._general, *self._special.values()]
         return tuple(dict.fromkeys(name for pairs in every for pair in pairs for name in pair))
+
+    @property
+    def products(self) -> set[str]:
+        """The ids of the products that have pairs of their own."""
+        return set(self._special)
 
     def __call__(self, product: Product) -> list[tuple[str, str]]:
         """The pairs of a product, each once."""

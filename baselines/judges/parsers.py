@@ -362,8 +362,13 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
     """Where an answer may stand, best first, and what must come after its letter."""
     one = rf"[(\[*\"']{{0,9}}([{letters}])\b(?!['\u2019]\w)"
     closed = r"[\])*\"'.:,;!\s]*$"
-    # An article goes on ("A fine text"), and so does a list of letters.
-    alone = rf"(?!\W{{0,4}}(?:or|and)\W{{1,4}}[{letters}]\b|\W{{0,3}}[,/&]\s{{0,3}}[{letters}]\b)"
+    # An article goes on ("A fine text"), and so does a list of letters, or what is said of one
+    # ("(A) is worse than (B)").
+    alone = (
+        rf"(?!\W{{0,4}}(?:or|and)\W{{1,4}}[{letters}]\b|\W{{0,3}}[,/&]\s{{0,3}}[{letters}]\b"
+        r"|[)\]*\"']{0,4}\s{1,3}(?:is|was|has|had|does|did|seems|looks|would|could|can|cannot)\b"
+        r"|[)\]*\"']{0,4}\s{1,3}(?:isn|wasn|hasn|doesn|didn)['\u2019]t\b)"
+    )
     rules = (
         (rf"<answer>\s*([{letters}])\s*</answer>", ""),
         (

@@ -107,6 +107,7 @@ class JudgeRun:
         return summary_marks(item, self.signature, material_digest)
 
     named: tuple[str, ...] = ()
+    listed: frozenset[str] = frozenset()
     rest = staticmethod(Selection.rest)
     finished = staticmethod(finished_scores)
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["judge"]
 
 _COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
-
+_SHOWN_IDS = 5
 _DRAWING = ("form", "samples", "temperature", "top_p", "top_k", "max_tokens", "seed")
 """Parameters that say how replies are drawn."""
 
@@ -303,16 +303,19 @@ def _write(
         writer=line_writer(lines),
         kept=lambda: kept_in(lines, "row"),
         worth=lambda: rows.scored,
-        check=lambda: _check_found(selection, opened.named, rows.earlier + rows.made),
+        check=lambda: _check_found(selection, opened, rows.earlier + rows.made),
     )
 
 
-def _check_found(selection: Selection, named: Sequence[str], rows: int) -> None:
+def _check_found(selection: Selection, opened: JudgeRun | DuelRun, rows: int) -> None:
     """Refuse names that no record has, once all were read, and a run without any row."""
     selection.check()
     if not rows or selection.limit is None:
         # A file of pairs may be made for more records than --limit takes.
-        selection.check_names("--pairs", named)
+        selection.check_names("--pairs", opened.named)
+        if opened.listed:
+            ids = ", ".join(sorted(opened.listed)[:_SHOWN_IDS])
+            raise InputError(f"--pairs: of the ids it names, no record has {ids}")
     if not rows:
         raise InputError("nothing is left to judge: no record has the summaries asked for")
 
@@ -411,7 +414,7 @@ def _dry_run(
     opened = _open(options, plan, dimensions, counter, selection=selection, steps=steps)
     opened = cast("JudgeRun", opened)
     count = sum(1 for _ in opened.rows(opened.items(selection.items())))
-    _check_found(selection, opened.named, count)
+    _check_found(selection, opened, count)
     prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
     note(f"{counted(count, 'row')}; {counter.describe(prices)}")
     unwritten = sum(not text for text in steps.values())

@@ -95,6 +95,10 @@ def test_nothing_to_judge_is_an_error(judge, tmp_path, words):
     found = judge(*duel, "--pairs", pairs, *words)
     assert found.exit_code == 2
     assert "--pairs: no summary by nosuch" in found.stderr
+    pairs.write_text('{"id": "nosuch", "a": "balanced", "b": "trivial"}\n')
+    found = judge(*duel, "--pairs", pairs, *words)
+    assert found.exit_code == 2
+    assert "--pairs: of the ids it names, no record has nosuch" in found.stderr
     found = judge(*duel, "--systems", "balanced", *words)
     assert found.exit_code == 2
     assert "nothing is left to judge" in found.stderr

@@ -163,6 +163,8 @@ def test_letters_stars_verdicts_and_tables():
         (read_choice, "Answer: A well-written summary."),
         (read_verdict, "Answer: A summary 2 is better"),
         (read_verdict, "Option A is better than the other."),
+        (read_verdict, "(A) is worse than (B)."),
+        (read_verdict, "Answer: (B) isn't as good."),
         (read_verdict, "Nothing is better than option B."),
     ],
 )
