@@ -143,6 +143,12 @@ def correlate(study: Study, **parameters: Any) -> Report:
 
     if not parameters["compare"]:
         refuse_given(("test", "permute", "holm"), "goes with --compare")
+    elif parameters["test"] == "williams":
+        refuse_given(("permute",), "goes with --test permutation")
+    if parameters["bootstrap"] == "none":
+        refuse_given(("confidence",), "goes with --bootstrap")
+        if not parameters["compare"]:
+            refuse_given(("resamples", "seed"), "goes with --bootstrap or --compare")
     bootstrap = _bootstrap(parameters)
     cells = correlations(
         study.table,

@@ -114,6 +114,13 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["correlate", RATINGS, "--holm"], "--holm goes with --compare"),
         (["correlate", RATINGS, "--permute", "items"], "--permute goes with --compare"),
         (["correlate", RATINGS, "--test", "williams"], "--test goes with --compare"),
+        (["correlate", RATINGS, "--confidence", "0.9"], "--confidence goes with --bootstrap"),
+        (["correlate", RATINGS, "--seed", "1"], "--seed goes with --bootstrap or --compare"),
+        (
+            ["correlate", RATINGS, "--compare", "judge,characters", "--test", "williams"]
+            + ["--permute", "items"],
+            "--permute goes with --test permutation",
+        ),
         (["significance"], "give an INPUT, or --counts"),
         (["significance", "--counts", "many"], "takes numbers"),
         (["significance", RATINGS, "--groups", "3", "--methods", "judge,judge"], "10 samples"),
