@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
     "CLAIMS",
@@ -295,7 +295,14 @@ class ScoredSentence:
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
-        """Rebuild a sentence from :meth:`to_json`'s object."""
+        """Rebuild a sentence from :meth:`to_json`'s object.
+
+        Raises:
+            InputError: a value is none that the object may have.
+        """
+        _check(item, _SENTENCE_VALUES)
+        for passage in item.get("evidence") or ():
+            _check(passage, _PASSAGE_VALUES)
         return cls(
             text=item["text"],
             start=item["start"],
@@ -588,8 +595,7 @@ class ScoredSummary:
         """
         if row.get("schema") != SCHEMA or "prevalence" not in row:
             raise InputError(f"not a scored summary of schema {SCHEMA}")
-        if not isinstance(row["prevalence"], int | float | None):
-            raise InputError("not a scored summary: prevalence is neither a number nor null")
+        _check(row, _ROW_VALUES)
         try:
             return cls(
                 **{name: row[name] for name in _ROW_FIELDS if name in row},
@@ -599,6 +605,58 @@ class ScoredSummary:
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"not a scored summary: {error}") from error
+
+
+def _number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _numbers(value: object) -> bool:
+    return value is None or (isinstance(value, list) and all(map(_number, value)))
+
+
+def _place(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _place_or_none(value: object) -> bool:
+    return value is None or _place(value)
+
+
+def _places(value: object) -> bool:
+    return value is None or (isinstance(value, list) and all(map(_place, value)))
+
+
+def _is(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+_ROW_VALUES: Mapping[str, Callable[[object], bool]] = {
+    "id": _is(str, type(None)), "system": _is(str, type(None)), "prevalence": _number,
+    "soft_prevalence": _number, "ceiling": _number, "corrected": _number, "n_reviews": _place,
+    "sentences": _is(list), "signature": _is(str), "input_digest": _is(str, type(None)),
+    "error": _is(str, type(None)), "warning": _is(str, type(None)), "prefix_curve": _numbers,
+    "restriction": _is(dict, type(None)), "profile": _is(dict, type(None)),
+}  # fmt: skip
+_SENTENCE_VALUES: Mapping[str, Callable[[object], bool]] = {
+    "text": _is(str), "start": _place, "end": _place, "trivial": _is(bool),
+    "redundant_with": _place_or_none, "support": _place_or_none, "supporting_reviews": _places,
+    "contradicting_reviews": _places, "entailment": _numbers, "contradiction": _numbers,
+    "contradicts": _places, "quantity": _is(dict, type(None)), "evidence": _is(list, type(None)),
+}  # fmt: skip
+_PASSAGE_VALUES: Mapping[str, Callable[[object], bool]] = {
+    "review": _place, "start": _place, "end": _place, "text": _is(str), "entailment": _number,
+    "contradiction": _number,
+}  # fmt: skip
+"""What a value may be, by key; a key that is missing is another's business."""
+
+
+def _check(item: Mapping[str, Any], values: Mapping[str, Callable[[object], bool]]) -> None:
+    if not isinstance(item, dict):
+        raise InputError(f"not a scored summary: {item!r:.60} is no object")
+    for key, fits in values.items():
+        if key in item and not fits(item[key]):
+            raise InputError(f"not a scored summary: {key} cannot be {item[key]!r:.60}")
 
 
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra", "profile"}

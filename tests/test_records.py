@@ -111,6 +111,9 @@ def test_a_row_iterates_over_its_sentences():
         {"schema": 2},
         {"schema": None},
         {"prevalence": "high"},
+        {"n_reviews": "9"},
+        {"prefix_curve": 1},
+        {"input_digest": ["x"]},
         {"sentences": None},
         {"sentences": ["x"]},
         {"sentences": [{"text": "x"}]},
@@ -119,6 +122,26 @@ def test_a_row_iterates_over_its_sentences():
 def test_what_is_no_scored_summary_is_refused(change):
     with pytest.raises(InputError, match="not a scored summary"):
         ScoredSummary.from_json(ROW.to_json() | change)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("text", None),
+        ("trivial", 1),
+        ("support", 0.5),
+        ("supporting_reviews", [[]]),
+        ("contradicting_reviews", [-1]),
+        ("entailment", ["x"]),
+        ("evidence", [{"review": None}]),
+        ("evidence", ["x"]),
+    ],
+)
+def test_a_sentence_with_a_value_that_it_cannot_have_is_refused(key, value):
+    row = ROW.to_json()
+    row["sentences"][0][key] = value
+    with pytest.raises(InputError, match="not a scored summary"):
+        ScoredSummary.from_json(row)
 
 
 @pytest.mark.parametrize("name", ["prevalence", "id", "signature", "sentences", "n_reviews"])
