@@ -191,6 +191,14 @@ _INPUT_OPTIONS = {
         show_default=True,
         help=f"{', '.join(INPUT_FORMATS)}; auto detects the format from the content.",
     ),
+    "reviews": option(
+        "Input",
+        "--reviews",
+        metavar="FILE",
+        type=FILE_PATH,
+        help="Reviews file; each INPUT then holds one summary per line, in the same order, and its "
+        "file name is the name of the system.",
+    ),
     "product_names": option(
         "Input",
         "--product-names",

@@ -147,16 +147,7 @@ class _Options(SimpleNamespace):
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@input_options("input_format")
-@option(
-    "Input",
-    "--reviews",
-    metavar="FILE",
-    type=FILE_PATH,
-    help="Reviews file; each INPUT then holds one summary per line, in the same order, and its "
-    "file name is the name of the system.",
-)
-@input_options("product_names", "systems")
+@input_options("input_format", "reviews", "product_names", "systems")
 @option(
     "Input",
     "--limit",

@@ -51,7 +51,7 @@ another model.
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("rows", metavar="ROWS", type=FILE_PATH)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@input_options("input_format", "product_names")
+@input_options("input_format", "reviews", "product_names")
 @option(
     "Input", "--sample", metavar="N", type=click.IntRange(1), default=100, show_default=True,
     help="Number of rows to score again, drawn from those with a score.",
@@ -82,7 +82,12 @@ def verify(
     settings = scorer_settings(told | {"no_cache": True})
     if settings["model"] is None and settings["calibration"] is None:
         settings["model"] = _model_of(drawn[0])
-    selection = Selection(inputs, source_format=told["input_format"], names=told["product_names"])
+    selection = Selection(
+        inputs,
+        source_format=told["input_format"],
+        reviews=told["reviews"],
+        names=told["product_names"],
+    )
     found = verification.verify(
         drawn, selection.items(), open_scorer(**settings), trivial=told["trivial_template"]
     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Run = Callable[..., Result]
     Write = Callable[..., Path]
 
+WILLIAMS = ("--test", "williams")
 RATINGS = "examples/ratings.jsonl"
 
 
@@ -117,8 +118,15 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["correlate", RATINGS, "--confidence", "0.9"], "--confidence goes with --bootstrap"),
         (["correlate", RATINGS, "--seed", "1"], "--seed goes with --bootstrap or --compare"),
         (
-            ["correlate", RATINGS, "--compare", "judge,characters", "--test", "williams"]
-            + ["--permute", "items"],
+            [
+                "correlate",
+                RATINGS,
+                "--compare",
+                "judge,characters",
+                *WILLIAMS,
+                "--permute",
+                "items",
+            ],
             "--permute goes with --test permutation",
         ),
         (["significance"], "give an INPUT, or --counts"),

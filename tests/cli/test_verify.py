@@ -123,3 +123,17 @@ def test_the_sample_is_seeded_and_the_input_untouched(run: Run, rows: Path) -> N
     said = {run("verify", rows, INPUT, "--sample", 3, "--seed", 5).stderr for _ in range(2)}
     assert len(said) == 1
     assert rows.read_bytes() == before
+
+
+def test_rows_of_a_reviews_file_come_out_again(run: Run, tmp_path: Path) -> None:
+    reviews = tmp_path / "reviews.jsonl"
+    reviews.write_text(json.dumps({"id": "p1", "name": "boot", "reviews": ["warm boots"]}) + "\n")
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt"
+    first.write_text("Warm boots.\n")
+    second.write_text("They leak.\n")
+    output = tmp_path / "scores.jsonl"
+    made = run("score", first, second, "--reviews", reviews, *LEXICAL, "-q", "--output", output)
+    assert made.exit_code == 0, made.stderr
+    found = run("verify", output, first, second, "--reviews", reviews)
+    assert (found.exit_code, found.stdout) == (0, ""), found.output
+    assert "2 rows scored again, 0 differ" in found.stderr
