@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Write = Callable[..., Path]
 
 WILLIAMS = ("--test", "williams")
+JUDGED = "judge,characters"
 RATINGS = "examples/ratings.jsonl"
 
 
