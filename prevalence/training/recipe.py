@@ -40,8 +40,9 @@ class ModelSettings:
     """What is trained.
 
     Attributes:
-        base: checkpoint folder, ``package:NAME/FOLDER`` inside an installed package, or
-            ``recipe:FILE`` for the output of another recipe, which is trained first.
+        base: checkpoint folder, ``package:NAME/FOLDER`` inside an installed package, ``embedded``
+            or ``base`` for a model that ships, or ``recipe:FILE`` for the output of another recipe,
+            which is trained first.
         architecture: ``joint`` reads premise and hypothesis as one input; ``premise-first`` reads a
             premise once for all its hypotheses (BERT and MPNet), and draws examples by whole
             premises.

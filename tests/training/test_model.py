@@ -107,3 +107,13 @@ def test_finding_a_package_runs_none_of_it(tmp_path: Path, monkeypatch: pytest.M
             resolve_base(base, tmp_path)
     with pytest.raises(ModelError, match=r"config\.json is missing"):
         resolve_base("package:loud/model", tmp_path)
+
+
+def test_a_model_that_ships_is_a_base_by_name_unless_a_folder_is_called_so(tmp_path):
+    shipped = resolve_base("embedded", tmp_path)
+    assert shipped.name == "minilm-reviewnli"
+    assert (shipped / "model.safetensors").is_file()
+    own = tmp_path / "embedded"
+    own.mkdir()
+    (own / "config.json").write_text("{}")
+    assert resolve_base("embedded", tmp_path) == own
