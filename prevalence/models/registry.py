@@ -156,7 +156,7 @@ REGISTRY: dict[str, Checkpoint] = {
         Checkpoint(
             BASE, str(_MODELS / "mpnet-reviewnli"), "", "Apache-2.0", 512, None,
             "its own config (ReviewNLI dev)",
-            "67.0M; inside this package, slower and better than embedded; no network",
+            "109.5M; inside this package, slower and better than embedded; no network",
         ),
         Checkpoint(
             "roberta-large-mnli", "FacebookAI/roberta-large-mnli", "main", "MIT", 512, 0.04,
