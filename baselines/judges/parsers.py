@@ -366,8 +366,8 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
     # ("(A) is worse than (B)").
     alone = (
         rf"(?!\W{{0,4}}(?:or|and)\W{{1,4}}[{letters}]\b|\W{{0,3}}[,/&]\s{{0,3}}[{letters}]\b"
-        r"|[)\]*\"']{0,4}\s{1,3}(?:is|was|has|had|does|did|seems|looks|would|could|can|cannot)\b"
-        r"|[)\]*\"']{0,4}\s{1,3}(?:isn|wasn|hasn|doesn|didn)['\u2019]t\b)"
+        r"|[)\]*\"']{0,4}\s{1,3}(?:(?:is|was|has|had|does|did)(?:n['\u2019]t)?"
+        r"|seems|looks|would|could|can|cannot)\b)"
     )
     rules = (
         (rf"<answer>\s*([{letters}])\s*</answer>", ""),
