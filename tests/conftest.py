@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import TextTable
 
 
-# Processes that share the cores take one thread each, and what they start does likewise.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ["OMP_NUM_THREADS"] = "1"
+# One thread for torch, in what tests start as well: thread pools cost more than they give on arrays
+# and models as small as those of tests.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 # How long an example takes says more of the machine's other work than of the code.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,17 +46,6 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}; set PREVALENCE_DATA to its folder")
     return folder
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> Iterator[None]:
-    """Thread pools cost more than they give on arrays and models as small as those of tests."""
-    import torch
-
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 LIMIT = 64
@@ -18,17 +18,6 @@ WORDS = (
     "the boots kept my feet dry in deep snow and laces come undone because they are thin soles "
     "grip well on wet ground run small order one size up i like them a lot . , ? !"
 )
-
-
-@pytest.fixture(scope="session")
-def one_thread() -> Iterator[None]:
-    """Threads cost more than they give on matrices this small."""
-    import torch
-
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
 
 
 def _save_tokenizer(folder: Path) -> int:
@@ -65,7 +54,7 @@ def _config(kind: str, size: int) -> Any:
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> Callable[[str], Path]:
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """``tiny(kind)``: a checkpoint folder; kinds are encoder, masked, causal and seq2seq."""
     built: dict[str, Path] = {}
 

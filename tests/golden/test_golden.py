@@ -32,8 +32,6 @@ from prevalence import LengthRule, OpinionPrevalence, SummaryOptions
 from prevalence.cli import main
 from prevalence.rewards import PrevalenceReward, Shaping
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples"
 UPDATE = os.environ.get("PREVALENCE_UPDATE_GOLDEN", "") not in ("", "0")

@@ -179,7 +179,6 @@ def tiny_llama(tmp_path_factory):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("tiny-llama")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -226,7 +225,6 @@ def judge_folder(tmp_path_factory):
 
     from prevalence.baselines.judges.packs import PACKS
 
-    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("judge")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -19,7 +19,7 @@ from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 FAMILIES = ("bert", "roberta", "deberta-v2")
@@ -240,17 +240,6 @@ def _parts(family: str, labels: Sequence[str]) -> tuple[Any, Any, type]:
         pooler_hidden_size=32,
     )  # fmt: skip
     return tokenizer, config, hf.DebertaV2ForSequenceClassification
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> Iterator[None]:
-    """Threads cost more than they give on matrices this small, above all on a busy machine."""
-    import torch
-
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 from prevalence.nli.pairs import TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 LIMIT = 64
@@ -21,17 +21,6 @@ WORDS = (
     "grip well on wet ground run small order one size up i like them a lot what did who premise "
     "hypothesis answer context : . , ? ! | {{ }}"
 )
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> Iterator[None]:
-    """Threads cost more than they give on matrices this small."""
-    import torch
-
-    usual = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(usual)
 
 
 def _save_tokenizer(folder: Path) -> int:

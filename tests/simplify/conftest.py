@@ -17,14 +17,6 @@ PAIRS = (
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> None:
-    """Thread pools cost more than they give on matrices this small."""
-    import torch
-
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="session")
 def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Checkpoint folder: two layers of 32, and words of the corpus as tokens."""

@@ -13,14 +13,6 @@ THINGS = ("mug", "lamp", "coat", "boot", "desk", "fan", "pan", "rug")
 WORDS = ("i", "bought", "a", "the", "is", "it", "and", "works", "well", "fine", ".", "like")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> None:
-    """Thread pools cost more than they give on matrices this small."""
-    import torch
-
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="session")
 def tiny_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Checkpoint folder of an untrained encoder: 2 layers, hidden size 32."""

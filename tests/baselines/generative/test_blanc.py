@@ -20,7 +20,7 @@ from prevalence.errors import ConfigurationError, ModelError
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, one_thread):
+def folder(tmp_path_factory):
     return parity.build_tiny(tmp_path_factory.mktemp("blanc"))
 
 

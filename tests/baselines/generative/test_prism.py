@@ -72,7 +72,7 @@ def save_network(folder, kind, size):
 
 
 @pytest.fixture(scope="module")
-def translator(tmp_path_factory, one_thread):
+def translator(tmp_path_factory):
     """``translator(kind)``: a folder with the numbers of its languages English and German."""
     built = {}
 

@@ -52,7 +52,7 @@ def save_t5(folder, *, end="</s>", answers=True):
 
 
 @pytest.fixture(scope="module")
-def t5(tmp_path_factory, one_thread):
+def t5(tmp_path_factory):
     return save_t5(tmp_path_factory.mktemp("t5"))
 
 

@@ -142,7 +142,7 @@ def known(tiny, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory, one_thread):
+def port(tmp_path_factory):
     """``port(embedding)``: a checkpoint as the PyTorch port of BLEURT-20 writes it."""
     texts = tmp_path_factory.mktemp("texts") / "texts.txt"
     texts.write_text("\n".join(TEXTS * 20), encoding="utf-8")

@@ -71,7 +71,7 @@ def _network(kind: str, size: int) -> Any:
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> Callable[[str], Path]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """``small(kind)``: a folder; kinds are t5, bart, bert, electra, lerc, tagger and encoder."""
     built: dict[str, Path] = {}
 
