@@ -33,6 +33,7 @@ from benchmarks.quality import (
 from prevalence import calibration
 from prevalence.training.loop import TrainingProgress
 from prevalence.training.recipe import MixItem, Recipe, Stage, Teacher, read_recipe
+from prevalence.training.sources import Sources
 from prevalence.training.stages import Workshop, predict
 
 RECIPE = ROOT / "prevalence" / "training" / "recipes" / "embedded.toml"
@@ -119,7 +120,7 @@ def recipe_of(start: Path, *, taught: bool) -> Recipe:
 
 def measure(shop: Workshop) -> dict[str, float]:
     """Figures of the present weights, at the threshold that is best for the judged pairs."""
-    judged = shop.asked_of_reviews(JUDGED)
+    judged = shop.sources.asked_of_reviews(JUDGED)
     entailment = shop.entailment(judged.pairs)
     best = calibration.best_threshold(entailment, judged.labels)
     found = {
@@ -152,7 +153,7 @@ def workshop(options: argparse.Namespace, *, taught: bool) -> Workshop:
     """The start and the data of the runs."""
     recipe = recipe_of(options.start, taught=taught)
     shop = Workshop(
-        recipe, base=options.start, work=options.work, data=DATA, device=torch.device("cpu"),
+        Sources(recipe, DATA), base=options.start, work=options.work, device=torch.device("cpu"),
         progress=report,
     )  # fmt: skip
     if recipe.teacher is not None:

@@ -14,7 +14,7 @@ from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformer
 from prevalence.models.error_rates import ERRORS_FILE
 from prevalence.models.quantized import pack_rows
 from prevalence.nli.self_test import write_golden
-from prevalence.training.stages import Workshop, file_digest
+from prevalence.training.sources import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from prevalence.calibration import ThresholdRule
     from prevalence.training.recipe import ModelSettings, Recipe
+    from prevalence.training.stages import Workshop
 
 __all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
 
@@ -313,7 +314,7 @@ def write_checkpoint(
     card = (
         _head(recipe, parameters=parameters, digest=digest, threshold=threshold),
         _figures(recipe, selection),
-        _data(recipe, shop.digests),
+        _data(recipe, shop.sources.digests),
         _card_settings(recipe),
         _time(seconds, shop.device.type),
         recipe.output.notes.strip(),
@@ -329,7 +330,7 @@ def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> Non
     source = cross.source if cross is not None else ""
     record = {
         "source": source,
-        "source_sha256": shop.digests[source],
+        "source_sha256": shop.sources.digests[source],
         "fold": selection.fold_of,
         "entailment": selection.scores,
     }

@@ -20,6 +20,7 @@ from prevalence.training.export import (
 )
 from prevalence.training.model import resolve_base
 from prevalence.training.recipe import BY_RECIPE, read_recipe
+from prevalence.training.sources import Sources
 from prevalence.training.stages import StageResult, Workshop
 
 if TYPE_CHECKING:
@@ -77,25 +78,21 @@ def train(
     threads = torch.get_num_threads()
     try:
         _check_output(output, recipe, data)
+        sources = Sources(recipe, data)
+        trial = _held_out(sources)
+        _check_stages(sources, trial)
         base = _base(recipe, work=work, data=data, device=device, progress=progress)
         shop = Workshop(
-            recipe,
-            base=base,
-            work=work,
-            data=data,
-            device=open_device(device),
-            progress=progress,
+            sources, base=base, work=work, device=open_device(device), progress=progress
         )
-        return _run(shop, output, device)
+        return _run(shop, trial, output, device)
     finally:
         torch.set_num_threads(threads)
 
 
-def _run(shop: Workshop, output: Path, device: str) -> TrainingResult:
-    """Check the data, then train and write."""
+def _run(shop: Workshop, trial: _Trial | None, output: Path, device: str) -> TrainingResult:
+    """Train, and write the checkpoint."""
     recipe = shop.recipe
-    trial = _held_out(shop)
-    _check_stages(shop, trial)
     _be_taught(shop, device)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
@@ -109,7 +106,7 @@ def _run(shop: Workshop, output: Path, device: str) -> TrainingResult:
         seconds.update(spent)
     shop.load(outcome)
     if selection is None and recipe.validation is not None:
-        judged = shop.validation_pairs(recipe.validation.source)
+        judged = shop.sources.validation_pairs(recipe.validation.source)
         selection = _select(shop.entailment(judged.pairs), judged, ())
     threshold = selection.threshold if selection else 0.5
     digest = write_checkpoint(
@@ -175,7 +172,7 @@ def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
 
 def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
     """Folders or names of the teachers; those that have a recipe are trained first."""
-    recipe, data = shop.recipe, shop.data
+    recipe, data = shop.recipe, shop.sources.data
     found = []
     for model in teacher.models:
         path = recipe.resolve(model, data)
@@ -210,15 +207,15 @@ class _Trial:
     also: Mapping[str, JudgedPairs]
 
     @classmethod
-    def of(cls, shop: Workshop, cross: CrossValidation) -> _Trial:
+    def of(cls, sources: Sources, cross: CrossValidation) -> _Trial:
         """Deal the folds, before anything is trained for them.
 
         Raises:
             ConfigurationError: a fold, or what is left beside one, has one class only, so that
                 no figure could be computed in the end; or a product is not held out of everything.
         """
-        judged = shop.judged(cross.source)
-        seed = shop.recipe.run.seed
+        judged = sources.judged(cross.source)
+        seed = sources.recipe.run.seed
         folds = calibration.grouped_folds(judged.groups, folds=cross.folds, seed=seed)
         members = [np.isin(judged.groups, sorted(held)) for held in folds]
         for number, inside in enumerate(members, start=1):
@@ -226,28 +223,28 @@ class _Trial:
             _check_both(judged.take(inside), place)
             _check_both(judged.take(~inside), f"what is left beside {place}")
         known = sorted(frozenset().union(*folds))
-        _refuse_leaks(shop, cross.source, frozenset(known))
+        _refuse_leaks(sources, cross.source, frozenset(known))
         also = {}
         for name in cross.also:
-            pairs = shop.asked_of_reviews(name)
+            pairs = sources.asked_of_reviews(name)
             also[name] = pairs.take(np.isin(pairs.groups, known))
             _check_both(also[name], f"{name!r} on the products of {cross.source!r}")
         return cls(cross, judged, folds, members, also)
 
 
-def _refuse_leaks(shop: Workshop, judged: str, known: frozenset[str]) -> None:
+def _refuse_leaks(sources: Sources, judged: str, known: frozenset[str]) -> None:
     """Refuse products of the folds in what no fold holds them out of."""
-    for stage in shop.recipe.stages[:-1]:
+    for stage in sources.recipe.stages[:-1]:
         for name in dict.fromkeys(item.source for item in stage.mix):
-            if seen := known & shop.groups(name):
+            if seen := known & sources.groups(name):
                 raise ConfigurationError(
                     f"stage {stage.name!r} would train on product {min(seen)!r} of source "
                     f"{name!r}, which cross-validation on {judged!r} holds out of the last stage "
                     "alone; train on such products in the last stage, or leave them out with "
                     "leave_out"
                 )
-    for name in (source.name for source in shop.recipe.sources if source.taught):
-        if seen := known & shop.groups(name):
+    for name in (source.name for source in sources.recipe.sources if source.taught):
+        if seen := known & sources.groups(name):
             raise ConfigurationError(
                 f"source {name!r} is taught on product {min(seen)!r}, and cross-validation on "
                 f"{judged!r} does not hold it out of what a teacher says; teach other products, or "
@@ -255,24 +252,24 @@ def _refuse_leaks(shop: Workshop, judged: str, known: frozenset[str]) -> None:
             )
 
 
-def _check_stages(shop: Workshop, trial: _Trial | None) -> None:
+def _check_stages(sources: Sources, trial: _Trial | None) -> None:
     """Find faults in the data of every stage and fold before anything is trained."""
-    for stage in shop.recipe.stages:
-        shop.check(stage)
+    for stage in sources.recipe.stages:
+        sources.check(stage)
     folds = () if trial is None else trial.folds
     for number, held in enumerate(folds, start=1):
-        shop.check(shop.recipe.stages[-1], without=held, label=f" fold {number}")
+        sources.check(sources.recipe.stages[-1], without=held, label=f" fold {number}")
 
 
-def _held_out(shop: Workshop) -> _Trial | None:
+def _held_out(sources: Sources) -> _Trial | None:
     """Check what models are judged on, and deal the folds where the recipe asks for some."""
-    validation, cross = shop.recipe.validation, shop.recipe.cross_validation
+    validation, cross = sources.recipe.validation, sources.recipe.cross_validation
     if validation is not None:
         place = f"validation {validation.source!r}"
         if cross is not None:
             place += f" without the products of {cross.source!r}"
-        _check_both(shop.validation_pairs(validation.source), place)
-    return None if cross is None else _Trial.of(shop, cross)
+        _check_both(sources.validation_pairs(validation.source), place)
+    return None if cross is None else _Trial.of(sources, cross)
 
 
 def _check_both(judged: JudgedPairs, place: str) -> None:

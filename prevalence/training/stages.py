@@ -15,8 +15,7 @@ import torch
 from torch import Tensor
 
 from prevalence.calibration import auc, best_threshold
-from prevalence.errors import ConfigurationError, InputError
-from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
+from prevalence.labelled import Document, read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
 from prevalence.models.quantized import rounded
 from prevalence.scorers.registry import open_scorer
@@ -30,7 +29,7 @@ from prevalence.training.loop import (
     TrainingProgress,
     train_run,
 )
-from prevalence.training.mixture import MixPart, draw_mixture, finds_examples
+from prevalence.training.mixture import MixPart, draw_mixture
 from prevalence.training.model import Classifier, load_classifier
 
 if TYPE_CHECKING:
@@ -40,9 +39,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.stats.arrays import Floats
-    from prevalence.training.recipe import DataSource, Recipe, Stage, Teacher
+    from prevalence.training.recipe import Stage, Teacher
+    from prevalence.training.sources import Sources
 
-__all__ = ["StageResult", "Workshop", "file_digest", "predict"]
+__all__ = ["StageResult", "Workshop", "predict"]
 
 
 def predict(
@@ -79,12 +79,6 @@ def predict(
 _FORMAT = 3
 
 
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 @dataclass(frozen=True)
 class StageResult:
     """Weights after a stage; ``key`` names everything that went into them."""
@@ -95,48 +89,33 @@ class StageResult:
 
 
 class Workshop:
-    """What the stages of one recipe share: the model, the data, the work folder."""
+    """Where the stages of a recipe are trained: the model, the data, the work folder.
+
+    Args:
+        sources: the recipe and its data.
+        base: folder of the checkpoint that the first stage starts from.
+        work: folder of finished stages and resumable state.
+        device: of the model.
+        progress: called during training.
+    """
 
     def __init__(
         self,
-        recipe: Recipe,
+        sources: Sources,
         *,
         base: Path,
         work: Path,
-        data: Path | None,
         device: torch.device,
         progress: ProgressCallback | None,
     ) -> None:
-        self.recipe, self.work, self.data, self.progress = recipe, work, data, progress
+        recipe = sources.recipe
+        self.sources, self.recipe, self.work, self.progress = sources, recipe, work, progress
         self.base = base
-        self.paths = {source.name: self._path(source) for source in recipe.sources}
-        self.digests = {name: self._digest(name) for name in self.paths}
-        self._documents: dict[str, list[Document]] = {}
         classifier = load_classifier(self.base, recipe.model, seed=recipe.run.seed)
         classifier.model.to(device)
         self.classifier: Classifier = classifier
         self.device = device
         self.start = StageResult(self._base_key(), state.trainable_weights(classifier.model))
-
-    def _path(self, source: DataSource) -> Path:
-        path = self.recipe.resolve(source.path, self.data)
-        if not path.is_file():
-            raise ConfigurationError(f"source {source.name!r}: {path} does not exist")
-        try:
-            check_summaries([path], source.summaries)
-        except InputError as error:
-            raise ConfigurationError(f"source {source.name!r}: summaries: {error}") from None
-        return path
-
-    def _beside(self, path: str) -> Path | None:
-        return self.recipe.resolve(path, self.data) if path else None
-
-    def _digest(self, name: str) -> str:
-        source = self.recipe.source(name)
-        beside = [self._beside(path) for path in (source.threeway, source.products)]
-        extra = [file_digest(path) for path in beside if path is not None and path.is_file()]
-        selected = [f"{source.only}|{source.leave_out}"] if source.only or source.leave_out else []
-        return "".join([file_digest(self.paths[name]), *extra, *selected])
 
     def _base_key(self) -> str:
         run = self.recipe.run
@@ -147,33 +126,6 @@ class Workshop:
             dataclasses.asdict(self.recipe.optimizer),
             (run.seed, run.precision, run.batch_tokens, self.device.type),
         )
-
-    def documents(self, name: str) -> list[Document]:
-        """Documents of a source, read once."""
-        if name not in self._documents:
-            source = self.recipe.source(name)
-            found = read_documents(
-                self.paths[name],
-                labels="soft" if source.labels == "soft" else "majority",
-                threeway=self._beside(source.threeway),
-                products=self._beside(source.products),
-                summaries=source.summaries,
-            )
-            self._documents[name] = self._selected(source, found)
-        return self._documents[name]
-
-    def _selected(self, source: DataSource, found: Sequence[Document]) -> list[Document]:
-        kept = source.select(found)
-        if not kept:
-            raise ConfigurationError(
-                f"source {source.name!r}: no product of {self.paths[source.name]} is left by "
-                f"only = {source.only!r} and leave_out = {source.leave_out!r}"
-            )
-        return kept
-
-    def groups(self, name: str) -> frozenset[str]:
-        """The products of a source."""
-        return frozenset(document.group for document in self.documents(name))
 
     def learn_from(self, models: Sequence[str], teacher: Teacher) -> None:
         """Give the reviews of taught sources the soft labels of teachers.
@@ -193,11 +145,11 @@ class Workshop:
         ]
         settings = dataclasses.asdict(teacher) | {"models": (), "recipes": ()}
         for source in (source for source in self.recipe.sources if source.taught):
-            documents = self.documents(source.name)
-            others = [document for document in documents if document.relation != "review"]
+            documents = self.sources.documents(source.name)
             key = _hash(
                 [scorer.traits.digest.hex() for scorer in scorers], settings,
-                self.digests[source.name], source.labels, source.summaries, self.recipe.run.seed,
+                self.sources.digests[source.name], source.labels, source.summaries,
+                self.recipe.run.seed,
             )  # fmt: skip
             path = self.work / f"taught-{source.name}-{key}.jsonl"
             if not path.is_file():
@@ -207,8 +159,7 @@ class Workshop:
                 )  # fmt: skip
                 report = self._pairs_judged(f"teacher on {source.name}", asked, len(scorers))
                 write_documents(path, teach(asked, scorers, keep=teacher.keep, progress=report))
-            self._documents[source.name] = others + read_documents(path)
-            self.digests[source.name] += key
+            self.sources.teach(source.name, read_documents(path), key)
 
     def _pairs_judged(
         self, run: str, asked: Sequence[Document], teachers: int
@@ -223,26 +174,6 @@ class Workshop:
                 self.progress(TrainingProgress(run, done, total))
 
         return judged
-
-    def judged(self, name: str) -> JudgedPairs:
-        """Pairs of a source with majority labels, for evaluation."""
-        return JudgedPairs.of(self._majority(name))
-
-    def validation_pairs(self, name: str) -> JudgedPairs:
-        """Likewise, for early stopping: without the products that cross-validation holds out."""
-        judged, cross = self.judged(name), self.recipe.cross_validation
-        if cross is None:
-            return judged
-        return judged.take(~np.isin(judged.groups, self.judged(cross.source).groups))
-
-    def asked_of_reviews(self, name: str) -> JudgedPairs:
-        """Likewise, with reviews as premises alone."""
-        return JudgedPairs.of(d for d in self._majority(name) if d.relation == "review")
-
-    def _majority(self, name: str) -> list[Document]:
-        source = self.recipe.source(name)
-        found = read_documents(self.paths[name], products=self._beside(source.products))
-        return self._selected(source, found)
 
     def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
         """P(entailment) of pairs under the present weights, rounded as the output stores them."""
@@ -273,30 +204,6 @@ class Workshop:
     def load(self, outcome: StageResult) -> None:
         """Put the weights of an outcome into the model."""
         state.load_weights(self.classifier.model, outcome.weights)
-
-    def check(
-        self, stage: Stage, *, without: frozenset[str] = frozenset(), label: str = ""
-    ) -> None:
-        """Read what a stage trains on, so that faults in it end a run before it has begun.
-
-        Args:
-            stage: likewise, as the rest, for :meth:`run_stage`.
-            without: groups to leave out.
-            label: shown in messages.
-
-        Raises:
-            ConfigurationError: a view finds no examples in its source. Nothing is asked of sources
-                that a teacher has yet to label.
-            InputError: a file cannot be read.
-        """
-        for item in stage.mix:
-            documents = self._kept(item.source, without)
-            taught = self.recipe.source(item.source).taught
-            if not taught and not finds_examples(item.view, documents):
-                raise ConfigurationError(
-                    f"stage {stage.name!r}{label}: view {item.view!r} finds no examples in source "
-                    f"{item.source!r}; choose another view, or a source with more products"
-                )
 
     def run_stage(
         self,
@@ -334,14 +241,14 @@ class Workshop:
         self, stage: Stage, parent: StageResult, without: frozenset[str], label: str
     ) -> str:
         used = sorted({item.source for item in stage.mix})
-        output = self.recipe.output
+        output, digests = self.recipe.output, self.sources.digests
         validation, cross = self.recipe.validation, self.recipe.cross_validation
         judged = [section.source for section in (validation, cross) if section is not None]
         return _hash(
             parent.key,
             {k: v for k, v in dataclasses.asdict(stage).items() if v},
-            [(n, self.digests[n], self.recipe.source(n).labels) for n in used],
-            (dataclasses.asdict(validation), *(self.digests[name] for name in judged))
+            [(name, digests[name], self.recipe.source(name).labels) for name in used],
+            (dataclasses.asdict(validation), *(digests[name] for name in judged))
             if validation
             else None,
             (sorted(without), label),
@@ -353,7 +260,8 @@ class Workshop:
     ) -> RunPlan:
         seed = int(_hash(self.recipe.run.seed, stage.name, label)[:8], 16)
         parts = [
-            MixPart(self._kept(item.source, without), item.view, item.samples) for item in stage.mix
+            MixPart(self.sources.documents(item.source, without=without), item.view, item.samples)
+            for item in stage.mix
         ]
         whole = self.recipe.model.architecture == PREMISE_FIRST
         epochs = [
@@ -373,11 +281,8 @@ class Workshop:
             rounding=self._rounding() if stage.rounded else None,
         )
 
-    def _kept(self, name: str, without: frozenset[str]) -> list[Document]:
-        return [document for document in self.documents(name) if document.group not in without]
-
     def _validator(self, name: str, metric: str) -> Any:
-        judged = self.validation_pairs(name)
+        judged = self.sources.validation_pairs(name)
 
         def validate() -> float:
             scores = self.entailment(judged.pairs)

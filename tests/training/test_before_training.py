@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import read_documents
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import read_recipe
-from prevalence.training.stages import Workshop
+from prevalence.training.sources import Sources
 
 FOLDS = "source = 'pairs'\nfolds = 2\n"
 
@@ -80,12 +79,8 @@ def test_early_stopping_passes_over_products_of_the_folds(
 ) -> None:
     path = recipe_file(validation="source = 'held'\n", cross_validation=FOLDS)
     add_source(path, "held", rows_of("g1", "elsewhere", "g2"))
-    recipe = read_recipe(path)
-    shop = Workshop(
-        recipe, base=Path(recipe.model.base), work=tmp_path / "work", data=None,
-        device=torch.device("cpu"), progress=None,
-    )  # fmt: skip
-    assert set(shop.validation_pairs("held").groups.tolist()) == {"elsewhere"}
+    sources = Sources(read_recipe(path), None)
+    assert set(sources.validation_pairs("held").groups.tolist()) == {"elsewhere"}
     add_source(path, "held-2", rows_of("g1", "g2"))
     path.write_text(path.read_text().replace("source = 'held'", "source = 'held-2'"))
     refused(path, ConfigurationError, "'held-2' without the products of 'pairs' has 0 positive")
@@ -131,6 +126,14 @@ def test_a_teacher_is_not_written_over(recipe_file: Callable[..., Path], tmp_pat
     assert (tmp_path / "teacher" / "model.safetensors").read_bytes() == before
 
 
+def test_data_are_read_before_a_base_is_trained(recipe_file: Callable[..., Path]) -> None:
+    first = recipe_file()
+    first.rename(first.with_name("first.toml"))
+    path = recipe_file(stage("only", "more", "product"), model="base = 'recipe:first.toml'\n")
+    add_source(path, "more", rows_of("g1"))
+    refused(path, ConfigurationError, "view 'product' finds no examples in source 'more'")
+
+
 def test_reviews_that_wait_for_a_teacher_are_no_fault(
     recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -138,7 +141,4 @@ def test_reviews_that_wait_for_a_teacher_are_no_fault(
     add_source(path, "more", [{"product_id": "p", "reviews": ["It is red."]}], "taught = true\n")
     recipe = read_recipe(path)
     assert not read_documents(tmp_path / "more.jsonl")[0].hypotheses
-    Workshop(
-        recipe, base=Path(recipe.model.base), work=tmp_path / "work", data=None,
-        device=torch.device("cpu"), progress=None,
-    ).check(recipe.stages[0])  # fmt: skip
+    Sources(recipe, None).check(recipe.stages[0])

@@ -19,6 +19,7 @@ from prevalence.training.mixture import TrainingPair
 from prevalence.training.model import load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import read_recipe
+from prevalence.training.sources import Sources
 from prevalence.training.stages import Workshop, predict
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def test_a_rounded_stage_is_measured_and_stored_as_it_was_computed(
     assert found["bert.encoder.layer.0.intermediate.dense.weight"].dtype == torch.uint8
     assert "in 4 bits with a float16 scale for 16 weights" in (folder / "README.md").read_text()
     shop = Workshop(
-        recipe, base=Path(recipe.model.base), work=tmp_path / "work", data=None,
+        Sources(recipe, None), base=Path(recipe.model.base), work=tmp_path / "work",
         device=torch.device("cpu"), progress=None,
     )  # fmt: skip
     outcome = shop.run_stage(recipe.stages[0], shop.start)

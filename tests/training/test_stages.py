@@ -15,6 +15,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.training import state
 from prevalence.training.loop import RunResult
 from prevalence.training.recipe import Recipe, read_recipe
+from prevalence.training.sources import Sources
 from prevalence.training.stages import Workshop
 
 if TYPE_CHECKING:
@@ -39,25 +40,14 @@ def test_released_answers_are_a_source(recipe_file: Callable[..., Path], tmp_pat
     )
     path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
 
-    def shop() -> Workshop:
-        recipe = read_recipe(path)
-        return Workshop(
-            recipe,
-            base=Path(recipe.model.base),
-            work=tmp_path / "work",
-            data=None,
-            device=torch.device("cpu"),
-            progress=None,
-        )
-
-    first = shop()
+    first = Sources(read_recipe(path), None)
     assert [d.premise for d in first.documents("released")] == [f"review {n}." for n in range(4)]
     judged = first.judged("released")
     assert judged.pairs[1] == ("review 1.", "It is red.")
     assert judged.labels.tolist() == [False, True, False, True]
     # Other texts make another source, so stages trained on it are not taken for these.
     gold.write_text(gold.read_text(encoding="utf-8").replace("review 1.", "other."))
-    assert shop().digests["released"] != first.digests["released"]
+    assert Sources(read_recipe(path), None).digests["released"] != first.digests["released"]
 
 
 @pytest.fixture
@@ -76,7 +66,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def workshop(recipe: Recipe, work: Path) -> Workshop:
     """The workshop of a recipe whose base is a folder."""
     return Workshop(
-        recipe, base=Path(recipe.model.base), work=work, data=None,
+        Sources(recipe, None), base=Path(recipe.model.base), work=work,
         device=torch.device("cpu"), progress=None,
     )  # fmt: skip
 
@@ -153,14 +143,14 @@ def test_a_source_takes_the_products_that_it_names(
 
     parts = [source("dev", only="dev/"), source("rest", leave_out="dev/"), source("none", only="z")]
     path.write_text(path.read_text(encoding="utf-8") + "".join(parts), encoding="utf-8")
-    shop = workshop(read_recipe(path), tmp_path / "work")
-    assert [document.group for document in shop.documents("dev")] == ["A", "B"]
-    assert [document.group for document in shop.documents("rest")] == ["other/C"]
-    assert shop.judged("dev").groups.tolist() == ["A", "B"]
-    assert shop.judged("rest").groups.tolist() == ["other/C"]
-    assert len({shop.digests[name] for name in ("dev", "rest", "none")}) == 3
+    sources = Sources(read_recipe(path), None)
+    assert [document.group for document in sources.documents("dev")] == ["A", "B"]
+    assert [document.group for document in sources.documents("rest")] == ["other/C"]
+    assert sources.judged("dev").groups.tolist() == ["A", "B"]
+    assert sources.judged("rest").groups.tolist() == ["other/C"]
+    assert len({sources.digests[name] for name in ("dev", "rest", "none")}) == 3
     with pytest.raises(ConfigurationError, match=r"no product of .* is left by only = 'z'"):
-        shop.documents("none")
+        sources.documents("none")
 
 
 def test_a_product_is_held_out_of_every_source(
@@ -188,7 +178,7 @@ def test_a_product_is_held_out_of_every_source(
     path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
     recipe = read_recipe(path)
     shop = workshop(recipe, tmp_path / "work")
-    documents = shop.documents("pairs")
+    documents = shop.sources.documents("pairs")
     held = documents[0].group
     shop.run_stage(recipe.stages[0], shop.start, without=frozenset({held}))
     kept = Counter(

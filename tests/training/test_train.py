@@ -22,7 +22,8 @@ from prevalence.training.loop import TrainingProgress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
-from prevalence.training.stages import file_digest, predict
+from prevalence.training.sources import file_digest
+from prevalence.training.stages import predict
 
 PREMISE_FIRST = "architecture = 'premise-first'\nmax_hypothesis = 16\n"
 LEARNING = (
