@@ -11,18 +11,20 @@ import math
 import os
 import random
 import re
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.protocol import Response, sample_seed
 from prevalence.llm.spending import Ledger, Prices, most_tokens
-from prevalence.llm.transport import MalformedError, chat_client, within
+from prevalence.llm.transport import MalformedError, chat_client, is_bad_header, within
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ __all__ = [
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_PART = re.compile(r"(\d{1,9}(?:\.\d{1,18})?)(ms|s|m|h|d)")
 _LIMITS = ("requests", "tokens")
 
 
@@ -265,7 +267,8 @@ def _entry(entry: object) -> tuple[str, float]:
     value = entry.get("logprob") if isinstance(entry, dict) else None
     if not isinstance(token, str) or isinstance(value, bool) or not isinstance(value, int | float):
         raise MalformedError("a log-probability in the server's reply is missing")
-    if math.isnan(value) or value > 1e-3:
+    value = max(value, -sys.float_info.max)
+    if not value <= 1e-3:
         raise MalformedError(f"a log-probability in the server's reply is {value}")
     return token, min(float(value), 0.0)
 
@@ -289,6 +292,10 @@ _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
 _LONGEST_MESSAGE = 200
 _STOPPED = "the run was stopped"
+_BAD_HEADER = (
+    "no header may hold what OPENAI_ORG_ID, OPENAI_PROJECT_ID or OPENAI_CUSTOM_HEADERS holds; "
+    "correct the environment variable"
+)
 
 
 class _Call(NamedTuple):
@@ -371,7 +378,7 @@ class Server:
         left, error, attempt = call.indices, _STOPPED, 0
         while left and attempt <= self._options.retries and not pace.stopped:
             try:
-                responses = self._send(call._replace(indices=left), pace).responses
+                responses = self._send(call._replace(indices=left), pace)
             except _RefusedError as refusal:
                 error = str(refusal)
                 attempt += 1
@@ -386,7 +393,7 @@ class Server:
                 left = left[len(responses) :]
         take([Response(index=index, error=error) for index in left])
 
-    def _send(self, call: _Call, pace: Pace) -> Completion:
+    def _send(self, call: _Call, pace: Pace) -> list[Response]:
         request = call.request
         prompt = most_tokens(request)
         longest = 1 if request.answers else request.sampling.max_tokens
@@ -400,24 +407,28 @@ class Server:
         ask = partial(self._client.chat.completions.with_raw_response.create, **self._body(call))
         try:
             raw = within(self._options.timeout, ask, stopped=lambda: pace.stopped)
+            pace.heed(raw.headers)
             completion = read_completion(raw.http_response.text, call.indices, request.answers)
         except MalformedError as error:
             self._reached = True
             self.ledger.release(reserved, unsure_tokens=prompt + longest)
-            raise _RefusedError(str(error), again=True) from error
+            raise _RefusedError(self._clean(str(error)), again=True) from error
         except BaseException as error:
             refusal = self._refusal(error, pace)
             unsure = 0 if refusal is not None and refusal.free else prompt + longest
             self.ledger.release(reserved, unsure_tokens=unsure)
             if refusal is None:
                 raise
-            raise refusal from error
+            # What a server said, whole, may hold the key, and a traceback would show it.
+            raise refusal from None
         self._reached = True
-        pace.heed(raw.headers)
         read = prompt if completion.prompt_tokens is None else completion.prompt_tokens
         wrote = longest if completion.completion_tokens is None else completion.completion_tokens
         self.ledger.settle(reserved, read, wrote)
-        return completion
+        return [
+            one if one.error is None else replace(one, error=self._clean(one.error))
+            for one in completion.responses
+        ]
 
     def _body(self, call: _Call) -> dict[str, Any]:
         sampling, answers = call.request.sampling, call.request.answers
@@ -445,10 +456,13 @@ class Server:
 
         if isinstance(error.__cause__, MalformedError):
             return _RefusedError(str(error.__cause__), again=True)
-        if isinstance(error, TimeoutError) and pace.stopped:
-            return _RefusedError(_STOPPED, again=False)
         if isinstance(error, TimeoutError | openai.APITimeoutError):
-            return _RefusedError(f"no reply within {self._options.timeout:g} s", again=True)
+            ended = isinstance(error, TimeoutError) and pace.stopped
+            late = f"no reply within {self._options.timeout:g} s"
+            return _RefusedError(_STOPPED if ended else late, again=not ended)
+        if is_bad_header(error):
+            # Its message would quote the header.
+            return _RefusedError(_BAD_HEADER, again=False, fatal=True, free=True)
         if isinstance(error, openai.APIConnectionError):
             what = self._clean(str(error.__cause__ or error))
             return _RefusedError(
@@ -474,6 +488,7 @@ class Server:
             said = "" if status == 401 else f": {self._clean(error.message)}"
             line = f"{self._url}: status {status} for model {self.model!r}{said}"
             return _RefusedError(line, again=False, fatal=True, free=True)
+        pace.heed(error.response.headers)
         again = status in _AGAIN or status >= 500
         asked = retry_after(error.response.headers) if again else 0.0
         if asked > self._options.longest_wait:
@@ -492,8 +507,11 @@ class Server:
     def _clean(self, text: str) -> str:
         """A server's message, on one line, short, and without the key."""
         line = well_formed(" ".join(text.split()))
-        if self._key:
-            line = line.replace(self._key, "***")
+        key = self._key
+        # Longest first, because one form may hold another.
+        forms = {key, repr(key)[1:-1], quote(key), quote(key, safe="")}
+        for form in sorted(forms - {""}, key=len, reverse=True):
+            line = line.replace(form, "***")
         return line[:_LONGEST_MESSAGE]
 
 
@@ -582,8 +600,9 @@ def _address(url: str | None) -> str:
     try:
         parts = urlsplit(usual if url is None else url)
         port = parts.port
-    except ValueError as error:
-        raise ConfigurationError(f"--base-url is not an address: {error}") from None
+    except ValueError:
+        # Its message may quote a password.
+        port, parts = 0, urlsplit("")
     if port == 0 or parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ConfigurationError(
             "--base-url must look like http://127.0.0.1:8000/v1 or https://host/v1"
@@ -618,7 +637,13 @@ def _key(variable: str | None, url: str) -> str:
             "(--api-key-env NAME)"
         )
     name = variable or _DEFAULT_KEY
-    key = os.environ.get(name, "")
+    # Files of keys end with a line break, which no header may hold.
+    key = os.environ.get(name, "").strip()
     if not key and not local:
         raise ConfigurationError(f"{url} needs a key: set the environment variable {name}")
+    if not all("!" <= character <= "~" for character in key):
+        raise ConfigurationError(
+            f"the environment variable {name} holds no key: a key has neither spaces nor other "
+            "characters than those of ASCII"
+        )
     return key

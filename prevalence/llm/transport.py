@@ -18,7 +18,7 @@ from prevalence.errors import MissingDependencyError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["GRACE", "MOST_BYTES", "MalformedError", "chat_client", "within"]
+__all__ = ["GRACE", "MOST_BYTES", "MalformedError", "chat_client", "is_bad_header", "within"]
 
 MOST_BYTES = 8 << 20
 """Of a reply: two million tokens, which no chat completion has."""
@@ -28,9 +28,6 @@ GRACE = 5.0
 
 _LOOK = 0.05
 _LONGEST_SILENCE = 86400.0
-_SENT = ("accept", "connection", "content-length", "content-type", "host", "user-agent")
-"""Headers that any server gets; others tell of accounts or of this machine."""
-
 _FRAMING = ("content-encoding", "content-length", "transfer-encoding")
 
 Answer = TypeVar("Answer")
@@ -74,14 +71,16 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
             )
 
         def _bare(self, request: Any) -> Any:
-            headers = {name: request.headers[name] for name in _SENT if name in request.headers}
+            # Nothing that the environment may have set: it tells of accounts or of this machine.
             return self.build_request(
                 request.method,
                 request.url,
                 headers={
-                    **headers,
+                    "accept": "application/json",
                     "accept-encoding": "identity",
                     "authorization": f"Bearer {key or 'none'}",
+                    "content-type": "application/json",
+                    "user-agent": f"OpenAI/Python {openai.__version__}",
                 },
                 content=request.read(),
                 extensions=request.extensions,
@@ -100,6 +99,14 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
     # Connections are kept open for the next call; nobody else closes them.
     weakref.finalize(client, http.close)
     return client
+
+
+def is_bad_header(error: BaseException) -> bool:
+    """Whether a call was not sent because a header may not hold what it holds."""
+    if isinstance(error, UnicodeEncodeError):
+        return error.encoding == "ascii"
+    # The class is that of the client's HTTP library, which versions of the client choose.
+    return type(error.__cause__).__name__ == "LocalProtocolError"
 
 
 def _body(response: Any) -> bytes:

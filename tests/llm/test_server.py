@@ -3,7 +3,9 @@ from __future__ import annotations
 import math
 import random
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 
 import pytest
 
@@ -174,8 +176,54 @@ def test_what_no_call_can_change_ends_the_run_without_showing_the_key(chat_serve
     chat_server.faults = lambda body: fault
     with pytest.raises(BackendError) as caught:
         connect(concurrency=1).complete([request(str(k)) for k in range(20)])
-    assert KEY not in str(caught.value)
+    assert KEY not in "".join(traceback.format_exception(caught.value))
     assert len(chat_server.bodies) == 1
+
+
+KEPT_OUT = r"sk\very-secret/+1=="
+
+
+@pytest.mark.parametrize("fault", [403, 307, 400, "finish"])
+def test_a_key_is_shown_in_no_form(chat_server, connect, monkeypatch, fault):
+    monkeypatch.setenv("JUDGE_KEY", f" {KEPT_OUT}\r\n")
+    forms = [KEPT_OUT, quote(KEPT_OUT, safe=""), quote(KEPT_OUT)]
+    server = connect(concurrency=1)
+    for text in forms:
+        if fault == "finish":
+            chat_server.completion = lambda body, text=text: (
+                {"choices": [{"message": {"content": None}, "finish_reason": text}]}, []
+            )  # fmt: skip
+        else:
+            chat_server.faults = lambda _, text=text: (
+                fault, {"location": text} if fault == 307 else {}, {"message": text}
+            )  # fmt: skip
+        try:
+            ((response,),) = server.complete([request("a")])
+            shown = str(response.error)
+        except BackendError as error:
+            shown = "".join(traceback.format_exception(error))
+        assert "***" in shown
+        assert "secret" not in shown
+    assert set(chat_server.keys) == {f"Bearer {KEPT_OUT}"}
+
+
+@pytest.mark.parametrize("key", ["sk-\u00e9-secret", "sk secret", "sk\r-secret", "sk-\x01-secret"])
+def test_what_is_no_key_is_refused_by_the_name_of_its_variable(connect, monkeypatch, key):
+    monkeypatch.setenv("JUDGE_KEY", key)
+    with pytest.raises(ConfigurationError, match="JUDGE_KEY") as caught:
+        connect()
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("OPENAI_ORG_ID", "org-\u00e9"), ("OPENAI_PROJECT_ID", "secret\r")]
+)
+def test_a_header_that_cannot_be_sent_is_not_shown(connect, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr("prevalence.llm.server.is_openai", lambda _: True)
+    with pytest.raises(BackendError, match=name) as caught:
+        connect().complete([request("a")])
+    assert value[:5] not in "".join(traceback.format_exception(caught.value))
 
 
 def test_replies_before_the_end_are_kept(chat_server, connect):
@@ -286,7 +334,8 @@ def test_what_holds_no_answer_is_not_stored_and_asked_again(chat_server, connect
         '{"choices": [{"message": {"content": ""}, "logprobs": {"content": [{"top_logprobs": '
         f'[{entry}]}}]}}}}]}}'
         for entry in ("1", '{"token": "4"}', '{"token": "4", "logprob": NaN}',
-                      '{"token": "4", "logprob": 2.0}')
+                      '{"token": "4", "logprob": 2.0}',
+                      f'{{"token": "4", "logprob": 1{"0" * 400}}}')
     ],
 )  # fmt: skip
 def test_bodies_that_are_no_completion(body):
@@ -302,6 +351,12 @@ def test_nothing_that_a_server_says_breaks_a_file_or_a_sum():
     completion = read_completion(body, [0], [])
     assert completion.responses[0].text == "half \ufffd"
     assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)
+    entry = f'{{"token": "4", "logprob": -1{"0" * 400}}}'
+    body = (
+        '{"choices": [{"message": {}, "logprobs": {"content": [{"top_logprobs": '
+        f"[{entry}]}}]}}}}]}}"
+    )
+    assert read_completion(body, [0], ["4"]).responses[0].logprobs == {}
 
 
 def test_the_budget_is_never_passed(chat_server, connect):
@@ -430,11 +485,13 @@ def test_the_key_of_openai_goes_to_no_one_else(chat_server, monkeypatch):
         "https://x?a=b",
         "http://[x/v1",
         "https://x:99999/v1",
+        "https://u:secret/1@x/v1",
     ],
 )
 def test_bad_addresses(url):
-    with pytest.raises(ConfigurationError, match="--base-url"):
+    with pytest.raises(ConfigurationError, match="--base-url") as caught:
         open_backend("openai:gpt", BackendOptions(base_url=url))
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -489,7 +546,7 @@ def test_a_server_is_told_nothing_but_the_prompt(chat_server, connect, monkeypat
     said = {
         "OPENAI_ORG_ID": "org-1",
         "OPENAI_PROJECT_ID": "proj-1",
-        "OPENAI_CUSTOM_HEADERS": "X-Account: acc-1",
+        "OPENAI_CUSTOM_HEADERS": "X-Account: acc-1\nUser-Agent: acc-1\nAccept: acc-1",
         "OPENAI_ADMIN_KEY": "adm-1",
     }
     for name, value in said.items():
@@ -502,6 +559,7 @@ def test_a_server_is_told_nothing_but_the_prompt(chat_server, connect, monkeypat
     assert told["authorization"] == f"Bearer {KEY}"
     assert ("org-1" in told.values()) == ("proj-1" in told.values()) == own
     assert "adm-1" not in str(told)
+    assert ("acc-1" in str(told)) == own
     if not own:
         assert set(told) <= {
             "accept", "accept-encoding", "authorization", "connection", "content-length",
@@ -557,9 +615,20 @@ def test_a_stopped_run_does_not_wait_for_a_call_that_hangs(chat_server, connect,
     assert len(kept) == 1
 
 
-def test_a_server_that_asks_to_wait_is_not_asked_before(chat_server, connect):
-    chat_server.faults = {0: (429, {"retry-after-ms": "150"}, {"message": "wait"})}
-    held, pace = [], brisk()
+NOTHING_LEFT = {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "150ms"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (429, {"retry-after-ms": "150"}, {"message": "wait"}),
+        (429, NOTHING_LEFT, {"message": "wait"}),
+        (503, NOTHING_LEFT, {"message": "wait"}),
+    ],
+)
+def test_a_server_that_asks_to_wait_is_not_asked_before(chat_server, connect, fault):
+    chat_server.faults = {0: fault}
+    held, pace = [], Pace(base=0.001, longest=1, random=random.Random(1))
     server = connect(pace=pace, concurrency=1)
     hold = pace.hold
     pace.hold = lambda seconds: (held.append(seconds), hold(seconds))
@@ -594,7 +663,7 @@ def test_retry_after(headers, seconds):
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("20ms", 0.02), ("1s", 1), ("6m0s", 360), ("1h2m3.5s", 3723.5), ("", None), ("1x", None),
-     ("5", None)],
+     ("5", None), ("1" * 100_000, None)],
 )  # fmt: skip
 def test_durations(text, seconds):
     assert parse_duration(text) == seconds
