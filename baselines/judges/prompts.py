@@ -202,8 +202,11 @@ class Prompter:
 
     def _released(self, dimension: Dimension, product: Product, summary: str) -> str:
         before, between, after = (self.method.templates or {})[dimension.key].split("{}")
-        reviews = "\n".join(harmless(review.text) for review in product.reviews)
-        return f"{before}{reviews}{between}{harmless(summary)}{after}"
+        # The layout has no tags: a text on one line cannot begin a section of its own.
+        texts = [review.text for review in product.reviews]
+        *lines, shown = (harmless(" ".join(text.splitlines())) for text in (*texts, summary))
+        reviews = "\n".join(lines)
+        return f"{before}{reviews}{between}{shown}{after}"
 
     def _all_fields(self, dimension: Dimension) -> dict[str, str]:
         fields = _fields(self.method, dimension)

@@ -26,7 +26,14 @@ __all__ = ["PROMPTS", "SummaryPrompt", "SummaryWriter", "Written", "load_summary
 PROMPTS = ("reviews", "multi-source")
 """Names of the prompts that ship with the package."""
 
-_LABEL = re.compile(r"^\W*product opinion summary\W*\s*", re.IGNORECASE)
+# After the label only its own marks: what a summary begins with, such as "$20" or "-5", stays.
+_LABEL = re.compile(
+    r"""^[\W_]*product\s+opinion\s+summary
+    (?:[*_"'\])\u201d]*\s*:(?:[*_"]+(?!\S))? | [*_"'\])\u201d]+(?!\S) | [ #]*(?:\n|$)
+    | (?=\s[-\u2013\u2014]\s))
+    \s*(?:[-\u2013\u2014]\s+)?""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +208,7 @@ class SummaryWriter:
         return self._prompt.messages(product.rewritten() if self._simplified else product)
 
     def _written(self, response: Response) -> Written:
-        text = _LABEL.sub("", " ".join(spoken(response.text).split()))
+        text = " ".join(_LABEL.sub("", spoken(response.text).strip()).split())
         empty = "the model's reply holds no summary"
         return Written(
             text=text,

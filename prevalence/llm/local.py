@@ -213,11 +213,12 @@ class Local:
         tasks = [_Task(k, r, self._model.encode(r.messages)) for k, r in enumerate(requests)]
         fitting = []
         for task in tasks:
-            if len(task.ids) < self._model.limit:
+            error = self._unanswerable(task)
+            if error is None:
                 fitting.append(task)
                 continue
             for index in task.request.indices:
-                take(task.place, Response(index=index, error=self._too_long(task)))
+                take(task.place, Response(index=index, error=error))
         # Drawn alike, batched together; sorted, so that common beginnings follow one another.
         fitting.sort(key=lambda task: (task.way, task.ids))
         for _, group in groupby(fitting, key=lambda task: task.way):
@@ -236,7 +237,15 @@ class Local:
     def close(self) -> None:
         """Nothing is held beyond the model itself."""
 
-    def _too_long(self, task: _Task) -> str:
+    def _unanswerable(self, task: _Task) -> str | None:
+        """Why a prompt cannot be answered, or None."""
+        if task.request.answers and self._model.opening:
+            return (
+                "this model's chat template begins a thought, whose probabilities are none of the "
+                "answer's; use --form samples or another model"
+            )
+        if len(task.ids) < self._model.limit:
+            return None
         return (
             f"the prompt has {len(task.ids):,} tokens and the model takes "
             f"{self._model.limit:,}, reply included; give fewer or shorter reviews"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from prevalence.baselines.judges.writing import PROMPTS, load_summary_prompt
+from prevalence.baselines.judges.writing import PROMPTS, SummaryWriter, load_summary_prompt
 from prevalence.cli import main
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.llm.protocol import Response
 from prevalence.records import Product, Review
 
 PRODUCTS = [
@@ -92,6 +94,33 @@ def test_thoughts_are_no_part_of_a_summary(summarize, chat_server, tmp_path, mon
     (made,) = records(tmp_path / "out.jsonl")
     assert made["summaries"]["llm"]["text"] == "It is warm."
     assert made["summaries"]["llm"]["generation"]["reply"] == reply
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        *(
+            (f"{label} {text}", text)
+            for label in ("Product Opinion Summary:", "**Product Opinion Summary:**",
+                          "__Product Opinion Summary__:", '"Product opinion summary":',
+                          "# Product Opinion Summary\n\n", "**Product  Opinion Summary**\n",
+                          "Product Opinion Summary -", "Product Opinion Summary: \u2013")
+            for text in ("-5 degrees is fine", "$20 is cheap", "(Mostly) good.", "#1 lamp",
+                         '"Bright" lamp.', "*Great* lamp", "**Great** _lamp_")
+        ),
+        ("Product Opinion Summary:**Bright** lamp.", "**Bright** lamp."),
+        ("Product opinion summary's point is light.", "Product opinion summary's point is light."),
+        ("Product opinion summary of a lamp: good.", "Product opinion summary of a lamp: good."),
+        ("Product Opinion Summary:", ""),
+    ],
+)  # fmt: skip
+def test_a_label_is_removed_and_nothing_of_the_summary(reply, text):
+    backend = SimpleNamespace(
+        signature={}, work_unit=1, complete=lambda _: [[Response(index=0, text=reply)]]
+    )
+    product = Product("p", (Review("Fine."),), ())
+    (written,) = SummaryWriter(backend, load_summary_prompt("reviews")).write([product])
+    assert written.text == text
 
 
 def test_options_reach_the_server(summarize, chat_server, tmp_path):

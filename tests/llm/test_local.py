@@ -212,6 +212,9 @@ def test_a_thought_that_the_template_opens_is_one_even_if_it_is_cut(tiny_llama, 
     assert (response.finish, response.completion_tokens) == ("length", 12)
     assert len(response.text) > len("<think>\n")
     assert spoken(response.text) == ""
+    [[response]] = Local(thinks).complete([request("warm", answers=("1", "2"))])
+    assert "--form samples" in str(response.error)
+    assert response.logprobs is None
 
 
 def test_no_text_spells_a_special_token(tiny_llama, tmp_path):
