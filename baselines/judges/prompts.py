@@ -3,7 +3,8 @@
 Reviews, summaries and product data come from strangers. They stand between tags of their own, and
 every character of theirs that could close such a tag, look like an answer or drive a chat template
 is replaced, so that a text cannot leave its place; and a text is inserted only after the pack's own
-placeholders are filled.
+placeholders are filled. Prompts as authors released them have no tags: there each text stands on
+one line.
 """
 
 from __future__ import annotations

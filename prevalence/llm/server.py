@@ -643,7 +643,6 @@ def _key(variable: str | None, url: str) -> str:
         raise ConfigurationError(f"{url} needs a key: set the environment variable {name}")
     if not all("!" <= character <= "~" for character in key):
         raise ConfigurationError(
-            f"the environment variable {name} holds no key: a key has neither spaces nor other "
-            "characters than those of ASCII"
+            f"the environment variable {name} holds no key: a key is printable ASCII without spaces"
         )
     return key

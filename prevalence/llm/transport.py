@@ -71,17 +71,10 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
             )
 
         def _bare(self, request: Any) -> Any:
-            # Nothing that the environment may have set: it tells of accounts or of this machine.
             return self.build_request(
                 request.method,
                 request.url,
-                headers={
-                    "accept": "application/json",
-                    "accept-encoding": "identity",
-                    "authorization": f"Bearer {key or 'none'}",
-                    "content-type": "application/json",
-                    "user-agent": f"OpenAI/Python {openai.__version__}",
-                },
+                headers=_headers(key, openai.__version__),
                 content=request.read(),
                 extensions=request.extensions,
             )
@@ -99,6 +92,17 @@ def chat_client(url: str, *, key: str, own: bool, timeout: float) -> Any:
     # Connections are kept open for the next call; nobody else closes them.
     weakref.finalize(client, http.close)
     return client
+
+
+def _headers(key: str, version: str) -> dict[str, str]:
+    """All that any server gets; what the environment sets tells of accounts or of this machine."""
+    return {
+        "accept": "application/json",
+        "accept-encoding": "identity",
+        "authorization": f"Bearer {key or 'none'}",
+        "content-type": "application/json",
+        "user-agent": f"OpenAI/Python {version}",
+    }
 
 
 def is_bad_header(error: BaseException) -> bool:
