@@ -29,7 +29,6 @@ __all__ = [
     "DISCOURSE",
     "EFFECTS",
     "ENDS",
-    "EXPLETIVE",
     "SHARED_NOUNS",
     "Core",
     "Piece",
@@ -141,7 +140,6 @@ keep leave result provide offer allow give lead add create ensure require cause 
 """)
 """Verbs that say, after a comma and in -ing, what the subject does besides."""
 _DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
-EXPLETIVE = word_set("that how what if whether worth time")
 
 
 def pieces_of(words: list[Token]) -> list[Piece]:

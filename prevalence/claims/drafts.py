@@ -29,7 +29,6 @@ __all__ = [
     "Draft",
     "agreeing",
     "before_that",
-    "had",
     "has_purpose",
     "is_inverted",
     "is_participle",
@@ -39,8 +38,6 @@ __all__ = [
     "is_whole",
     "plain_text",
     "praises",
-    "put_object",
-    "topic_of",
     "words_from",
 ]
 
@@ -71,26 +68,6 @@ class Draft:
     quantity: Quantity | None = None
     people: tuple[Token, ...] = ()
     alike: list[Draft] = field(default_factory=list)
-
-
-def put_object(draft: Draft, subject: list[Token]) -> None:
-    """Put a subject in place of the one "it" or "them" that is an object."""
-    words = draft.words
-    places = [
-        at
-        for at, word in enumerate(words)
-        if at
-        and word.low in {"it", "them"}
-        and words[at - 1].tag in {"verb", "base", "ing", "prep"}
-        and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
-    ]
-    definite = subject[0].low in {"the", "this", "these"}
-    if not definite or len(places) != 1:
-        return
-    place = places[0]
-    if is_plural(head_of(subject).low) == (words[place].low == "them"):
-        put = [subject[0].reworded(subject[0].low), *subject[1:]]
-        draft.words, draft.changed = [*words[:place], *put, *words[place + 1 :]], True
 
 
 def before_that(draft: Draft, core: Core) -> int:
@@ -172,30 +149,6 @@ def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
     seals = [at for at, word in enumerate(rest) if word.tag in {"sub", "rel"}]
     open_ = piece is not None and is_finite(piece.words, 0) and not is_base(piece.words[0].low)
     return any(not open_ or at + 1 == len(rest) or rest[at + 1].tag != "ing" for at in seals)
-
-
-_HAD = word_set("had tried ordered got bought chose")
-_VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
-
-
-def had(words: list[Token], core: Core) -> list[Token]:
-    """The one thing that somebody had: "the soup" in "I tried the soup"."""
-    rest = words[core.main + 1 :]
-    named = words[core.main].low in _HAD and len(rest) > 1 and rest[0].low in {"the", "their"}
-    plain = all(word.tag in {"det", "poss", "adj", "noun", "prep"} for word in rest)
-    return rest if named and plain else []
-
-
-def topic_of(words: list[Token]) -> list[Token]:
-    """What opinions are of: "the price" in "opinions on the price are mixed"."""
-    for at in range(len(words) - 2):
-        if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
-            rest = words[at + 2 :]
-            end = next(
-                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
-            )
-            return rest[:end]
-    return []
 
 
 _HOPES = word_set("""

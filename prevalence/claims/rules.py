@@ -10,7 +10,6 @@ from prevalence.claims.clauses import (
     DISCOURSE,
     EFFECTS,
     ENDS,
-    EXPLETIVE,
     SHARED_NOUNS,
     Core,
     Piece,
@@ -47,7 +46,6 @@ from prevalence.claims.drafts import (
     Draft,
     agreeing,
     before_that,
-    had,
     has_purpose,
     is_inverted,
     is_participle,
@@ -57,8 +55,6 @@ from prevalence.claims.drafts import (
     is_whole,
     plain_text,
     praises,
-    put_object,
-    topic_of,
     words_from,
 )
 from prevalence.claims.english import (
@@ -70,24 +66,15 @@ from prevalence.claims.english import (
     plain_of_ing,
     singular_verb,
     tagged,
-    verb_of_contraction,
-    word_set,
 )
 from prevalence.claims.idioms import plain_pieces, plain_words
+from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import People, Quantity, after_frame, people_at
 
 __all__ = ["MOST_WORDS", "drafts_of"]
 
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
-
-_PERSONS = word_set("""
-users customers reviewers buyers owners people guests visitors diners patrons shoppers travelers
-consumers kids children parents readers customer reviewer buyer owner guest seller author husband
-wife partner boyfriend girlfriend friend friends family son sons daughter daughters brother sister
-mother father mom dad child baby toddler boy girl man woman
-""")
-"""People: "it" and "they" after a clause of theirs are more often what they speak of."""
 
 
 def drafts_of(text: str) -> list[Draft]:
@@ -247,7 +234,8 @@ class _Folding:
         if draft.framed and shape_of(draft.words) == "noun":
             self._waiting.append(piece._replace(words=draft.words))
             return
-        self._resolve(draft)
+        if self._drafts:
+            resolve(draft, self._drafts[-1])
         core = find_core(draft.words)
         if core is None:
             self._fragment(piece)
@@ -335,45 +323,6 @@ class _Folding:
                 draft.quantity = people.quantity
         if said is not None:
             draft.words, draft.changed, draft.framed = said, True, True
-
-    def _resolve(self, draft: Draft) -> None:
-        """Put the subject of the clause before in place of "it", "they", "its" or "their"."""
-        pointer = draft.words[0]
-        subject = self._last_subject()
-        low = pointer.low.split("'")[0]
-        if not subject:
-            return
-        if low not in {"it", "they", "its", "their"}:
-            put_object(draft, subject)
-            return
-        if is_plural(head_of(subject).low) != (low in {"they", "their"}):
-            return
-        if any(word.low in EXPLETIVE for word in draft.words[1:5]):
-            return
-        put = [*subject]
-        if low in {"its", "their"}:
-            put[-1] = put[-1].reworded(put[-1].text + ("'" if low == "their" else "'s"))
-        elif "'" in pointer.low:
-            put.append(verb_of_contraction(pointer))
-        draft.words, draft.changed = [*put, *draft.words[1:]], True
-
-    def _last_subject(self) -> list[Token]:
-        """The subject of the last claim that has one with a noun, but for people."""
-        if not self._drafts:
-            return []
-        draft = self._drafts[-1]
-        core = find_core(draft.words, draft.lead)
-        if core is None or (topic := topic_of(draft.words)):
-            return [] if core is None else topic
-        subject = draft.words[draft.lead : core.first]
-        if [word.low for word in subject] in (["i"], ["we"]):
-            subject = had(draft.words, core)
-        if subject and subject[0].tag in {"prep", "ing"}:
-            return []
-        plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
-        named = [word for word in subject if word.tag not in {"adv", "neg"}]
-        people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
-        return [] if people or not plain else named
 
     def _follow(self, piece: Piece) -> None:
         """Take a piece after a claim: a claim of its own, or part of the one before."""
