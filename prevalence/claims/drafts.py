@@ -34,6 +34,7 @@ __all__ = [
     "is_participle",
     "is_praise",
     "is_sealed",
+    "is_shared_view",
     "is_unreal",
     "is_whole",
     "plain_text",
@@ -76,6 +77,13 @@ def before_that(draft: Draft, core: Core) -> int:
     said = len(draft.words) > begin and draft.words[begin - 1].low == "that"
     people = said and people_at(plain_text(draft.words)) is not None
     return begin if people and find_core(draft.words, begin) is not None else 0
+
+
+def is_shared_view(draft: Draft, piece: Piece) -> bool:
+    """Whether those who make a claim may make the next one: it names no other people."""
+    said = (draft.framed or draft.quantity is not None) and not draft.people
+    first = piece.words[0].low
+    return said and first not in {"i", "we"} and people_at(plain_text(piece.words)) is None
 
 
 def plain_text(words: Sequence[Token]) -> str:
@@ -137,6 +145,10 @@ def is_whole(piece: Piece) -> bool:
     return len(verbs) > 1 and (piece.comma or piece.joint != "and")
 
 
+_TIMES = word_set("after before until till")
+"""Prepositions that are conjunctions where a clause follows."""
+
+
 def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
     """Whether a condition, reason or clause at the end of a claim takes what follows.
 
@@ -146,7 +158,12 @@ def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
     if core is None:
         return False
     rest = draft.words[core.main + 1 :]
-    seals = [at for at, word in enumerate(rest) if word.tag in {"sub", "rel"}]
+    seals = [
+        at
+        for at, word in enumerate(rest)
+        if word.tag in {"sub", "rel"}
+        or (word.low in _TIMES and find_core(rest[at + 1 :]) is not None)
+    ]
     open_ = piece is not None and is_finite(piece.words, 0) and not is_base(piece.words[0].low)
     return any(not open_ or at + 1 == len(rest) or rest[at + 1].tag != "ing" for at in seals)
 

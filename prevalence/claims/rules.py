@@ -51,6 +51,7 @@ from prevalence.claims.drafts import (
     is_participle,
     is_praise,
     is_sealed,
+    is_shared_view,
     is_unreal,
     is_whole,
     plain_text,
@@ -103,6 +104,7 @@ class _Folding:
         self._text = text
         self._drafts: list[Draft] = []
         self._lead: list[Token] = []
+        self._scope: list[Token] = []
         self._waiting: list[Piece] = []
         self._asides: list[Piece] = []
         self._rest: list[Piece] = []
@@ -221,16 +223,23 @@ class _Folding:
         words = [*self._lead]
         for waiting in [*self._waiting, *self._asides, piece]:
             words += [*waiting.glue, *waiting.words] if words else waiting.words
-        self._lead, self._waiting, self._asides = [], [], []
+        self._lead, self._scope, self._waiting, self._asides = [], [], [], []
         self._drafts.append(Draft(words, 0, words[0].start, words[-1].end))
 
-    def _clause(self, piece: Piece) -> None:
-        """Begin a claim with a clause of its own subject, or one for each of its subjects."""
+    def _clause(self, piece: Piece, sayers: Draft | None = None) -> None:
+        """Begin a claim with a clause of its own subject, or one for each of its subjects.
+
+        Args:
+            piece: the clause.
+            sayers: a claim before it that is made by the same people.
+        """
         words = without_discourse(piece.words)
         draft = Draft(words, 0, piece.words[0].start, piece.words[-1].end)
         draft.changed = words is not piece.words or self._dropped
         draft.quantity, self._said_by = self._said_by, None
         self._drop_frame(draft)
+        if sayers is not None and not draft.framed:
+            draft.framed, draft.quantity = sayers.framed, sayers.quantity
         if draft.framed and shape_of(draft.words) == "noun":
             self._waiting.append(piece._replace(words=draft.words))
             return
@@ -241,6 +250,8 @@ class _Folding:
             self._fragment(piece)
             return
         draft.lead = before_that(draft, core)
+        begun = self._lead
+        self._set_scope(piece)
         aside, self._asides = self._asides, []
         for relative in aside:
             self._tell(draft, core, relative)
@@ -250,12 +261,28 @@ class _Folding:
             draft.words = [*waiting.words, *piece.glue, *draft.words]
             draft.start, piece = waiting.words[0].start, waiting
         self._waiting = []
-        if self._lead:
-            glue = piece.glue if piece.joint in {"and", "or"} else commas_of(piece)
-            draft.lead += len(self._lead) + len(glue)
-            draft.words = [*self._lead, *glue, *draft.words]
-            draft.start, self._lead = self._lead[0].start, []
+        draft.words = [*self._scope, *draft.words]
+        draft.lead += len(self._scope)
+        draft.start = begun[0].start if begun else draft.start
         self._drafts.append(draft)
+
+    def _set_scope(self, piece: Piece) -> None:
+        """Find the condition of a clause: its own, or that of the clause before."""
+        if self._lead:
+            first = (self._waiting or [piece])[0]
+            glue = first.glue if first.joint in {"and", "or"} else commas_of(first)
+            self._scope, self._lead = [*self._lead, *glue], []
+        elif not self._continues(piece) or any(word.tag == "conj" for word in self._scope[:1]):
+            self._scope = []
+
+    def _continues(self, piece: Piece) -> bool:
+        """Whether a clause goes on with what is said before: no contrast, no new sentence."""
+        ends = "and" if any(one.joint == "and" for one in self._rest) else ""
+        return all(
+            (one.joint or ends) == "and"
+            and all(token.text == "," for token in one.glue if token.tag == "mark")
+            for one in (*self._waiting[:1], piece)
+        )
 
     def _tell(self, draft: Draft, core: Core, aside: Piece) -> None:
         """Make claims of what stands beside a subject: "which is made of wool", "an old mill"."""
@@ -279,9 +306,9 @@ class _Folding:
             return False
         before = len(self._drafts)
         for one, waiting in zip(shared, [*self._waiting, piece], strict=True):
-            self._append([*self._lead, *one], len(self._lead), waiting, draft)
+            self._append([*self._scope, *one], len(self._scope), waiting, draft)
         self._join_from(before)
-        self._waiting, self._lead = [], []
+        self._waiting = []
         return True
 
     def _join_from(self, begin: int) -> None:
@@ -381,15 +408,18 @@ class _Folding:
             draft.words = [*draft.words, *piece.glue, *piece.words]
             draft.end = piece.words[-1].end
 
-    def _next_clause(self, _: Draft, piece: Piece) -> bool:
+    def _next_clause(self, draft: Draft, piece: Piece) -> bool:
         if piece.joint in {"or", "nor"}:
             return False
-        self._clause(piece)
+        if draft.framed and piece.words[0].low == "that" and len(piece.words) > 2:
+            return self._next_that(draft, piece)
+        shared = self._continues(piece) and is_shared_view(draft, piece)
+        self._clause(piece, draft if shared else None)
         return True
 
     def _next_that(self, draft: Draft, piece: Piece) -> bool:
         if draft.framed:
-            self._clause(piece._replace(words=piece.words[1:]))
+            self._clause(piece._replace(words=piece.words[1:]), draft)
         elif draft.lead and draft.words[draft.lead - 1].low == "that":
             self._append([*draft.words[: draft.lead], *piece.words[1:]], draft.lead, piece)
         else:
@@ -411,15 +441,15 @@ class _Folding:
             return False
         shared = shared_before_verb(draft.words, core, piece._replace(joint=joint))
         if draft.people:
-            shared = [*draft.people]
+            shared = [*self._scope, *draft.people]
         if shared is None:
             low = piece.words[0].low
             noun = len(piece.words) == 1 and (is_base(low) or not is_past(low))
             return noun and self._next_noun(draft, piece)
         said = small_clause(piece.words)
         if said is not None and _finders(plain_text([*shared, piece.words[0]])):
-            self._append(said, 0, piece)
-            self._drafts[-1].people = tuple(shared)
+            self._append([*self._scope, *said], len(self._scope), piece)
+            self._drafts[-1].people = tuple(shared[len(self._scope) :])
         else:
             words = without_first(piece.words, {"also", "then"})
             self._append([*shared, *words], draft.lead, piece)
@@ -480,7 +510,7 @@ class _Folding:
     def _next_noun(self, draft: Draft, piece: Piece) -> bool:
         """A noun: one more object, an adjective after "found X good", or the next subject."""
         if draft.people and (said := small_predicate(piece.words)) is not None:
-            self._append(said, 0, piece)
+            self._append([*self._scope, *said], len(self._scope), piece)
             self._drafts[-1].people = draft.people
             return True
         if self._waiting or self._begins_subject(piece):
@@ -491,7 +521,7 @@ class _Folding:
         if piece.comma and is_praise(piece) and (core is None or praises(draft, core)):
             said = said or piece.words
         if said is not None:
-            self._append(said, 0, piece)
+            self._append([*self._scope, *said], len(self._scope), piece)
             return True
         if core is None or not self._is_listed(piece):
             return False
