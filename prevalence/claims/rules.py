@@ -10,30 +10,26 @@ from prevalence.claims.clauses import (
     DISCOURSE,
     EFFECTS,
     ENDS,
-    SHARED_NOUNS,
     Core,
     Piece,
     adjective_start,
+    before_own,
     commas_of,
-    completed,
     find_core,
     gapped,
     head_of,
     is_ended,
     is_evasive,
     is_finite,
+    is_held,
     is_modified,
     is_past_core,
     is_predicate,
     last_noun,
-    object_start,
     or_distributes,
-    owner_of,
     pieces_of,
     shape_of,
     shared_before_verb,
-    shared_tail,
-    shared_verb,
     small_clause,
     small_predicate,
     subject_of,
@@ -69,6 +65,14 @@ from prevalence.claims.english import (
     tagged,
 )
 from prevalence.claims.idioms import plain_pieces, plain_words
+from prevalence.claims.noun_lists import (
+    SHARED_NOUNS,
+    completed,
+    object_start,
+    owner_of,
+    shared_tail,
+    shared_verb,
+)
 from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import People, Quantity, after_frame, people_at
 
@@ -474,9 +478,13 @@ class _Folding:
         if begin is None or (piece.words[0].tag == "ing" and draft.words[begin].tag != "adj"):
             return False
         contrast = piece.joint in {"but", "yet"}
-        if not contrast and is_evasive(draft.words[begin:]):
+        words = without_first(piece.words, {"also", "then"})
+        shared, adjectives = before_own(draft.words[:begin], core, words), draft.words[begin:]
+        joint = self._list_joint(piece)
+        if (not contrast and is_evasive(adjectives)) or is_held(
+            shared[core.first :], [adjectives, words], joint
+        ):
             return False
-        shared, words = draft.words[:begin], without_first(piece.words, {"also", "then"})
         if piece.joint == "nor":
             draft.words = shared = with_not(draft.words)[:begin] and with_not(draft.words)
             shared = shared[:begin]
