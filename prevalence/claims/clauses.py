@@ -105,6 +105,8 @@ besides
 ENDS = word_set(". ! ? … ... ..")
 _MARKS = word_set(", ; : — – --") | ENDS
 BE = word_set("is are was were am be been isn't aren't wasn't weren't")
+_ALL_BUT = word_set("nobody none everyone everybody everything anyone anybody")
+"""Words after which "but" is "except" where no other clause follows."""
 _HAVE = word_set("has have had hasn't haven't hadn't")
 _ABLE = word_set("may might can could cannot can't couldn't")
 DEGREES = word_set("""
@@ -164,6 +166,8 @@ def _joint(words: list[Token], place: int) -> int:
     """How many words are a joint here, or 0."""
     low = words[place].low
     before = words[place - 1].low if place else ""
+    if before == "one" and place > 1 and words[place - 2].low == "no":
+        before = "nobody"
     after = words[place + 1] if place + 1 < len(words) else None
     if low in _MARKS:
         told = find_core(words[:place]) is not None and _begins_clause(words[place + 1 :])
@@ -191,7 +195,8 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     """Whether a word sets a clause against another."""
     apart = first or before in _MARKS
     if low in {"but", "nor", "whereas", "although", "though"}:
-        return before not in {"nothing", "anything", "all"}
+        excepts = before in _ALL_BUT and after.tag not in {"pron", "verb", "aux"}
+        return before not in {"nothing", "anything", "all"} and not excepts
     if low == "while":
         return apart and after.tag != "ing"
     if low == "however":
@@ -401,7 +406,8 @@ def _helps(words: list[Token], core: Core, verb: Token) -> bool:
     """Whether the auxiliaries of a clause are those of another verb too."""
     group = words[core.first : core.main]
     if is_base(verb.low) and verb.low not in _SAME_PAST:
-        return any(word.tag == "aux" and word.low not in BE | _HAVE for word in group)
+        passive = any(word.low in {"be", "been"} for word in group)
+        return not passive and any(w.tag == "aux" and w.low not in BE | _HAVE for w in group)
     if verb.low.endswith("s"):
         return False
     passive = words[core.main].tag == "verb" and any(word.low in BE for word in group)

@@ -29,7 +29,9 @@ __all__ = [
     "Draft",
     "agreeing",
     "before_that",
+    "ends_in_particle",
     "has_purpose",
+    "is_cut_short",
     "is_inverted",
     "is_participle",
     "is_praise",
@@ -37,6 +39,7 @@ __all__ = [
     "is_shared_view",
     "is_unreal",
     "is_whole",
+    "lists_verbs",
     "plain_text",
     "praises",
     "words_from",
@@ -104,6 +107,39 @@ def words_from(words: list[Token], offset: int) -> list[Token]:
 def has_purpose(words: list[Token]) -> bool:
     """Whether "to" and a verb follow a noun."""
     return any(one.tag == "to" and two.tag in {"base", "aux"} for one, two in pairwise(words))
+
+
+_LISTED = {"adv", "obj", "mark", "conj"}
+_PARTICLES = word_set("out away off up down in on back apart together")
+
+
+def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
+    """Whether each part of a list may be a verb after "to": "hard to open, close and clean"."""
+    end = next((at for at in range(len(draft.words), 0, -1) if draft.words[at - 1].tag == "to"), 0)
+    parts = [draft.words[end:] if end else [], *(piece.words for piece in pieces)]
+    return all(
+        part and is_base(part[0].low) and all(is_base(w.low) or w.tag in _LISTED for w in part)
+        for part in parts
+    )
+
+
+def is_cut_short(draft: Draft, piece: Piece) -> bool:
+    """Whether a noun that a claim lacks follows: "the best | and most reliable kettle I had"."""
+    tags = [word.tag for word in draft.words]
+    size = len(tags)
+    while tags[-1:] == ["adj"]:
+        tags.pop()
+    first = piece.words[0]
+    graded = first.low in {"most", "more", "least"}
+    graded = graded and any(word.tag == "adj" for word in piece.words[1:2])
+    described = graded or first.tag == "adj" or first.low.endswith("est")
+    lacks = len(tags) < size and tags[-1:] in (["det"], ["poss"])
+    return lacks and described and piece.joint == "and"
+
+
+def ends_in_particle(words: list[Token]) -> bool:
+    """Whether a noun has the end of its verb after it: "odors out" in "keeps odors out"."""
+    return len(words) > 1 and words[-1].tag == "adv" and words[-1].low in _PARTICLES
 
 
 def is_praise(piece: Piece) -> bool:

@@ -92,8 +92,9 @@ def shared_verb(
     if low in {"both", "either"}:
         subjects = [subjects[0][1:], *subjects[1:]]
     preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
-    if any(preps[:-1]) and any(one != {"of"} for one in preps):
-        return None  # "dishes like the soup and the salad": the first holds the others
+    told = any(word.tag == "rel" for subject in subjects for word in subject)
+    if told or (any(preps[:-1]) and any(one != {"of"} for one in preps)):
+        return None  # "the cook and the waiter who came", "dishes like the soup and the salad"
     if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):
         return None
     subjects = _alike(subjects)

@@ -42,7 +42,9 @@ from prevalence.claims.drafts import (
     Draft,
     agreeing,
     before_that,
+    ends_in_particle,
     has_purpose,
+    is_cut_short,
     is_inverted,
     is_participle,
     is_praise,
@@ -50,6 +52,7 @@ from prevalence.claims.drafts import (
     is_shared_view,
     is_unreal,
     is_whole,
+    lists_verbs,
     plain_text,
     praises,
     words_from,
@@ -370,7 +373,9 @@ class _Folding:
         ended = is_ended(piece) and shape != "clause"
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
         sealed = not piece.comma and joins and is_sealed(draft, piece)
-        if ended or sealed or is_unreal(draft, piece):
+        verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._listed(piece))
+        short = shape == "clause" and is_cut_short(draft, piece)
+        if ended or sealed or verbs or short or is_unreal(draft, piece):
             self._glue(piece)
             return
         take = {
@@ -531,7 +536,8 @@ class _Folding:
         if said is not None:
             self._append([*self._scope, *said], len(self._scope), piece)
             return True
-        if core is None or not self._is_listed(piece):
+        held = any(ends_in_particle(one.words) for one in self._listed(piece))
+        if core is None or held or not self._is_listed(piece):
             return False
         begin = None
         if piece.joint != "or" or or_distributes(draft.words, core):
@@ -584,12 +590,16 @@ class _Folding:
 
     def _list_joint(self, piece: Piece) -> str:
         """The conjunction before a piece, or before the end of the list that it belongs to."""
-        for one in [piece, *reversed(self._rest)]:
-            if one is not piece and shape_of(one.words) not in {"noun", "adjective", "verb"}:
+        return self._listed(piece)[-1].joint
+
+    def _listed(self, piece: Piece) -> list[Piece]:
+        """A piece and those after it, up to the conjunction of the list that it belongs to."""
+        pieces = [piece]
+        for one in reversed(self._rest):
+            if pieces[-1].joint or shape_of(one.words) not in {"noun", "adjective", "verb"}:
                 break
-            if one.joint:
-                return one.joint
-        return ""
+            pieces.append(one)
+        return pieces
 
     def _both_stand(self, draft: Draft, left: list[Token], right: list[Token]) -> bool:
         """Whether two nouns are of one weight, so that each can be the object alone."""
