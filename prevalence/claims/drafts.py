@@ -33,6 +33,7 @@ __all__ = [
     "has_purpose",
     "is_cut_short",
     "is_inverted",
+    "is_of_buyers",
     "is_participle",
     "is_praise",
     "is_sealed",
@@ -151,6 +152,12 @@ def is_inverted(piece: Piece) -> bool:
     """Whether the verb stands before its subject: "nor does it leak"."""
     tags = [word.tag for word in piece.words[:2]]
     return piece.joint == "nor" and tags[0] == "aux" and tags[-1] in {"pron", "det", "poss", "noun"}
+
+
+def is_of_buyers(piece: Piece) -> bool:
+    """Whether a verb says what people would do with a thing: "would buy it again"."""
+    lows = {word.low for word in piece.words[:4]}
+    return "would" in lows and not lows.isdisjoint({"buy", "purchase", "order", "recommend"})
 
 
 def agreeing(piece: Piece, draft: Draft) -> Piece:

@@ -21,6 +21,15 @@ wife partner boyfriend girlfriend friend friends family son sons daughter daught
 mother father mom dad child baby toddler boy girl man woman
 """)
 """People: "it" and "they" after a clause of theirs are more often what they speak of."""
+_BOUGHT = word_set("""
+price prices pricing cost costs packaging package box delivery shipping shipment order purchase
+return refund warranty seller vendor description listing picture pictures photo photos ad
+instructions manual directions setup assembly installation smell odor color colors colour size
+sizing style design brand name
+""")
+"""What goes with a thing that is bought: "it" after a clause of theirs is more often the thing."""
+_PRICED = word_set("high low fair reasonable steep justified dropped expensive cheap")
+"""What is said of a price rather than of the thing."""
 
 
 def resolve(draft: Draft, before: Draft) -> None:
@@ -28,7 +37,8 @@ def resolve(draft: Draft, before: Draft) -> None:
     pointer = draft.words[0]
     subject = _subject(before)
     low = pointer.low.split("'")[0]
-    if not subject:
+    bought = any(word.low in _BOUGHT for word in subject)
+    if not subject or (bought and all(word.low not in _PRICED for word in draft.words)):
         return
     if low not in {"it", "they", "its", "their"}:
         _put_object(draft, subject)

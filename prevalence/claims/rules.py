@@ -46,6 +46,7 @@ from prevalence.claims.drafts import (
     has_purpose,
     is_cut_short,
     is_inverted,
+    is_of_buyers,
     is_participle,
     is_praise,
     is_sealed,
@@ -437,7 +438,7 @@ class _Folding:
 
     def _next_verb(self, draft: Draft, piece: Piece) -> bool:
         core = find_core(draft.words, draft.lead)
-        if core is None or is_inverted(piece):
+        if core is None or is_inverted(piece) or (draft.framed and is_of_buyers(piece)):
             return False
         if core.first == 0 and draft.words[0].tag != "pron":
             return self._next_without_subject(draft, piece)

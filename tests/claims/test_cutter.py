@@ -136,6 +136,16 @@ def texts(sentence):
      ["My husband really likes this mug.", "It keeps coffee hot."]),
     ("The customer service is slow, but it helps.",
      ["The customer service is slow.", "The customer service helps."]),
+    # After what goes with a purchase, "it" is more often the thing that was bought.
+    ("The packaging was damaged, but it works perfectly.",
+     ["The packaging was damaged.", "It works perfectly."]),
+    ("The price is high, but it works well.", ["The price is high.", "It works well."]),
+    ("The price is high, but it is justified.", ["The price is high.", "The price is justified."]),
+    ("The delivery was slow, but I love it.", ["The delivery was slow.", "I love it."]),
+    ("Most owners feel that the knife is worth it and would buy it again.",
+     ["The knife is worth it and would buy it again."]),
+    ("Owners say that the desk is light and would fit a child.",
+     ["The desk is light.", "The desk would fit a child."]),
     # A frame that denies is no frame.
     ("No reviewers say that it leaks.", ["No reviewers say that it leaks."]),
     ("Nobody complained that it leaks or smells.",
