@@ -125,7 +125,13 @@ def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
 
 
 def is_cut_short(draft: Draft, piece: Piece) -> bool:
-    """Whether a noun that a claim lacks follows: "the best | and most reliable kettle I had"."""
+    """Whether a claim lacks the noun or the clause that follows.
+
+    "It is the best | and most reliable kettle I had", "users say that if wet, | it slips".
+    """
+    given = any(a.low == "that" and b.tag == "sub" for a, b in pairwise(draft.words))
+    if given and not piece.joint:
+        return True
     tags = [word.tag for word in draft.words]
     size = len(tags)
     while tags[-1:] == ["adj"]:

@@ -192,6 +192,8 @@ def texts(sentence):
      ["It is quiet until the fan starts and the lights flicker."]),
     ("The zip broke after two weeks and the straps tore.",
      ["The zip broke after two weeks.", "The straps tore."]),
+    ("Some users say that if wet, the boots slip and the soles squeak.",
+     ["Some users say that if wet, the boots slip and the soles squeak."]),
     # Contrasts.
     ("Although the hood is small, the coat is warm.", ["The hood is small.", "The coat is warm."]),
     ("The seat is soft, whereas the back is hard.", ["The seat is soft.", "The back is hard."]),
