@@ -29,31 +29,26 @@ __all__ = [
     "DISCOURSE",
     "EFFECTS",
     "ENDS",
-    "EXPLETIVE",
-    "SHARED_NOUNS",
     "Core",
     "Piece",
     "adjective_start",
+    "before_own",
     "commas_of",
-    "completed",
     "find_core",
     "gapped",
     "head_of",
     "is_ended",
     "is_evasive",
     "is_finite",
+    "is_held",
     "is_modified",
     "is_past_core",
     "is_predicate",
     "last_noun",
-    "object_start",
     "or_distributes",
-    "owner_of",
     "pieces_of",
     "shape_of",
     "shared_before_verb",
-    "shared_tail",
-    "shared_verb",
     "small_clause",
     "small_predicate",
     "subject_of",
@@ -110,6 +105,8 @@ besides
 ENDS = word_set(". ! ? … ... ..")
 _MARKS = word_set(", ; : — – --") | ENDS
 BE = word_set("is are was were am be been isn't aren't wasn't weren't")
+_ALL_BUT = word_set("nobody none everyone everybody everything anyone anybody")
+"""Words after which "but" is "except" where no other clause follows."""
 _HAVE = word_set("has have had hasn't haven't hadn't")
 _ABLE = word_set("may might can could cannot can't couldn't")
 DEGREES = word_set("""
@@ -120,18 +117,14 @@ always often usually sometimes generally still also just consistently definitely
 """)
 _WHOLE = word_set("not never neither rarely seldom out both")
 """What is said of a whole list of adjectives."""
-EFFECTS = word_set("makes make made means helps help allows causes leads is was")
-SHARED_NOUNS = word_set("""
-great good excellent amazing poor bad terrible awesome superb all any no
+_OFTEN = _FREQUENT | word_set("""
+not never rarely seldom hardly barely mostly frequently occasionally constantly
 """)
+"""Where a piece begins with one of these, those before it are not meant for it."""
+EFFECTS = word_set("makes make made means helps help allows causes leads is was")
 _WHATEVER = word_set("what whatever whoever")
-_HOLDING = word_set("between except without despite unlike")
-"""Prepositions that hold all that follows them together."""
 _SAME_PAST = word_set("put cut cost hit set let")
-_LIMITS = word_set("no not few only hardly barely")
-"""Words that all the subjects after them mean: "no leaks or odors were reported"."""
 _TO_DO = (["to", "base"], ["to", "aux"])
-_MUTUAL = word_set("similar different same together alike between both")
 _FINDS = word_set("""
 find finds found consider considers considered call calls called describe describes described
 deem deems deemed rate rates rated
@@ -141,7 +134,6 @@ keep leave result provide offer allow give lead add create ensure require cause 
 """)
 """Verbs that say, after a comma and in -ing, what the subject does besides."""
 _DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
-EXPLETIVE = word_set("that how what if whether worth time")
 
 
 def pieces_of(words: list[Token]) -> list[Piece]:
@@ -174,6 +166,8 @@ def _joint(words: list[Token], place: int) -> int:
     """How many words are a joint here, or 0."""
     low = words[place].low
     before = words[place - 1].low if place else ""
+    if before == "one" and place > 1 and words[place - 2].low == "no":
+        before = "nobody"
     after = words[place + 1] if place + 1 < len(words) else None
     if low in _MARKS:
         told = find_core(words[:place]) is not None and _begins_clause(words[place + 1 :])
@@ -201,7 +195,8 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     """Whether a word sets a clause against another."""
     apart = first or before in _MARKS
     if low in {"but", "nor", "whereas", "although", "though"}:
-        return before not in {"nothing", "anything", "all"}
+        excepts = before in _ALL_BUT and after.tag not in {"pron", "verb", "aux"}
+        return before not in {"nothing", "anything", "all"} and not excepts
     if low == "while":
         return apart and after.tag != "ing"
     if low == "however":
@@ -354,6 +349,28 @@ def or_distributes(words: Sequence[Token], core: Core) -> bool:
     return may or has_negation(group) or words[0].low in {"nobody", "none", "no"}
 
 
+def before_own(shared: list[Token], core: Core, words: list[Token]) -> list[Token]:
+    """What is shared with a piece, without "rarely" if the piece has its own "often" or "never"."""
+    end = len(shared)
+    while words[0].low in _OFTEN and end > core.first + 1 and shared[end - 1].low in _OFTEN:
+        end -= 1
+    return shared[:end]
+
+
+def is_held(before: list[Token], adjectives: list[list[Token]], joint: str) -> bool:
+    """Whether it is unclear what a negation holds for: "not too big and soft".
+
+    Args:
+        before: what stands before both adjectives.
+        adjectives: two, each with its own adverbs.
+        joint: the conjunction between them.
+    """
+    denied, second = has_negation(before), adjectives[1]
+    if second[0].low in _OFTEN:
+        return denied or joint == "or"
+    return denied and joint == "and" and any(one[0].tag in {"adv", "det"} for one in adjectives)
+
+
 def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Token] | None:
     """What a verb takes from the claim before it: subject, auxiliaries and negation.
 
@@ -369,15 +386,17 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
         return None if asked or _is_wished(words, core, first) else subject
     helped = _helps(words, core, first)
     denied = helped and has_negation(words[core.first : core.main])
-    if denied and (piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}):
-        return None  # "was not repaired but replaced"
+    against = piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}
     bare = is_base(first.low) and first.low not in _SAME_PAST
+    own = helped and piece.words[0].low in _OFTEN and (denied or not bare)
+    if own or (denied and against):
+        return None  # "was always cleaned and never smelled", "was not repaired but replaced"
     if denied and not bare and piece.joint not in {"or", "nor"} and is_simple_past(first.low):
         return subject if first.low in COPULAS else None  # "was not cooked and tasted raw"
     if bare and not helped and not _takes_base(words, core, comma=piece.comma):
         return None
     if helped or piece.joint in {"or", "nor"}:
-        return words[: core.main]
+        return before_own(words[: core.main], core, piece.words)
     objects = words[-1].tag == "noun" and core.main < len(words) - 1
     plural = first.low.endswith("s") and is_plural(head_of(subject).low)
     return None if len(piece.words) == 1 and (objects or plural) else subject
@@ -387,7 +406,8 @@ def _helps(words: list[Token], core: Core, verb: Token) -> bool:
     """Whether the auxiliaries of a clause are those of another verb too."""
     group = words[core.first : core.main]
     if is_base(verb.low) and verb.low not in _SAME_PAST:
-        return any(word.tag == "aux" and word.low not in BE | _HAVE for word in group)
+        passive = any(word.low in {"be", "been"} for word in group)
+        return not passive and any(w.tag == "aux" and w.low not in BE | _HAVE for w in group)
     if verb.low.endswith("s"):
         return False
     passive = words[core.main].tag == "verb" and any(word.low in BE for word in group)
@@ -454,53 +474,6 @@ def is_evasive(words: list[Token]) -> bool:
     return open_ or lows == ["no", "longer"] or lows[0] in {"hardly", "barely", "anything"}
 
 
-def object_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
-    """Where the noun stands that another one may take the place of.
-
-    Args:
-        words: a clause.
-        core: its verbs.
-        right: the other noun.
-
-    Returns:
-        The place after the verb or after a preposition, whichever is more like ``right``, or None.
-    """
-    starts = _nouns_begin(words, core)
-    if not starts:
-        return None
-    like = {word.low for word in right if word.tag == "prep" and word.low != "of"}
-    for nth, begin in enumerate(starts[1:], start=1):
-        if words[begin - 1].low in like:
-            return starts[nth - 1]
-    named = {"det", "poss"}
-    nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
-    wide = right[0].tag == "det" and widest and not nearest and words[core.main].low not in BE
-    return starts[0] if wide else starts[-1]
-
-
-def _nouns_begin(words: list[Token], core: Core) -> list[int]:
-    """Where nouns begin after the verb; none where "between" holds two of them together."""
-    after = core.main + 1
-    while (
-        after + 1 < len(words)
-        and words[after].tag in {"adv", "neg"}
-        and (words[after + 1].tag not in {"adj", "adv"})
-    ):
-        after += 1
-    if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
-        return []
-    starts = [after] if words[after].tag != "prep" else []
-    if words[after].low == "of" and after + 1 < len(words):
-        starts = [after + 1]
-    for at in range(after, len(words) - 1):
-        if words[at].tag == "to":
-            begin = at + 1 + (words[at + 1].tag in {"base", "aux"})
-            starts = [begin] if begin < len(words) else []
-        elif words[at].tag == "prep" and words[at].low != "of":
-            starts.append(at + 1)
-    return starts
-
-
 def is_modified(words: Sequence[Token]) -> bool:
     """Whether a noun has a determiner, an adjective or another noun before it."""
     head = 0
@@ -509,68 +482,6 @@ def is_modified(words: Sequence[Token]) -> bool:
             break
         head += word.tag != "adv"
     return head >= 2 or (len(words) > 1 and words[0].tag in {"det", "poss"})
-
-
-def shared_verb(
-    subjects: list[list[Token]], words: list[Token], core: Core
-) -> list[list[Token]] | None:
-    """A clause for each of its subjects; None where they act together."""
-    verb, rest = words[core.first], words[core.first + 1 :]
-    if any(word.low in _MUTUAL for word in [*subjects[-1], *rest]) or "&" in {
-        w.text for s in subjects for w in s
-    }:
-        return None
-    low = subjects[0][0].low
-    if low == "neither":
-        return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)
-    if low in {"both", "either"}:
-        subjects = [subjects[0][1:], *subjects[1:]]
-    preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
-    if any(preps[:-1]) and any(one != {"of"} for one in preps):
-        return None  # "dishes like the soup and the salad": the first holds the others
-    if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):
-        return None
-    subjects = _alike(subjects)
-    rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest
-    singular = singular_verb(verb.low)
-    plural = singular != verb.low or verb.tag == "aux" or verb.low.endswith(("ed", "t"))
-    if not plural or not all(subjects) or verb.low in {"is", "has", "was", "does"}:
-        return None
-    return [
-        [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
-        for subject in subjects
-    ]
-
-
-def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
-    """Subjects without "all" at their end, and each with the article of the first."""
-    last = subjects[-1]
-    if len(last) > 1 and last[-1].low in {"all", "both"}:
-        subjects = [*subjects[:-1], last[:-1]]
-    if owner := owner_of(subjects[0]):
-        return [subjects[0], *(completed(owner, subject) for subject in subjects[1:])]
-    article = subjects[0][0]
-    if article.low != "the":
-        return subjects
-    return [[article, *subject] if subject[0].tag == "noun" else subject for subject in subjects]
-
-
-def _negated_each(
-    subjects: list[list[Token]], verb: Token, rest: list[Token]
-) -> list[list[Token]] | None:
-    """From "neither A nor B works": A does not work, B does not work."""
-    no = verb.reworded("not", "neg")
-    if verb.tag == "aux":
-        return [[*subject, verb, no, *rest] for subject in subjects]
-    plain = next((base for base in _plain(verb.low) if is_base(base)), None)
-    if plain is None:
-        return None
-    does = [verb.reworded("does", "aux"), no, verb.reworded(plain, "base")]
-    return [[*subject, *does, *rest] for subject in subjects]
-
-
-def _plain(third: str) -> list[str]:
-    return [third.removesuffix("s"), third.removesuffix("es"), third.removesuffix("ies") + "y"]
 
 
 def with_not(words: list[Token]) -> list[Token]:
@@ -645,31 +556,6 @@ def gapped(words: list[Token], core: Core, right: list[Token]) -> list[Token] | 
         return said
     past = {"is": "was", "are": "were"}
     return [w.reworded(past.get(w.low, w.low)) if w.tag == "aux" else w for w in said]
-
-
-def owner_of(words: list[Token]) -> list[Token]:
-    """The words up to one that ends in 's: "the author's" of "the author's wit"; none without."""
-    at = next((at for at, word in enumerate(words[:4]) if re.search("'s$|s'$", word.low)), None)
-    return [] if at is None else words[: at + 1]
-
-
-def shared_tail(left: list[Token], right: list[Token]) -> list[Token]:
-    """What the last of several nouns has for all: "of the menu" in "the taste and variety of"."""
-    at = next((at for at, word in enumerate(right) if word.tag == "prep"), 0)
-    bare = right[0].tag not in {"det", "poss"} and all(word.tag != "prep" for word in left)
-    return right[at:] if at and right[at].low == "of" and bare and left[0].low == "the" else []
-
-
-def completed(left: list[Token], right: list[Token]) -> list[Token]:
-    """The second of two nouns with what stands before the first and both mean."""
-    owner = owner_of(left)
-    if owner and right[0].low in {"its", "their"}:
-        return [*owner, *right[1:]]
-    if right[0].tag in {"det", "poss"}:
-        return right
-    if owner or (left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1):
-        return [*(owner or left[:1]), *right]
-    return [left[0], *right] if left[0].tag == "poss" or left[0].low == "the" else right
 
 
 def is_past_core(words: list[Token], core: Core) -> bool:

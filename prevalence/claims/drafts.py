@@ -29,18 +29,20 @@ __all__ = [
     "Draft",
     "agreeing",
     "before_that",
-    "had",
+    "ends_in_particle",
     "has_purpose",
+    "is_cut_short",
     "is_inverted",
+    "is_of_buyers",
     "is_participle",
     "is_praise",
     "is_sealed",
+    "is_shared_view",
     "is_unreal",
     "is_whole",
+    "lists_verbs",
     "plain_text",
     "praises",
-    "put_object",
-    "topic_of",
     "words_from",
 ]
 
@@ -73,32 +75,19 @@ class Draft:
     alike: list[Draft] = field(default_factory=list)
 
 
-def put_object(draft: Draft, subject: list[Token]) -> None:
-    """Put a subject in place of the one "it" or "them" that is an object."""
-    words = draft.words
-    places = [
-        at
-        for at, word in enumerate(words)
-        if at
-        and word.low in {"it", "them"}
-        and words[at - 1].tag in {"verb", "base", "ing", "prep"}
-        and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
-    ]
-    definite = subject[0].low in {"the", "this", "these"}
-    if not definite or len(places) != 1:
-        return
-    place = places[0]
-    if is_plural(head_of(subject).low) == (words[place].low == "them"):
-        put = [subject[0].reworded(subject[0].low), *subject[1:]]
-        draft.words, draft.changed = [*words[:place], *put, *words[place + 1 :]], True
-
-
 def before_that(draft: Draft, core: Core) -> int:
     """How many words stand before what people like: "parents like that" it is light."""
     begin = core.main + 2
     said = len(draft.words) > begin and draft.words[begin - 1].low == "that"
     people = said and people_at(plain_text(draft.words)) is not None
     return begin if people and find_core(draft.words, begin) is not None else 0
+
+
+def is_shared_view(draft: Draft, piece: Piece) -> bool:
+    """Whether those who make a claim may make the next one: it names no other people."""
+    said = (draft.framed or draft.quantity is not None) and not draft.people
+    first = piece.words[0].low
+    return said and first not in {"i", "we"} and people_at(plain_text(piece.words)) is None
 
 
 def plain_text(words: Sequence[Token]) -> str:
@@ -121,6 +110,45 @@ def has_purpose(words: list[Token]) -> bool:
     return any(one.tag == "to" and two.tag in {"base", "aux"} for one, two in pairwise(words))
 
 
+_LISTED = {"adv", "obj", "mark", "conj"}
+_PARTICLES = word_set("out away off up down in on back apart together")
+
+
+def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
+    """Whether each part of a list may be a verb after "to": "hard to open, close and clean"."""
+    end = next((at for at in range(len(draft.words), 0, -1) if draft.words[at - 1].tag == "to"), 0)
+    parts = [draft.words[end:] if end else [], *(piece.words for piece in pieces)]
+    return all(
+        part and is_base(part[0].low) and all(is_base(w.low) or w.tag in _LISTED for w in part)
+        for part in parts
+    )
+
+
+def is_cut_short(draft: Draft, piece: Piece) -> bool:
+    """Whether a claim lacks the noun or the clause that follows.
+
+    "It is the best | and most reliable kettle I had", "users say that if wet, | it slips".
+    """
+    given = any(a.low == "that" and b.tag == "sub" for a, b in pairwise(draft.words))
+    if given and not piece.joint:
+        return True
+    tags = [word.tag for word in draft.words]
+    size = len(tags)
+    while tags[-1:] == ["adj"]:
+        tags.pop()
+    first = piece.words[0]
+    graded = first.low in {"most", "more", "least"}
+    graded = graded and any(word.tag == "adj" for word in piece.words[1:2])
+    described = graded or first.tag == "adj" or first.low.endswith("est")
+    lacks = len(tags) < size and tags[-1:] in (["det"], ["poss"])
+    return lacks and described and piece.joint == "and"
+
+
+def ends_in_particle(words: list[Token]) -> bool:
+    """Whether a noun has the end of its verb after it: "odors out" in "keeps odors out"."""
+    return len(words) > 1 and words[-1].tag == "adv" and words[-1].low in _PARTICLES
+
+
 def is_praise(piece: Piece) -> bool:
     """Whether a noun says something by its adjective alone: "great food"."""
     return piece.words[0].tag == "adj" and piece.joint in {"and", ""} and is_modified(piece.words)
@@ -130,6 +158,12 @@ def is_inverted(piece: Piece) -> bool:
     """Whether the verb stands before its subject: "nor does it leak"."""
     tags = [word.tag for word in piece.words[:2]]
     return piece.joint == "nor" and tags[0] == "aux" and tags[-1] in {"pron", "det", "poss", "noun"}
+
+
+def is_of_buyers(piece: Piece) -> bool:
+    """Whether a verb says what people would do with a thing: "would buy it again"."""
+    lows = {word.low for word in piece.words[:4]}
+    return "would" in lows and not lows.isdisjoint({"buy", "purchase", "order", "recommend"})
 
 
 def agreeing(piece: Piece, draft: Draft) -> Piece:
@@ -160,6 +194,10 @@ def is_whole(piece: Piece) -> bool:
     return len(verbs) > 1 and (piece.comma or piece.joint != "and")
 
 
+_TIMES = word_set("after before until till")
+"""Prepositions that are conjunctions where a clause follows."""
+
+
 def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
     """Whether a condition, reason or clause at the end of a claim takes what follows.
 
@@ -169,33 +207,14 @@ def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
     if core is None:
         return False
     rest = draft.words[core.main + 1 :]
-    seals = [at for at, word in enumerate(rest) if word.tag in {"sub", "rel"}]
+    seals = [
+        at
+        for at, word in enumerate(rest)
+        if word.tag in {"sub", "rel"}
+        or (word.low in _TIMES and find_core(rest[at + 1 :]) is not None)
+    ]
     open_ = piece is not None and is_finite(piece.words, 0) and not is_base(piece.words[0].low)
     return any(not open_ or at + 1 == len(rest) or rest[at + 1].tag != "ing" for at in seals)
-
-
-_HAD = word_set("had tried ordered got bought chose")
-_VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
-
-
-def had(words: list[Token], core: Core) -> list[Token]:
-    """The one thing that somebody had: "the soup" in "I tried the soup"."""
-    rest = words[core.main + 1 :]
-    named = words[core.main].low in _HAD and len(rest) > 1 and rest[0].low in {"the", "their"}
-    plain = all(word.tag in {"det", "poss", "adj", "noun", "prep"} for word in rest)
-    return rest if named and plain else []
-
-
-def topic_of(words: list[Token]) -> list[Token]:
-    """What opinions are of: "the price" in "opinions on the price are mixed"."""
-    for at in range(len(words) - 2):
-        if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
-            rest = words[at + 2 :]
-            end = next(
-                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
-            )
-            return rest[:end]
-    return []
 
 
 _HOPES = word_set("""

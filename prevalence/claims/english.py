@@ -206,7 +206,7 @@ cook cool cope correct cost count cover crack crash create creak criticize crumb
 damage darken deal decide decline decrease defend delay delight deliver demand depend describe
 deserve design desire destroy detach deteriorate develop die differ dig dim dine direct disagree
 disappear disappoint disconnect discover dislike display dissolve disturb dominate double doubt
-drag drain draw drink drip drive drop dry earn eat eliminate embrace emit emphasize encounter
+drag drain draw drink drip drive drop dry earn eat eliminate embrace emit emphasize empty encounter
 encourage end endure enforce engage enhance enjoy ensure enter entertain equip erase escape
 evaporate evoke exceed excel exhibit exist expand expect experience expire explain explode express
 extend face fade fail fall fasten favor fear feature feed feel fetch fight fill find finish fit fix

@@ -8,11 +8,13 @@ the rest is compared with the quantity. Quantities of things ("most of the batte
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
+from prevalence.claims.clauses import CONTRASTS, Piece, pieces_of, shape_of
 from prevalence.claims.english import is_base, tagged
 from prevalence.errors import InputError
 
@@ -84,7 +86,12 @@ _SPELT = {
          "twelve"), start=1,
     )
 }  # fmt: skip
-_NUMBER = rf"(?:\d{{1,6}}|{'|'.join(_SPELT)})"
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}}|{'|'.join(_SPELT)})"
+_LIMIT = (
+    r"(?:(?P<about>about|around|roughly|nearly|almost|approximately)|(?P<least>at least)"
+    r"|(?P<above>over|more than)|(?P<below>under|less than|fewer than)|(?P<most>up to|at most)"
+    r"|only|just) "
+)
 _PERSON = (
     r"(?:(?:other|satisfied|happy|unhappy|past|previous|recent|verified|long-term|first-time) )?"
     r"(?:user|customer|reviewer|review|buyer|owner|person|guest|visitor|diner|patron|reader|player|"
@@ -118,9 +125,10 @@ def _pattern() -> re.Pattern[str]:
     """A quantity with people, or one before a verb that only people can do; or people alone."""
     words = "|".join(rf"(?P<w{place}>{words})" for place, (_, words) in enumerate(_WORDS))
     quantity = (
-        rf"(?P<quantity>(?P<part>{_NUMBER}) (?:out of|of|in)(?: the)? (?P<whole>{_NUMBER})"
+        rf"(?P<quantity>(?:{_LIMIT})?(?:"
+        rf"(?P<part>{_NUMBER}) (?:out of|of|in)(?: the)? (?P<whole>{_NUMBER})"
         rf"|(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
-        rf"|(?:only |just )?(?P<count>{_NUMBER})|{words})"
+        rf"|(?P<count>{_NUMBER}))|{words})"
     )
     link = r"(?: of)?(?: the| these| our| all)? "
     nobody = "|".join(rf"(?<={word})" for word in ("body", "everyone", "anyone", "no one"))
@@ -148,17 +156,17 @@ class Quantity:
 
     Attributes:
         text: the words that say so.
-        low: least share that they stand for; equal to ``high`` for a number.
+        low: least share that they stand for; equal to ``high`` for a number alone.
         high: greatest share.
-        count: people, where the words say no share ("two users"); ``low`` and ``high`` are then
-            those of any number of reviews, 0 and 1.
+        count: least and most people, where the words say no share ("two users"); ``low`` and
+            ``high`` are then those of any number of reviews, 0 and 1.
         exists: whether the words say that there is somebody.
     """
 
     text: str
     low: float
     high: float
-    count: int | None = None
+    count: tuple[float, float] | None = None
     exists: bool = False
 
     @property
@@ -170,8 +178,8 @@ class Quantity:
         """The range of the share among so many reviews."""
         if self.count is None:
             return self.low, self.high
-        share = min(self.count / n_reviews, 1.0)
-        return share, share
+        low, high = (min(people / n_reviews, 1.0) for people in self.count)
+        return low, high
 
 
 class People(NamedTuple):
@@ -243,7 +251,10 @@ named='users')
         return None
     singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
     named = (match["people"] or ("reviewer" if singular else "reviewers")).lower()
-    return People(match.end(), quantity, f"a {named}" if match["one"] or singular else named)
+    article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
+    return People(
+        match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
+    )
 
 
 def _of_things(text: str, end: int) -> bool:
@@ -259,23 +270,44 @@ def _of_things(text: str, end: int) -> bool:
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
     text = match["quantity"]
-    if match["part"]:
-        part, whole = _number(match["part"]), _number(match["whole"])
-        return None if not whole or part > whole else Quantity(text, part / whole, part / whole)
-    if match["percent"]:
-        share = float(match["percent"]) / 100
-        return None if share > 1 else Quantity(text, share, share)
     if match["count"]:
         if match["people"] is None:
             return None
-        count = _number(match["count"])
-        return Quantity(text, 0.0, 1.0, count, exists=count > 0)
+        number = _number(match["count"])
+        low, high = _limited(match, number, number / 4, 1)
+        return Quantity(text, 0.0, 1.0, (low, high), exists=high > 0)
+    if match["part"] or match["percent"]:
+        part = _number(match["part"]) if match["part"] else float(match["percent"])
+        whole = _number(match["whole"]) if match["part"] else 100
+        if not whole or part > whole:
+            return None
+        low, high = _limited(match, part / whole, 0.1, 0)
+        limited = low < high and high > RANGES["few"][1]
+        return Quantity(text, low, min(high, 1.0), exists=limited)
     name = next(name for place, (name, _) in enumerate(_WORDS) if match[f"w{place}"])
     return Quantity(text, *RANGES[name], exists=name in _EXIST)
 
 
+def _limited(match: re.Match[str], number: float, about: float, step: int) -> tuple[float, float]:
+    """Least and greatest that "at least", "up to" and the like leave of a number.
+
+    Args:
+        match: of the words.
+        number: a share, or so many people.
+        about: how far "about" reaches to either side, though no lower than half of the number.
+        step: between a number and the next.
+    """
+    if match["about"]:
+        return round(max(number - about, number / 2), 6), round(number + about, 6)
+    if match["least"] or match["above"]:
+        return number + (step if match["above"] else 0), math.inf
+    if match["most"] or match["below"]:
+        return 0.0, max(number - (step if match["below"] else 0), 0.0)
+    return number, number
+
+
 def _number(text: str) -> int:
-    return _SPELT.get(text.lower()) or int(text)
+    return _SPELT.get(text.lower()) or int(text.replace(",", ""))
 
 
 def after_frame(text: str) -> tuple[int, Quantity | None] | None:
@@ -328,21 +360,48 @@ count=None, exists=False))
     'A customer returned it.'
     >>> quantified("Most of the battery is left.") is None
     True
+    >>> quantified("Half of the buyers love it and half hate it.") is None
+    True
     """
     frame = after_frame(text)
     if frame is not None:
         place, quantity = frame
-        return None if quantity is None else Quantified(_begun(text[place:]), quantity)
+        more = quantity is None or _says_more(text[place:], framed=True)
+        return None if quantity is None or more else Quantified(_begun(text[place:]), quantity)
     front = _FRONT.match(text)
     begin = 0 if front is None else front.end()
     people = people_at(text, begin)
     if people is not None and people.quantity is not None:
+        if _says_more(text[begin:]):
+            return None
         return Quantified(_begun(people.named + text[people.end :]), people.quantity)
     for by in islice(_BY.finditer(text), 8):
         people = people_at(text, by.end())
-        if people is not None and people.quantity is not None:
+        if people is not None and people.quantity is not None and not _says_more(text):
             return Quantified(text[: by.end()] + people.named + text[people.end :], people.quantity)
     return None
+
+
+def _says_more(text: str, *, framed: bool = False) -> bool:
+    """Whether a statement has another clause or people that its quantity is not meant for.
+
+    Args:
+        text: the statement.
+        framed: whether people say it, who may say several things that "and" joins.
+    """
+    words = [*islice(tagged(text[: 10 * _SEEN]), _SEEN)]
+    first, *others = pieces_of(words) or [Piece("", False, [], words)]
+    reasoned = any(word.tag == "sub" for word in first.words)
+    for piece in others:
+        people = people_at(text, piece.words[0].start)
+        clause = shape_of(piece.words) == "clause"
+        if people is not None and (clause or people.quantity is not None):
+            return True
+        goes_on = framed or (reasoned and not piece.comma)
+        if clause and not (goes_on and piece.joint in {"", "and", "or"}):
+            return True
+    whiles = (at for at, word in enumerate(words[:-1]) if at and word.low in CONTRASTS)
+    return any(shape_of(words[at + 1 :]) == "clause" for at in whiles)
 
 
 def _begun(text: str) -> str:

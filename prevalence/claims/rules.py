@@ -10,31 +10,26 @@ from prevalence.claims.clauses import (
     DISCOURSE,
     EFFECTS,
     ENDS,
-    EXPLETIVE,
-    SHARED_NOUNS,
     Core,
     Piece,
     adjective_start,
+    before_own,
     commas_of,
-    completed,
     find_core,
     gapped,
     head_of,
     is_ended,
     is_evasive,
     is_finite,
+    is_held,
     is_modified,
     is_past_core,
     is_predicate,
     last_noun,
-    object_start,
     or_distributes,
-    owner_of,
     pieces_of,
     shape_of,
     shared_before_verb,
-    shared_tail,
-    shared_verb,
     small_clause,
     small_predicate,
     subject_of,
@@ -47,18 +42,20 @@ from prevalence.claims.drafts import (
     Draft,
     agreeing,
     before_that,
-    had,
+    ends_in_particle,
     has_purpose,
+    is_cut_short,
     is_inverted,
+    is_of_buyers,
     is_participle,
     is_praise,
     is_sealed,
+    is_shared_view,
     is_unreal,
     is_whole,
+    lists_verbs,
     plain_text,
     praises,
-    put_object,
-    topic_of,
     words_from,
 )
 from prevalence.claims.english import (
@@ -70,24 +67,23 @@ from prevalence.claims.english import (
     plain_of_ing,
     singular_verb,
     tagged,
-    verb_of_contraction,
-    word_set,
 )
 from prevalence.claims.idioms import plain_pieces, plain_words
+from prevalence.claims.noun_lists import (
+    SHARED_NOUNS,
+    completed,
+    object_start,
+    owner_of,
+    shared_tail,
+    shared_verb,
+)
+from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import People, Quantity, after_frame, people_at
 
 __all__ = ["MOST_WORDS", "drafts_of"]
 
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
-
-_PERSONS = word_set("""
-users customers reviewers buyers owners people guests visitors diners patrons shoppers travelers
-consumers kids children parents readers customer reviewer buyer owner guest seller author husband
-wife partner boyfriend girlfriend friend friends family son sons daughter daughters brother sister
-mother father mom dad child baby toddler boy girl man woman
-""")
-"""People: "it" and "they" after a clause of theirs are more often what they speak of."""
 
 
 def drafts_of(text: str) -> list[Draft]:
@@ -116,6 +112,7 @@ class _Folding:
         self._text = text
         self._drafts: list[Draft] = []
         self._lead: list[Token] = []
+        self._scope: list[Token] = []
         self._waiting: list[Piece] = []
         self._asides: list[Piece] = []
         self._rest: list[Piece] = []
@@ -234,25 +231,35 @@ class _Folding:
         words = [*self._lead]
         for waiting in [*self._waiting, *self._asides, piece]:
             words += [*waiting.glue, *waiting.words] if words else waiting.words
-        self._lead, self._waiting, self._asides = [], [], []
+        self._lead, self._scope, self._waiting, self._asides = [], [], [], []
         self._drafts.append(Draft(words, 0, words[0].start, words[-1].end))
 
-    def _clause(self, piece: Piece) -> None:
-        """Begin a claim with a clause of its own subject, or one for each of its subjects."""
+    def _clause(self, piece: Piece, sayers: Draft | None = None) -> None:
+        """Begin a claim with a clause of its own subject, or one for each of its subjects.
+
+        Args:
+            piece: the clause.
+            sayers: a claim before it that is made by the same people.
+        """
         words = without_discourse(piece.words)
         draft = Draft(words, 0, piece.words[0].start, piece.words[-1].end)
         draft.changed = words is not piece.words or self._dropped
         draft.quantity, self._said_by = self._said_by, None
         self._drop_frame(draft)
+        if sayers is not None and not draft.framed:
+            draft.framed, draft.quantity = sayers.framed, sayers.quantity
         if draft.framed and shape_of(draft.words) == "noun":
             self._waiting.append(piece._replace(words=draft.words))
             return
-        self._resolve(draft)
+        if self._drafts:
+            resolve(draft, self._drafts[-1])
         core = find_core(draft.words)
         if core is None:
             self._fragment(piece)
             return
         draft.lead = before_that(draft, core)
+        begun = self._lead
+        self._set_scope(piece)
         aside, self._asides = self._asides, []
         for relative in aside:
             self._tell(draft, core, relative)
@@ -262,12 +269,28 @@ class _Folding:
             draft.words = [*waiting.words, *piece.glue, *draft.words]
             draft.start, piece = waiting.words[0].start, waiting
         self._waiting = []
-        if self._lead:
-            glue = piece.glue if piece.joint in {"and", "or"} else commas_of(piece)
-            draft.lead += len(self._lead) + len(glue)
-            draft.words = [*self._lead, *glue, *draft.words]
-            draft.start, self._lead = self._lead[0].start, []
+        draft.words = [*self._scope, *draft.words]
+        draft.lead += len(self._scope)
+        draft.start = begun[0].start if begun else draft.start
         self._drafts.append(draft)
+
+    def _set_scope(self, piece: Piece) -> None:
+        """Find the condition of a clause: its own, or that of the clause before."""
+        if self._lead:
+            first = (self._waiting or [piece])[0]
+            glue = first.glue if first.joint in {"and", "or"} else commas_of(first)
+            self._scope, self._lead = [*self._lead, *glue], []
+        elif not self._continues(piece) or any(word.tag == "conj" for word in self._scope[:1]):
+            self._scope = []
+
+    def _continues(self, piece: Piece) -> bool:
+        """Whether a clause goes on with what is said before: no contrast, no new sentence."""
+        ends = "and" if any(one.joint == "and" for one in self._rest) else ""
+        return all(
+            (one.joint or ends) == "and"
+            and all(token.text == "," for token in one.glue if token.tag == "mark")
+            for one in (*self._waiting[:1], piece)
+        )
 
     def _tell(self, draft: Draft, core: Core, aside: Piece) -> None:
         """Make claims of what stands beside a subject: "which is made of wool", "an old mill"."""
@@ -291,9 +314,9 @@ class _Folding:
             return False
         before = len(self._drafts)
         for one, waiting in zip(shared, [*self._waiting, piece], strict=True):
-            self._append([*self._lead, *one], len(self._lead), waiting, draft)
+            self._append([*self._scope, *one], len(self._scope), waiting, draft)
         self._join_from(before)
-        self._waiting, self._lead = [], []
+        self._waiting = []
         return True
 
     def _join_from(self, begin: int) -> None:
@@ -336,45 +359,6 @@ class _Folding:
         if said is not None:
             draft.words, draft.changed, draft.framed = said, True, True
 
-    def _resolve(self, draft: Draft) -> None:
-        """Put the subject of the clause before in place of "it", "they", "its" or "their"."""
-        pointer = draft.words[0]
-        subject = self._last_subject()
-        low = pointer.low.split("'")[0]
-        if not subject:
-            return
-        if low not in {"it", "they", "its", "their"}:
-            put_object(draft, subject)
-            return
-        if is_plural(head_of(subject).low) != (low in {"they", "their"}):
-            return
-        if any(word.low in EXPLETIVE for word in draft.words[1:5]):
-            return
-        put = [*subject]
-        if low in {"its", "their"}:
-            put[-1] = put[-1].reworded(put[-1].text + ("'" if low == "their" else "'s"))
-        elif "'" in pointer.low:
-            put.append(verb_of_contraction(pointer))
-        draft.words, draft.changed = [*put, *draft.words[1:]], True
-
-    def _last_subject(self) -> list[Token]:
-        """The subject of the last claim that has one with a noun, but for people."""
-        if not self._drafts:
-            return []
-        draft = self._drafts[-1]
-        core = find_core(draft.words, draft.lead)
-        if core is None or (topic := topic_of(draft.words)):
-            return [] if core is None else topic
-        subject = draft.words[draft.lead : core.first]
-        if [word.low for word in subject] in (["i"], ["we"]):
-            subject = had(draft.words, core)
-        if subject and subject[0].tag in {"prep", "ing"}:
-            return []
-        plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
-        named = [word for word in subject if word.tag not in {"adv", "neg"}]
-        people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
-        return [] if people or not plain else named
-
     def _follow(self, piece: Piece) -> None:
         """Take a piece after a claim: a claim of its own, or part of the one before."""
         shape = shape_of(piece.words)
@@ -390,7 +374,9 @@ class _Folding:
         ended = is_ended(piece) and shape != "clause"
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
         sealed = not piece.comma and joins and is_sealed(draft, piece)
-        if ended or sealed or is_unreal(draft, piece):
+        verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._listed(piece))
+        short = shape == "clause" and is_cut_short(draft, piece)
+        if ended or sealed or verbs or short or is_unreal(draft, piece):
             self._glue(piece)
             return
         take = {
@@ -432,15 +418,18 @@ class _Folding:
             draft.words = [*draft.words, *piece.glue, *piece.words]
             draft.end = piece.words[-1].end
 
-    def _next_clause(self, _: Draft, piece: Piece) -> bool:
+    def _next_clause(self, draft: Draft, piece: Piece) -> bool:
         if piece.joint in {"or", "nor"}:
             return False
-        self._clause(piece)
+        if draft.framed and piece.words[0].low == "that" and len(piece.words) > 2:
+            return self._next_that(draft, piece)
+        shared = self._continues(piece) and is_shared_view(draft, piece)
+        self._clause(piece, draft if shared else None)
         return True
 
     def _next_that(self, draft: Draft, piece: Piece) -> bool:
         if draft.framed:
-            self._clause(piece._replace(words=piece.words[1:]))
+            self._clause(piece._replace(words=piece.words[1:]), draft)
         elif draft.lead and draft.words[draft.lead - 1].low == "that":
             self._append([*draft.words[: draft.lead], *piece.words[1:]], draft.lead, piece)
         else:
@@ -449,7 +438,7 @@ class _Folding:
 
     def _next_verb(self, draft: Draft, piece: Piece) -> bool:
         core = find_core(draft.words, draft.lead)
-        if core is None or is_inverted(piece):
+        if core is None or is_inverted(piece) or (draft.framed and is_of_buyers(piece)):
             return False
         if core.first == 0 and draft.words[0].tag != "pron":
             return self._next_without_subject(draft, piece)
@@ -462,15 +451,15 @@ class _Folding:
             return False
         shared = shared_before_verb(draft.words, core, piece._replace(joint=joint))
         if draft.people:
-            shared = [*draft.people]
+            shared = [*self._scope, *draft.people]
         if shared is None:
             low = piece.words[0].low
             noun = len(piece.words) == 1 and (is_base(low) or not is_past(low))
             return noun and self._next_noun(draft, piece)
         said = small_clause(piece.words)
         if said is not None and _finders(plain_text([*shared, piece.words[0]])):
-            self._append(said, 0, piece)
-            self._drafts[-1].people = tuple(shared)
+            self._append([*self._scope, *said], len(self._scope), piece)
+            self._drafts[-1].people = tuple(shared[len(self._scope) :])
         else:
             words = without_first(piece.words, {"also", "then"})
             self._append([*shared, *words], draft.lead, piece)
@@ -495,9 +484,13 @@ class _Folding:
         if begin is None or (piece.words[0].tag == "ing" and draft.words[begin].tag != "adj"):
             return False
         contrast = piece.joint in {"but", "yet"}
-        if not contrast and is_evasive(draft.words[begin:]):
+        words = without_first(piece.words, {"also", "then"})
+        shared, adjectives = before_own(draft.words[:begin], core, words), draft.words[begin:]
+        joint = self._list_joint(piece)
+        if (not contrast and is_evasive(adjectives)) or is_held(
+            shared[core.first :], [adjectives, words], joint
+        ):
             return False
-        shared, words = draft.words[:begin], without_first(piece.words, {"also", "then"})
         if piece.joint == "nor":
             draft.words = shared = with_not(draft.words)[:begin] and with_not(draft.words)
             shared = shared[:begin]
@@ -531,7 +524,7 @@ class _Folding:
     def _next_noun(self, draft: Draft, piece: Piece) -> bool:
         """A noun: one more object, an adjective after "found X good", or the next subject."""
         if draft.people and (said := small_predicate(piece.words)) is not None:
-            self._append(said, 0, piece)
+            self._append([*self._scope, *said], len(self._scope), piece)
             self._drafts[-1].people = draft.people
             return True
         if self._waiting or self._begins_subject(piece):
@@ -542,9 +535,10 @@ class _Folding:
         if piece.comma and is_praise(piece) and (core is None or praises(draft, core)):
             said = said or piece.words
         if said is not None:
-            self._append(said, 0, piece)
+            self._append([*self._scope, *said], len(self._scope), piece)
             return True
-        if core is None or not self._is_listed(piece):
+        held = any(ends_in_particle(one.words) for one in self._listed(piece))
+        if core is None or held or not self._is_listed(piece):
             return False
         begin = None
         if piece.joint != "or" or or_distributes(draft.words, core):
@@ -597,12 +591,16 @@ class _Folding:
 
     def _list_joint(self, piece: Piece) -> str:
         """The conjunction before a piece, or before the end of the list that it belongs to."""
-        for one in [piece, *reversed(self._rest)]:
-            if one is not piece and shape_of(one.words) not in {"noun", "adjective", "verb"}:
+        return self._listed(piece)[-1].joint
+
+    def _listed(self, piece: Piece) -> list[Piece]:
+        """A piece and those after it, up to the conjunction of the list that it belongs to."""
+        pieces = [piece]
+        for one in reversed(self._rest):
+            if pieces[-1].joint or shape_of(one.words) not in {"noun", "adjective", "verb"}:
                 break
-            if one.joint:
-                return one.joint
-        return ""
+            pieces.append(one)
+        return pieces
 
     def _both_stand(self, draft: Draft, left: list[Token], right: list[Token]) -> bool:
         """Whether two nouns are of one weight, so that each can be the object alone."""

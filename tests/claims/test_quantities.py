@@ -39,6 +39,20 @@ from prevalence.errors import InputError
     ("Almost no one has problems.", "A reviewer has problems.", *RANGES["few"]),
     ("Most users say it's comfortable.", "It's comfortable.", *RANGES["most"]),
     ("Most users say it’s comfortable.", "It’s comfortable.", *RANGES["most"]),
+    # Numbers with a limit.
+    ("About 80% of users recommend it.", "Users recommend it.", 0.7, 0.9),
+    ("Nearly 9 out of 10 users love it.", "Users love it.", 0.8, 1.0),
+    ("Only 5% of users reported leaks.", "Users reported leaks.", 0.05, 0.05),
+    ("More than 80% of users say it works.", "It works.", 0.8, 1.0),
+    ("Less than 40% of users complained.", "Users complained.", 0.0, 0.4),
+    ("12 of 1,200 users complained.", "Users complained.", 0.01, 0.01),
+    # Lists, reasons, and what people say with several clauses are one statement.
+    ("Most users mention leaks, customer service, and others.",
+     "Users mention leaks, customer service, and others.", *RANGES["most"]),
+    ("Most users returned it because it leaks and the lid broke.",
+     "Users returned it because it leaks and the lid broke.", *RANGES["most"]),
+    ("Most users say it is loud and the cord is short.", "It is loud and the cord is short.",
+     *RANGES["most"]),
 ])  # fmt: skip
 def test_quantities_by_hand(text, statement, low, high):
     found = quantified(text)
@@ -54,6 +68,12 @@ def test_quantities_by_hand(text, statement, low, high):
     "Users love it.", "Reviewers say that it leaks.", "Few parts were missing.", "", "most",
     "None of the zippers work.", "Almost none of the sizes fit.", "No one size fits all.",
     "No one color suits everybody.", "No one of the zippers works.", "None of them work.",
+    # The quantity is not meant for a second clause or other people.
+    "Some customers love the scent, while others find it overpowering.",
+    "Some love it while others hate it.", "Half of the buyers love it and half hate it.",
+    "No one complained about the noise, and the motor runs smoothly.",
+    "Most users say it is good, but it leaks.", "Most say it is good, and some say it leaks.",
+    "It is loved by most users, and the color is nice.", "12 of 1,0 users agree.",
     # Letters that look like others when case is ignored.
     "ſix users love it.", "fıve users love it.",
 ])  # fmt: skip
@@ -63,10 +83,33 @@ def test_quantities_of_things_and_none_at_all(text):
 
 def test_a_number_of_people_is_a_share_of_the_reviews():
     quantity = quantified("Two customers returned it.").quantity
-    assert quantity.count == 2
+    assert quantity.count == (2, 2)
     assert quantity.shares(8) == (0.25, 0.25)
     assert quantity.shares(1) == (1.0, 1.0)
     assert quantified("One customer returned it.").statement == "A customer returned it."
+    assert quantified("One owner returned it.").statement == "An owner returned it."
+
+
+@pytest.mark.parametrize(("words", "low", "high"), [
+    ("Only 3 users", 0.3, 0.3),
+    ("At least 3 users", 0.3, 1.0),
+    ("More than three users", 0.4, 1.0),
+    ("Fewer than 3 users", 0.0, 0.2),
+    ("Up to 3 users", 0.0, 0.3),
+    ("About 4 users", 0.3, 0.5),
+    ("1,200 users", 1.0, 1.0),
+])  # fmt: skip
+def test_limits_of_a_number_of_people_in_ten_reviews(words, low, high):
+    quantity = quantified(f"{words} love it.").quantity
+    assert quantity.shares(10) == (pytest.approx(low), pytest.approx(high))
+    assert not quantity.denies
+
+
+@pytest.mark.parametrize(("words", "denies"), [
+    ("Less than 5% of", True), ("Up to 80% of", False), ("About 5% of", False), ("0% of", True),
+])  # fmt: skip
+def test_which_limits_say_that_hardly_anybody_does(words, denies):
+    assert quantified(f"{words} users love it.").quantity.denies is denies
 
 
 def test_people_without_a_quantity_and_frames():

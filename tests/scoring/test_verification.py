@@ -22,7 +22,7 @@ REVIEWS = tuple(
         ("They leak.", 1, "A%7CB"),
     )
 )
-TEXT = "Most users say that the boots fit, but the laces break. A few say that they leak."
+TEXT = "Most users say that the boots fit and the laces break. A few say that they leak."
 PRODUCTS = [
     Product("p1", REVIEWS, (Summary("a", TEXT), Summary("b", "They leak. Warm.")), "boot"),
     Product("p2", REVIEWS[:2], (Summary("a", "Warm and dry."),)),

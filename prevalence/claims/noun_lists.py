@@ -1,0 +1,165 @@
+"""Lists of nouns: subjects that share a verb, objects that share one or a preposition."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from prevalence.claims.clauses import BE, Core, head_of
+from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
+
+if TYPE_CHECKING:
+    from prevalence.claims.english import Token
+
+__all__ = [
+    "SHARED_NOUNS",
+    "completed",
+    "object_start",
+    "owner_of",
+    "shared_tail",
+    "shared_verb",
+]
+
+SHARED_NOUNS = word_set("""
+great good excellent amazing poor bad terrible awesome superb all any no
+""")
+_HOLDING = word_set("between except without despite unlike")
+"""Prepositions that hold all that follows them together."""
+_LIMITS = word_set("no not few only hardly barely")
+"""Words that all the subjects after them mean: "no leaks or odors were reported"."""
+_MUTUAL = word_set("similar different same together alike between both")
+
+
+def object_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
+    """Where the noun stands that another one may take the place of.
+
+    Args:
+        words: a clause.
+        core: its verbs.
+        right: the other noun.
+
+    Returns:
+        The place after the verb or after a preposition, whichever is more like ``right``, or None.
+    """
+    starts = _nouns_begin(words, core)
+    if not starts:
+        return None
+    like = {word.low for word in right if word.tag == "prep" and word.low != "of"}
+    for nth, begin in enumerate(starts[1:], start=1):
+        if words[begin - 1].low in like:
+            return starts[nth - 1]
+    named = {"det", "poss"}
+    nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
+    wide = right[0].tag == "det" and widest and not nearest and words[core.main].low not in BE
+    return starts[0] if wide else starts[-1]
+
+
+def _nouns_begin(words: list[Token], core: Core) -> list[int]:
+    """Where nouns begin after the verb; none where "between" holds two of them together."""
+    after = core.main + 1
+    while (
+        after + 1 < len(words)
+        and words[after].tag in {"adv", "neg"}
+        and (words[after + 1].tag not in {"adj", "adv"})
+    ):
+        after += 1
+    if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
+        return []
+    starts = [after] if words[after].tag != "prep" else []
+    if words[after].low == "of" and after + 1 < len(words):
+        starts = [after + 1]
+    for at in range(after, len(words) - 1):
+        if words[at].tag == "to":
+            begin = at + 1 + (words[at + 1].tag in {"base", "aux"})
+            starts = [begin] if begin < len(words) else []
+        elif words[at].tag == "prep" and words[at].low != "of":
+            starts.append(at + 1)
+    return starts
+
+
+def shared_verb(
+    subjects: list[list[Token]], words: list[Token], core: Core
+) -> list[list[Token]] | None:
+    """A clause for each of its subjects; None where they act together."""
+    verb, rest = words[core.first], words[core.first + 1 :]
+    if any(word.low in _MUTUAL for word in [*subjects[-1], *rest]) or "&" in {
+        w.text for s in subjects for w in s
+    }:
+        return None
+    low = subjects[0][0].low
+    if low == "neither":
+        return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)
+    if low in {"both", "either"}:
+        subjects = [subjects[0][1:], *subjects[1:]]
+    preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
+    told = any(word.tag == "rel" for subject in subjects for word in subject)
+    if told or (any(preps[:-1]) and any(one != {"of"} for one in preps)):
+        return None  # "the cook and the waiter who came", "dishes like the soup and the salad"
+    if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):
+        return None
+    subjects = _alike(subjects)
+    rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest
+    singular = singular_verb(verb.low)
+    plural = singular != verb.low or verb.tag == "aux" or verb.low.endswith(("ed", "t"))
+    if not plural or not all(subjects) or verb.low in {"is", "has", "was", "does"}:
+        return None
+    return [
+        [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
+        for subject in subjects
+    ]
+
+
+def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
+    """Subjects without "all" at their end, and each with the article of the first."""
+    last = subjects[-1]
+    if len(last) > 1 and last[-1].low in {"all", "both"}:
+        subjects = [*subjects[:-1], last[:-1]]
+    if owner := owner_of(subjects[0]):
+        return [subjects[0], *(completed(owner, subject) for subject in subjects[1:])]
+    article = subjects[0][0]
+    if article.low != "the":
+        return subjects
+    return [[article, *subject] if subject[0].tag == "noun" else subject for subject in subjects]
+
+
+def _negated_each(
+    subjects: list[list[Token]], verb: Token, rest: list[Token]
+) -> list[list[Token]] | None:
+    """From "neither A nor B works": A does not work, B does not work."""
+    no = verb.reworded("not", "neg")
+    if verb.tag == "aux":
+        return [[*subject, verb, no, *rest] for subject in subjects]
+    plain = next((base for base in _plain(verb.low) if is_base(base)), None)
+    if plain is None:
+        return None
+    does = [verb.reworded("does", "aux"), no, verb.reworded(plain, "base")]
+    return [[*subject, *does, *rest] for subject in subjects]
+
+
+def _plain(third: str) -> list[str]:
+    return [third.removesuffix("s"), third.removesuffix("es"), third.removesuffix("ies") + "y"]
+
+
+def owner_of(words: list[Token]) -> list[Token]:
+    """The words up to one that ends in 's: "the author's" of "the author's wit"; none without."""
+    at = next((at for at, word in enumerate(words[:4]) if re.search("'s$|s'$", word.low)), None)
+    return [] if at is None else words[: at + 1]
+
+
+def shared_tail(left: list[Token], right: list[Token]) -> list[Token]:
+    """What the last of several nouns has for all: "of the menu" in "the taste and variety of"."""
+    at = next((at for at, word in enumerate(right) if word.tag == "prep"), 0)
+    bare = right[0].tag not in {"det", "poss"} and all(word.tag != "prep" for word in left)
+    return right[at:] if at and right[at].low == "of" and bare and left[0].low == "the" else []
+
+
+def completed(left: list[Token], right: list[Token]) -> list[Token]:
+    """The second of two nouns with what stands before the first and both mean."""
+    owner = owner_of(left)
+    if owner and right[0].low in {"its", "their"}:
+        return [*owner, *right[1:]]
+    if right[0].tag in {"det", "poss"}:
+        return right
+    if owner or (left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1):
+        return [*(owner or left[:1]), *right]
+    return [left[0], *right] if left[0].tag == "poss" or left[0].low == "the" else right

@@ -1,0 +1,115 @@
+"""Pronouns of a claim, replaced by the subject of the claim before where it is clear."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prevalence.claims.clauses import Core, find_core, head_of
+from prevalence.claims.english import is_plural, verb_of_contraction, word_set
+
+if TYPE_CHECKING:
+    from prevalence.claims.drafts import Draft
+    from prevalence.claims.english import Token
+
+__all__ = ["resolve"]
+
+_EXPLETIVE = word_set("that how what if whether worth time")
+_PERSONS = word_set("""
+users customers reviewers buyers owners people guests visitors diners patrons shoppers travelers
+consumers kids children parents readers customer reviewer buyer owner guest seller author husband
+wife partner boyfriend girlfriend friend friends family son sons daughter daughters brother sister
+mother father mom dad child baby toddler boy girl man woman
+""")
+"""People: "it" and "they" after a clause of theirs are more often what they speak of."""
+_BOUGHT = word_set("""
+price prices pricing cost costs packaging package box delivery shipping shipment order purchase
+return refund warranty seller vendor description listing picture pictures photo photos ad
+instructions manual directions setup assembly installation smell odor color colors colour size
+sizing style design brand name
+""")
+"""What goes with a thing that is bought: "it" after a clause of theirs is more often the thing."""
+_PRICED = word_set("high low fair reasonable steep justified dropped expensive cheap")
+"""What is said of a price rather than of the thing."""
+
+
+def resolve(draft: Draft, before: Draft) -> None:
+    """Put the subject of the claim before in place of "it", "they", "its" or "their"."""
+    pointer = draft.words[0]
+    subject = _subject(before)
+    low = pointer.low.split("'")[0]
+    bought = any(word.low in _BOUGHT for word in subject)
+    if not subject or (bought and all(word.low not in _PRICED for word in draft.words)):
+        return
+    if low not in {"it", "they", "its", "their"}:
+        _put_object(draft, subject)
+        return
+    if is_plural(head_of(subject).low) != (low in {"they", "their"}):
+        return
+    if any(word.low in _EXPLETIVE for word in draft.words[1:5]):
+        return
+    put = [*subject]
+    if low in {"its", "their"}:
+        put[-1] = put[-1].reworded(put[-1].text + ("'" if low == "their" else "'s"))
+    elif "'" in pointer.low:
+        put.append(verb_of_contraction(pointer))
+    draft.words, draft.changed = [*put, *draft.words[1:]], True
+
+
+def _subject(draft: Draft) -> list[Token]:
+    """The subject of a claim, if it is a noun and not people."""
+    core = find_core(draft.words, draft.lead)
+    if core is None or (topic := _topic_of(draft.words)):
+        return [] if core is None else topic
+    subject = draft.words[draft.lead : core.first]
+    if [word.low for word in subject] in (["i"], ["we"]):
+        subject = _had(draft.words, core)
+    if subject and subject[0].tag in {"prep", "ing"}:
+        return []
+    plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
+    named = [word for word in subject if word.tag not in {"adv", "neg"}]
+    people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
+    return [] if people or not plain else named
+
+
+def _put_object(draft: Draft, subject: list[Token]) -> None:
+    """Put a subject in place of the one "it" or "them" that is an object."""
+    words = draft.words
+    places = [
+        at
+        for at, word in enumerate(words)
+        if at
+        and word.low in {"it", "them"}
+        and words[at - 1].tag in {"verb", "base", "ing", "prep"}
+        and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
+    ]
+    definite = subject[0].low in {"the", "this", "these"}
+    if not definite or len(places) != 1:
+        return
+    place = places[0]
+    if is_plural(head_of(subject).low) == (words[place].low == "them"):
+        put = [subject[0].reworded(subject[0].low), *subject[1:]]
+        draft.words, draft.changed = [*words[:place], *put, *words[place + 1 :]], True
+
+
+_HAD = word_set("had tried ordered got bought chose")
+_VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
+
+
+def _had(words: list[Token], core: Core) -> list[Token]:
+    """The one thing that somebody had: "the soup" in "I tried the soup"."""
+    rest = words[core.main + 1 :]
+    named = words[core.main].low in _HAD and len(rest) > 1 and rest[0].low in {"the", "their"}
+    plain = all(word.tag in {"det", "poss", "adj", "noun", "prep"} for word in rest)
+    return rest if named and plain else []
+
+
+def _topic_of(words: list[Token]) -> list[Token]:
+    """What opinions are of: "the price" in "opinions on the price are mixed"."""
+    for at in range(len(words) - 2):
+        if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
+            rest = words[at + 2 :]
+            end = next(
+                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
+            )
+            return rest[:end]
+    return []
