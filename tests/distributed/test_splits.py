@@ -137,6 +137,18 @@ def test_folders_are_read_in_the_order_of_their_parts(tmp_path: Path) -> None:
     assert found == [str(lone), str(folder / "part-0"), str(folder / "part-1")]
 
 
+def test_folders_inside_a_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("date=2024", "_temporary", ".staging"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "part-0").write_text(f"{LINE}\n")
+    for beside in ((), ("part-1",)):
+        for name in beside:
+            (tmp_path / name).write_text(f"{LINE}\n")
+        with pytest.raises(InputError, match=r"holds the folder date=2024.*; name each of them"):
+            input_files([str(tmp_path)])
+    assert input_files([str(tmp_path / "date=2024")]) == [str(tmp_path / "date=2024" / "part-0")]
+
+
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
