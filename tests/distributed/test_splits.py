@@ -18,6 +18,7 @@ from prevalence.distributed import Reading, Split, plan_splits
 from prevalence.distributed import splits as module
 from prevalence.distributed.reading import plain_record
 from prevalence.distributed.splits import MOST_SPLITS, count_lines, input_files, numbered
+from prevalence.distributed.splits import parquet as pyarrow_parquet
 from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
 from prevalence.readers import read_products
 from prevalence.records import BadRecord
@@ -308,6 +309,20 @@ def test_a_damaged_page_ends_the_file_with_an_input_error(
     data[4:200] = bytes(196)
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"input\.parquet: cannot be read"):
+        read(splits)
+
+
+def test_what_pyarrow_says_is_told_in_one_line(
+    parquet_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(_: object) -> None:
+        raise OSError("Couldn't deserialize thrift.\nDeserializing page header failed.")
+
+    splits = cut(parquet_file([RECORD]), None)
+    monkeypatch.setattr(pyarrow_parquet(), "ParquetFile", damaged)
+    with pytest.raises(
+        InputError, match=r"cannot be read \(Couldn't deserialize thrift\.\); write"
+    ):
         read(splits)
 
 
