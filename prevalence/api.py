@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
 from prevalence.notebook import Share, data_frame, html_table
 from prevalence.readers import parse_record
+from prevalence.readers.fields import FieldError, scrub
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
 from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer, refuse_opening
@@ -96,23 +97,39 @@ def checked_statements(statements: object) -> tuple[str, ...]:
 def checked_products(
     records: Iterable[Product | Mapping[str, Any]],
 ) -> Iterator[Product | BadRecord]:
-    """Products as they are or from mappings; what cannot be used becomes a bad record."""
+    """Products as they are or from mappings; what cannot be used becomes a bad record.
+
+    Raises:
+        InputError: the records are a name of a file, or a single record.
+    """
+    # Each of these can be gone through as well, as characters, keys or fields.
+    if isinstance(records, str | Mapping | Product) or not isinstance(records, Iterable):
+        raise InputError(
+            f"the records are {type(records).__name__}: give a list of products or mappings; "
+            "prevalence.readers.read_products reads a file"
+        )
     for place, record in enumerate(records):
         if not isinstance(record, Product):
             yield from parse_record(record, source=f"record {place}")
             continue
+        extra: dict[str, Any] = {}
         try:
-            yield _checked_product(record)
+            extra = _checked_keys(record.extra, "the product")
+            yield _checked_product(replace(record, extra=extra))
         except InputError as error:
             yield BadRecord(
                 f"record {place}: {error}",
                 id=record.id if isinstance(record.id, str) else None,
                 source=f"record {place}",
-                extra=record.extra,
+                extra=extra,
             )
 
 
 def _checked_product(product: Product) -> Product:
+    if not isinstance(product.summaries, tuple | list):
+        raise InputError(
+            f"the summaries are {type(product.summaries).__name__}: give a tuple of Summary objects"
+        )
     return replace(
         product,
         id=checked_text(product.id, "id"),
@@ -134,7 +151,23 @@ def _checked_summary(summary: object) -> Summary:
             f"the claims of {system!r} are no list of statements: give texts, or objects such as "
             '{"text": "It leaks.", "quantity": "most"}'
         )
-    return replace(summary, system=system, text=text)
+    extra = _checked_keys(summary.extra, f"the summary by {system!r}")
+    return replace(summary, system=system, text=text, extra=extra)
+
+
+def _checked_keys(extra: object, whose: str) -> dict[str, Any]:
+    """Keys that rows pass on, with values that JSON can hold.
+
+    Raises:
+        InputError: one cannot be written as JSON; the message calls its owner ``whose``.
+    """
+    if not isinstance(extra, Mapping):
+        raise InputError(f"the other keys of {whose} are {type(extra).__name__}: give a mapping")
+    try:
+        return cast("dict[str, Any]", scrub(extra))
+    except FieldError as error:
+        what = " ".join(filter(None, (error.where, error.problem)))
+        raise InputError(f"the other keys of {whose}: {what}; {error.fix}") from None
 
 
 def _several(items: object, what: str) -> list[Any]:
@@ -327,6 +360,9 @@ class OpinionPrevalence:
         Yields:
             One scored summary for each summary; one with ``error`` set, and no score, for a
             record that cannot be scored. Scores do not depend on how records are batched.
+
+        Raises:
+            InputError: the records are a name of a file, or a single record.
         """
         items: Iterable[Product | BadRecord] = checked_products(records)
         options = self._engine.options

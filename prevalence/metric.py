@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from prevalence.errors import ConfigurationError, InputError
+from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import FLAG_TOO_LONG
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def decisions(probabilities: ArrayLike, threshold: float) -> Bools:
         bool array of the same shape.
 
     Raises:
-        InputError: a probability is NaN or outside [0, 1].
+        ModelError: a probability is NaN or outside [0, 1].
 
     >>> decisions([0.04, 0.05], 0.04).tolist()
     [False, True]
@@ -98,7 +98,7 @@ def decisions(probabilities: ArrayLike, threshold: float) -> Bools:
     if values.dtype.kind != "f":
         values = values.astype(np.float64)
     if not np.all((values >= 0) & (values <= 1)):
-        raise InputError("probabilities must lie in [0, 1] and not be NaN")
+        raise ModelError("probabilities must lie in [0, 1] and not be NaN")
     # No threshold below 1 may be rounded to 1, which nothing is above.
     one = values.dtype.type(1)
     cut = min(values.dtype.type(threshold), np.nextafter(one, values.dtype.type(0)))
@@ -116,7 +116,7 @@ def implied_pairs(answers: PairScores, threshold: float) -> Bools:
         bool [P].
 
     Raises:
-        InputError: a probability that was read is NaN or outside [0, 1].
+        ModelError: a probability that was read is NaN or outside [0, 1].
     """
     read = answers.flags & FLAG_TOO_LONG == 0
     implied = np.zeros(len(read), np.bool_)
@@ -348,7 +348,7 @@ class ReviewMatrix:
             three_way: whether ``answers`` has contradiction probabilities.
 
         Raises:
-            InputError: a probability is NaN or outside [0, 1].
+            ModelError: a probability is NaN or outside [0, 1].
         """
 
         def laid_out(values: NDArray[np.float32]) -> NDArray[np.float32]:

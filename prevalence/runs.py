@@ -6,6 +6,7 @@ go on after a kill and end in the same way; what differs is how a row is made.
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import groupby, islice
@@ -34,6 +35,7 @@ __all__ = [
     "skip_finished",
     "summary_marks",
     "systems_of",
+    "until_failure",
 ]
 
 Record = Product | BadRecord
@@ -42,6 +44,8 @@ Row = TypeVar("Row")
 
 _SHOWN_ERRORS = 20
 _SHOWN_SYSTEMS = 20
+_PATH = re.compile(r".*?(?=(?::\d+|\[\d+\])*: )")
+"""The file that the error of a record begins with, up to the place in it."""
 
 
 class Incomplete(Exception):  # noqa: N818 - a state, not an error of its own
@@ -241,7 +245,7 @@ def chunks(
     chunk: list[Item] = []
     filled = 0
     failure: list[Exception] = []
-    for item in _until_failure(items, failure):
+    for item in until_failure(items, failure):
         chunk.append(item)
         filled += size(item)
         if filled >= full:
@@ -253,7 +257,8 @@ def chunks(
         raise error
 
 
-def _until_failure(items: Iterable[Item], failure: list[Exception]) -> Iterator[Item]:
+def until_failure(items: Iterable[Item], failure: list[Exception]) -> Iterator[Item]:
+    """The items of a stream; an exception that ends it is put on a list instead of raised."""
     try:
         yield from items
     except Exception as error:
@@ -272,6 +277,25 @@ class Mark(NamedTuple):
     name: str
     content: object
     signature: str | None
+
+
+class Fault(NamedTuple):
+    """What a record that cannot be read is known by.
+
+    Attributes:
+        error: why, without the file, which may be named otherwise the next time.
+    """
+
+    error: str
+
+    @classmethod
+    def of(cls, error: str | None) -> Fault:
+        """Take the file off an error.
+
+        >>> Fault.of("./in.jsonl:2: reviews: missing; add a list")
+        Fault(error=':2: reviews: missing; add a list')
+        """
+        return cls(_PATH.sub("", error or "", count=1))
 
 
 class FinishedRow(Protocol):
@@ -305,7 +329,8 @@ class FinishedRow(Protocol):
 
 def row_mark(row: FinishedRow) -> Mark:
     """The mark of a row about a summary; a record that cannot be read is known by its error."""
-    content = row.error if row.input_digest is None else (row.id, row.system, row.input_digest)
+    digest = row.input_digest
+    content = Fault.of(row.error) if digest is None else (row.id, row.system, digest)
     return Mark(_called(row.id, row.system), content, row.signature)
 
 
@@ -327,7 +352,7 @@ def summary_marks(
         digest: of everything in the input that a row depends on.
     """
     if isinstance(item, BadRecord):
-        return [Mark(_called(item.id, item.system), item.error, signature)]
+        return [Mark(_called(item.id, item.system), Fault.of(item.error), signature)]
     return [
         Mark(_called(item.id, one.system), (item.id, one.system, digest(item, one)), signature)
         for one in item.summaries
@@ -375,8 +400,7 @@ class Finished(Generic[Row]):
             return False
         if self._mark.content != expected.content:
             if self.in_order:
-                same = self._mark.name == expected.name
-                raise self.foreign(self.changed if same else self.misplaced)
+                raise self.foreign(self._difference(expected))
             return False
         if self._mark.signature != expected.signature:
             found = f"{self.made} of other settings ({self._mark.signature})"
@@ -384,6 +408,13 @@ class Finished(Generic[Row]):
         keep(self.row)
         self.advance()
         return True
+
+    def _difference(self, expected: Mark) -> str:
+        """What a message says of the current row, in whose place another is expected."""
+        if self._mark.name != expected.name:
+            return self.misplaced
+        both = isinstance(self._mark.content, Fault) and isinstance(expected.content, Fault)
+        return "whose error is another one now" if both else self.changed
 
     def defer(self, number: int, marks: Iterable[Mark]) -> None:
         """Remember what an item without its row would have had."""

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prevalence.errors import BackendError, InputError, foreign_output
-from prevalence.records import PROFILE_FIGURES, SCHEMA, ScoredSummary
+from prevalence.records import PROFILE_FIGURES, SCHEMA, ScoredSentence, ScoredSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = [
+    "SENTENCE_KINDS",
     "CsvWriter",
     "JsonLinesWriter",
     "JsonWriter",
@@ -31,6 +32,7 @@ __all__ = [
     "lock",
     "named_output",
     "neutral_cell",
+    "sentence_count",
 ]
 
 CSV_COLUMNS = (
@@ -38,6 +40,13 @@ CSV_COLUMNS = (
     "unsupported", "error", "warning", "signature", "ceiling", "ceiling_share", "contradictions",
     "self_contradictions", "soft_prevalence", "corrected",
 )  # fmt: skip
+
+SENTENCE_KINDS: Mapping[str, Callable[[ScoredSentence], bool]] = {
+    "trivial": lambda sentence: sentence.trivial,
+    "redundant": lambda sentence: sentence.redundant_with is not None,
+    "unsupported": lambda sentence: sentence.unsupported,
+}
+"""Sentences that tables count, by the names of the columns."""
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What OWASP names as the start of a formula, full-width forms included."""
@@ -132,16 +141,13 @@ class CsvWriter:
 
     def write(self, row: ScoredSummary) -> None:
         """Write one line."""
-        scored = row.prevalence is not None
         cells = {
             "id": row.id,
             "system": row.system,
             "prevalence": row.prevalence,
             "n_reviews": row.n_reviews,
             "n_sentences": row.n_sentences,
-            "trivial": sum(s.trivial for s in row) if scored else None,
-            "redundant": sum(s.redundant_with is not None for s in row) if scored else None,
-            "unsupported": sum(s.unsupported for s in row) if scored else None,
+            **{kind: sentence_count(row, kind) for kind in SENTENCE_KINDS},
             "error": row.error,
             "warning": row.warning,
             "signature": row.signature,
@@ -163,6 +169,11 @@ class CsvWriter:
         line = io.StringIO()
         csv.writer(line, lineterminator="\r\n").writerow(cells)
         self._file.write(line.getvalue().removesuffix("\r\n") + "\n")
+
+
+def sentence_count(row: ScoredSummary, kind: str) -> int | None:
+    """How many sentences of a row are of one of :data:`SENTENCE_KINDS`; None without a score."""
+    return None if row.prevalence is None else sum(map(SENTENCE_KINDS[kind], row))
 
 
 def neutral_cell(value: object) -> object:

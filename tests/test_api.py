@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+import math
 
 import pytest
 
@@ -149,7 +151,17 @@ def test_a_summary_that_cannot_be_scored_raises(fake_scorer):
         (Product("p", PRODUCT.reviews, (Summary(1, "x"),)), "record 1: a system's name is int"),
         (Product("p", PRODUCT.reviews, PRODUCT.summaries, ""), "record 1: the product name is"),
         (Product("p", PRODUCT.reviews, ("It fits.",)), "record 1: a summary is str: give"),
-        (Product("p", PRODUCT.reviews, {"s": "It fits."}), "record 1: a summary is str: give"),
+        (Product("p", PRODUCT.reviews, {"s": "It fits."}), "record 1: the summaries are dict"),
+        (Product("p", PRODUCT.reviews, Summary("s", "x")), "record 1: the summaries are Summary"),
+        (
+            Product("p", PRODUCT.reviews, (Summary("s", "x", {"q": [1.0, math.nan]}),)),
+            "record 1: the other keys of the summary by 's': q[1] is not a finite number; leave",
+        ),
+        (
+            Product("p", PRODUCT.reviews, PRODUCT.summaries, extra={"day": object()}),
+            "record 1: the other keys of the product: day is a object; give a JSON value",
+        ),
+        (Product("p", PRODUCT.reviews, PRODUCT.summaries, extra=[1]), "record 1: the other keys"),
         (stating("It fits."), "record 1: the claims of 's' are no list of statements"),
         (stating(["It fits.", 3]), "record 1: the claims of 's' are no list of statements"),
         (["p"], "record 1: is "),
@@ -161,6 +173,13 @@ def test_a_bad_product_costs_its_own_row_only(metric, product, said):
     assert first == last
     assert bad.error.startswith(said)
     assert bad.prevalence is None
+    assert json.loads(bad.to_json_line())["error"] == bad.error
+
+
+@pytest.mark.parametrize("records", ["summaries.jsonl", {"id": "p"}, PRODUCT, None], ids=repr)
+def test_what_is_no_list_of_records_is_refused(metric, records):
+    with pytest.raises(InputError, match=r"the records are .*: give a list of products"):
+        list(metric.score_many(records))
 
 
 def test_claims_in_products_may_be_texts_objects_or_nothing(fake_scorer):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from prevalence import metric
-from prevalence.errors import ConfigurationError, InputError
+from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores
 
 
@@ -52,7 +52,7 @@ def test_a_threshold_below_one_leaves_certainty_above_it():
 
 @pytest.mark.parametrize("value", [float("nan"), -0.01, 1.01, float("inf")])
 def test_decisions_refuse_what_is_no_probability(value):
-    with pytest.raises(InputError, match=r"must lie in \[0, 1\]"):
+    with pytest.raises(ModelError, match=r"must lie in \[0, 1\]"):
         metric.decisions([0.5, value], 0.5)
 
 
@@ -62,7 +62,7 @@ def test_a_pair_that_was_too_long_to_read_is_decided_no():
     answers.flags[2] = FLAG_TOO_LONG
     assert metric.implied_pairs(answers, 0.5).tolist() == [True, False, False]
     answers.flags[2] = 0
-    with pytest.raises(InputError, match="not be NaN"):
+    with pytest.raises(ModelError, match="not be NaN"):
         metric.implied_pairs(answers, 0.5)
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,19 +150,36 @@ def test_rows_of_other_input_are_refused(fake_scorer, tmp_path, items):
 
 
 @pytest.mark.parametrize(
-    ("items", "row"),
+    ("items", "said"),
     [
-        ([Product("p1", (Review("It fits!"),), ITEMS[0].summaries, "boot"), *ITEMS[1:]], "'p1' by"),
-        ([ITEMS[0], BadRecord("in.jsonl:2: other", "p2"), *ITEMS[2:]], "'p2', whose"),
+        (
+            [Product("p1", (Review("It fits!"),), ITEMS[0].summaries, "boot"), *ITEMS[1:]],
+            "holds 'p1' by 'a', whose input has changed since; choose",
+        ),
+        (
+            [ITEMS[0], BadRecord("in.jsonl:2: other", "p2"), *ITEMS[2:]],
+            "holds 'p2', whose error is another one now; choose",
+        ),
+        (
+            [ITEMS[0], BadRecord("in.jsonl:3: reviews: missing", "p2"), *ITEMS[2:]],
+            "holds 'p2', whose error is another one now; choose",
+        ),
     ],
-    ids=["edited", "another fault of the same record"],
+    ids=["edited", "another fault of the same record", "another line"],
 )
-def test_rows_whose_input_has_changed_say_so(fake_scorer, tmp_path, items, row):
+def test_rows_whose_input_has_changed_say_so(fake_scorer, tmp_path, items, said):
     path = tmp_path / "out.jsonl"
     run(path, fake_scorer())
-    said = refused(path, fake_scorer(), items)
-    assert f"holds {row}" in said
-    assert "whose input has changed since; choose another --output" in said
+    assert said in refused(path, fake_scorer(), items)
+
+
+@pytest.mark.parametrize("name", ["./in.jsonl", "/data/day 1/in.jsonl", "a[2]/in:3.jsonl"])
+def test_an_input_may_be_named_otherwise(fake_scorer, finished, tmp_path, name):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(b"".join(finished[:4]))
+    bad = replace(ITEMS[1], error=f"{name}:2: reviews: missing", source=f"{name}:2")
+    assert len(run(path, fake_scorer(), [ITEMS[0], bad, *ITEMS[2:]])) == 4
+    assert path.read_bytes() == b"".join(finished)
 
 
 @pytest.mark.parametrize(

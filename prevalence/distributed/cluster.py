@@ -80,18 +80,30 @@ class Cluster:
         Raises:
             MissingDependencyError: Ray is not installed.
             BackendError: the cluster cannot be reached.
-            ConfigurationError: no node has as many GPUs as a worker is to have.
+            ConfigurationError: no node has as many GPUs as a worker is to have, or this process
+                has opened another cluster.
         """
         ray = _ray(alone=self.address is None)
         own = not ray.is_initialized()
         if own:
             self._start(ray)
+        else:
+            self._check_opened(ray)
         try:
             with _quiet_data(ray):
                 yield Pool(ray, workers=self.size(ray), gpus=self.gpus_per_worker)
         finally:
             if own:
                 ray.shutdown()
+
+    def _check_opened(self, ray: Any) -> None:
+        """Refuse an address other than that of the cluster that this process has opened."""
+        opened = ray.get_runtime_context().gcs_address
+        if self.address not in (None, opened):
+            raise ConfigurationError(
+                f"this process has opened the Ray cluster {opened} already, so it cannot join "
+                f"{self.address}: leave the address out to use it, or call ray.shutdown() before"
+            )
 
     def _start(self, ray: Any) -> None:
         options: dict[str, Any] = {"address": self.address}

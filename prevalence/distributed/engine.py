@@ -21,7 +21,7 @@ from prevalence.distributed.worker import (
 from prevalence.errors import BackendError, InputError
 from prevalence.nli.pairs import ScorerCounts
 from prevalence.records import ScoredSummary
-from prevalence.scoring.engine import WorkCounts
+from prevalence.scoring.engine import WorkCounts, add_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -130,17 +130,17 @@ class DistributedEngine:
             the others to :meth:`run`.
 
         Raises:
-            InputError: a file cannot be read.
+            InputError: a file cannot be read; the items before come first.
         """
         self._done = None if reader is None else reader()
         reading = self._pool.shared(self._reading)
         asked = ((split, place, reading, self._known) for place, split in enumerate(self._splits))
-        for found in self._pool.each(identities, asked):
-            if isinstance(found, Failure):
-                found.throw()
+        for found, failure in self._pool.each(identities, asked):
             for item in found:
                 self.systems.update(item.systems)
                 yield item
+            if failure is not None:
+                failure.throw()
         self.finished = True
 
     def run(
@@ -206,7 +206,8 @@ class DistributedEngine:
     def _count(self, split: Split, report: dict[str, Any], progress: Progress | None) -> None:
         before = self.counts.unique
         counted(self.counts, report["counts"])
-        self.foreign += report["foreign"]
+        for name in report["foreign"]:
+            add_name(self.foreign, name)
         self.scorer_counts += ScorerCounts(*report["scorer_counts"])
         self._warn(report["warnings"])
         self.read += split.size

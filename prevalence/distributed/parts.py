@@ -10,10 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from prevalence.distributed.splits import parquet
 from prevalence.errors import InputError
 from prevalence.records import PROFILE_FIGURES, ScoredSummary
-from prevalence.writers import lock
+from prevalence.writers import SENTENCE_KINDS, lock, named_output, sentence_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 __all__ = ["COLUMNS", "PART_ROWS", "PartsWriter", "finished_count", "finished_parts"]
@@ -36,9 +37,7 @@ COLUMNS: dict[str, tuple[str, Callable[[ScoredSummary], Any]]] = {
     "ceiling": ("float64", lambda row: row.ceiling),
     "n_reviews": ("int64", lambda row: row.n_reviews),
     "n_sentences": ("int64", lambda row: row.n_sentences),
-    "trivial": ("int64", lambda row: sum(sentence.trivial for sentence in row)),
-    "redundant": ("int64", lambda row: sum(s.redundant_with is not None for s in row)),
-    "unsupported": ("int64", lambda row: sum(sentence.unsupported for sentence in row)),
+    **{kind: ("int64", partial(sentence_count, kind=kind)) for kind in SENTENCE_KINDS},
     "contradictions": ("int64", lambda row: row.contradictions),
     "self_contradictions": ("int64", lambda row: row.self_contradictions),
     "error": ("string", lambda row: row.error),
@@ -66,6 +65,7 @@ class PartsWriter:
     Raises:
         InputError: the folder is a file, or holds something else than parts, or another run writes
             to it.
+        BackendError: the folder cannot be written, be it now or later.
         MissingDependencyError: pyarrow is not installed.
     """
 
@@ -73,8 +73,9 @@ class PartsWriter:
         self._parquet = parquet()
         self._folder = folder
         _parts(folder)  # A folder that is refused stays as it is.
-        folder.mkdir(exist_ok=True)
-        self._lock = _locked(folder)
+        with self._named():
+            folder.mkdir(exist_ok=True)
+            self._lock = _locked(folder)
         earlier = _parts(folder)
         self._next = len(earlier) if continues else 0
         self._replaced = [] if continues else earlier
@@ -112,14 +113,21 @@ class PartsWriter:
         }
         path = self._folder / f"part-{self._next:05}.parquet"
         unfinished = path.with_name(f".{path.name}")
-        self._parquet.write_table(pa.table(columns), unfinished)
-        # From the last on, so that those left when a run is killed go together.
-        while self._replaced:
-            self._replaced.pop().unlink()
-        unfinished.replace(path)
+        with self._named():
+            self._parquet.write_table(pa.table(columns), unfinished)
+            # From the last on, so that those left when a run is killed go together.
+            while self._replaced:
+                self._replaced.pop().unlink()
+            unfinished.replace(path)
         self._next += 1
         self._rows.clear()
         self._written = time.monotonic()
+
+    def _named(self) -> AbstractContextManager[None]:
+        return named_output(
+            self._folder,
+            "the parts already written are kept, and the same command continues from there",
+        )
 
 
 def _locked(folder: Path) -> IO[str]:

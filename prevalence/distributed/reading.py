@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from prevalence.distributed.splits import GZIP, PARQUET, Split, parquet
 from prevalence.errors import InputError
+from prevalence.models.checkpoint import first_line
 from prevalence.readers import parse_record
 from prevalence.readers.fields import FieldError, Item, Position, ReadOptions
 from prevalence.readers.jsonfiles import LAYOUTS, line_items
@@ -89,7 +90,9 @@ class Reading:
         for number, row in enumerate(_parquet_rows(split), start=split.before + 1):
             where = Position(display(split.name), f":{number}")
             if isinstance(row, Exception):
-                yield FieldError("", f"cannot be decoded ({row})", "write it anew").at(where)
+                yield FieldError("", f"cannot be decoded ({first_line(row)})", "write it anew").at(
+                    where
+                )
                 continue
             yield from parse_record(plain_record(row), source=where.source, names=self.names)
 
@@ -158,7 +161,7 @@ def _parquet_rows(split: Split) -> Iterator[_Row]:
                 before = after
         except (OSError, ValueError, KeyError) as error:
             raise InputError(
-                f"{display(split.name)}: cannot be read ({error}); write the file anew"
+                f"{display(split.name)}: cannot be read ({first_line(error)}); write the file anew"
             ) from error
 
 

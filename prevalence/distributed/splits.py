@@ -6,6 +6,7 @@ in which it begins; Parquet files are cut at row numbers, which stand in their f
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -91,7 +92,8 @@ def input_files(paths: Iterable[str]) -> list[str]:
             so are parts without a record, which other engines write too.
 
     Raises:
-        InputError: nothing is there, or the input is a stream, which only one process can read.
+        InputError: nothing is there, a folder holds other folders, or the input is a stream, which
+            only one process can read.
     """
     found: list[str] = []
     for path in paths:
@@ -101,8 +103,16 @@ def input_files(paths: Iterable[str]) -> list[str]:
             check_readable(path)
             found.append(path)
             continue
-        inside = sorted(part for part in Path(path).iterdir() if part.is_file())
-        parts = [str(part) for part in inside if not part.name.startswith(("_", "."))]
+        inside = sorted(
+            part for part in Path(path).iterdir() if not part.name.startswith(("_", "."))
+        )
+        for part in inside:
+            if part.is_dir():
+                raise InputError(
+                    f"{display(path)}: holds the folder {display(part.name)}, and folders inside "
+                    f"folders are not read; name each of them ({display(os.path.join(path, '*/'))})"
+                )
+        parts = [str(part) for part in inside if part.is_file()]
         if not parts:
             raise InputError(f"{display(path)}: holds no file; there is nothing to score")
         filled = [part for part in parts if _holds_record(part)]

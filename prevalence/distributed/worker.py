@@ -19,10 +19,17 @@ import numpy as np
 
 from prevalence import errors
 from prevalence.distributed.splits import Split
-from prevalence.errors import BackendError, ModelError, PrevalenceError
+from prevalence.errors import (
+    ConfigurationError,
+    MissingDependencyError,
+    ModelError,
+    PrevalenceError,
+)
+from prevalence.metric import implied_pairs
+from prevalence.models.checkpoint import first_line
 from prevalence.nli.pairs import TextTable
 from prevalence.records import BadRecord, Product, ScoredSummary, input_digest
-from prevalence.runs import Mark, summary_marks, systems_of
+from prevalence.runs import Mark, summary_marks, systems_of, until_failure
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.units import CUTTERS, cutter_of
@@ -38,6 +45,7 @@ __all__ = ["Description", "Failure", "Outline", "SplitScorer", "WorkerFault", "c
            "describe", "identities"]  # fmt: skip
 
 _EXIT = 70
+_NO_RECORDS_FAULT = (ConfigurationError, MissingDependencyError)
 _PROBE = ("The room was warm all night.", "The room was warm.")
 
 
@@ -150,7 +158,7 @@ class Outline(NamedTuple):
 
 def identities(
     split: Split, place: int, reading: Reading, known: Description
-) -> list[Outline] | Failure:
+) -> tuple[list[Outline], Failure | None]:
     """What tells the rows of a split from others.
 
     Args:
@@ -160,7 +168,7 @@ def identities(
         known: of the engine.
 
     Returns:
-        An outline of each item; or why the split cannot be read.
+        An outline of each item that can be read, and why no more of them can, if so.
     """
     digest = partial(input_digest, fields=known.fields)
     found: list[Outline] = []
@@ -169,8 +177,8 @@ def identities(
             marks = tuple(summary_marks(item, known.signature_of(item), digest))
             found.append(Outline(place, number, tuple(systems_of(item)), marks))
     except PrevalenceError as error:
-        return Failure.of(error)
-    return found
+        return found, Failure.of(error)
+    return found, None
 
 
 class SplitScorer:
@@ -258,12 +266,15 @@ class SplitScorer:
 
     def _rows(self, split: Split) -> Iterator[ScoredSummary]:
         given = 0
+        unread: list[Exception] = []
         try:
-            for row in self._engine.run(self._reading.items(split)):
+            for row in self._engine.run(until_failure(self._reading.items(split), unread)):
                 yield row
                 given += 1
+            for error in unread:
+                raise error
         except Exception as error:
-            if isinstance(error, PrevalenceError) and not isinstance(error, BackendError):
+            if error in unread or isinstance(error, _NO_RECORDS_FAULT):
                 raise
         else:
             return
@@ -297,20 +308,24 @@ class SplitScorer:
     def _check_health(self) -> None:
         texts = TextTable()
         premise, hypothesis = texts.add_all(_PROBE).tolist()
+        pair = np.array([[premise, hypothesis]], np.int64)
         try:
-            self._engine.scorer.score(texts, np.array([[premise, hypothesis]], np.int64))
+            implied_pairs(self._engine.scorer.score(texts, pair), self._engine.threshold)
+        except ModelError:
+            raise  # A model without a usable number for any pair has none in a new process either.
         except Exception as error:
             raise WorkerFault(f"the scorer fails on any pair: {error}") from error
 
     def _error_row(self, product: Product, error: Exception) -> ScoredSummary:
         [summary] = product.summaries
         where = product.source or f"record {product.id!r}"
+        told = f"{type(error).__name__}: {first_line(error)}"
         job = SummaryJob(
             product,
             summary,
             review_places=np.arange(len(product.reviews)),
             error=f"{where}: summary by {summary.system!r}: could not be scored "
-            f"({type(error).__name__}: {error}); score it alone with --debug to see where",
+            f"({told}); score it alone with --debug to see where",
         )
         row = scored_summary(
             job,

@@ -128,7 +128,7 @@ class Tally:
         redundant: sentences that an earlier one implies.
         unsupported: sentences that count and that no review implies.
         contradicted: sentences that count and that more reviews contradict than imply.
-        judged: sentences of which it is known whether reviews contradict them.
+        judged: sentences that a model with a contradiction class has read, masked ones too.
     """
 
     prevalence: float = 0.0
@@ -188,7 +188,6 @@ def _one(outcome: Outcome) -> Tally:
 
 def _scored(row: ScoredSummary, prevalence: float) -> Tally:
     counted = [sentence for sentence in row.sentences if sentence.counts]
-    judged = [s for s in counted if s.contradicted_by is not None]
     return Tally(
         prevalence=prevalence,
         scored=1,
@@ -196,8 +195,8 @@ def _scored(row: ScoredSummary, prevalence: float) -> Tally:
         trivial=sum(s.trivial for s in row.sentences),
         redundant=sum(s.redundant_with is not None for s in row.sentences),
         unsupported=sum(s.unsupported for s in counted),
-        contradicted=sum((s.contradicted_by or 0) > (s.support or 0) for s in judged),
-        judged=len(judged),
+        contradicted=sum((s.contradicted_by or 0) > (s.support or 0) for s in counted),
+        judged=sum(s.contradicts is not None for s in row.sentences),
     )
 
 

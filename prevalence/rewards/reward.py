@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import ConfigurationError
 from prevalence.records import BadRecord
@@ -48,7 +48,8 @@ class PrevalenceReward:
             ``reviews_where`` leaves none. Trainers take None for "no reward".
         unscorable: reward of a completion that cannot be scored: no text, too many sentences, one
             longer than the model reads, none that satisfies ``statements_where``. That is the
-            policy's doing, so it is 0 and not None.
+            policy's doing, so it is the lowest that the shaping gives, which is 0 without weights
+            of contradictions; None for "no reward".
         latency: ask everything in one round instead of two, masked sentences included. Scores are
             the same; small calls on a GPU wait less, large ones ask more.
         scorer: a ready scorer in place of ``model`` and its options, which are refused beside it.
@@ -80,7 +81,7 @@ class PrevalenceReward:
         reviews_column: str = "reviews",
         name_column: str | None = DEFAULT_NAME_COLUMN,
         failed: float | None = None,
-        unscorable: float | None = 0.0,
+        unscorable: float | Literal["lowest"] | None = "lowest",
         latency: bool = False,
         scorer: PairScorer | None = None,
         kept_pairs: int = 200_000,
@@ -88,11 +89,12 @@ class PrevalenceReward:
         name: str = "prevalence",
         **options: Any,
     ) -> None:
+        self.__name__ = name
+        self.shaping = shaping or Shaping()
+        unscorable = self.shaping.lowest if unscorable == "lowest" else unscorable
         for value in (failed, unscorable):
             if value is not None and not math.isfinite(value):
                 raise ConfigurationError(f"a reward must be a finite number or None, not {value}")
-        self.__name__ = name
-        self.shaping = shaping or Shaping()
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
         scoring, opening = shared_out(options, ScoringOptions, ScorerOptions, but=_DECIDED)

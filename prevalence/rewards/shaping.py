@@ -24,6 +24,9 @@ class Shaping:
         (1 − coverage − heard) · b · min(1, n / sentences) + coverage · c + heard · h
             − contradiction · d − contested · e
 
+    A summary without a sentence contradicts nothing and still gets the lowest reward there is,
+    −(contradiction + contested): silence must not pay where a contradicted statement costs.
+
     Attributes:
         soft: probabilities in place of decisions as the base: a slope where decisions are flat.
         ceiling: the base is the share of what greedy construction reaches on the same reviews at
@@ -91,6 +94,11 @@ class Shaping:
         parts |= {name: f"{getattr(self, name):.12g}" for name in weights if getattr(self, name)}
         return {f"reward-{key}": part for key, part in parts.items() if part}
 
+    @property
+    def lowest(self) -> float:
+        """The least that a summary can get."""
+        return 0.0 - self.contradiction - self.contested
+
     def reward(self, row: ScoredSummary) -> float:
         """The reward of a summary that has a score.
 
@@ -98,12 +106,13 @@ class Shaping:
             row: scored with soft prevalence, a ceiling or a profile where the terms ask for it.
 
         Returns:
-            At most 1 but for a base above its ceiling, and at least minus the weights of
-            contradiction and contested.
+            At most 1 but for a base above its ceiling, and at least :attr:`lowest`.
 
         Raises:
             ConfigurationError: a weight that needs a contradiction class, and a model without it.
         """
+        if not row.sentences:
+            return self.lowest
         value = self._base(row)
         if self.sentences is not None:
             value *= min(1.0, row.n_sentences / self.sentences)

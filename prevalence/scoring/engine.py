@@ -385,8 +385,7 @@ class Engine:
             read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
             if not probably_english(read):
                 self.counts.foreign += 1
-                if item.id not in self.foreign and len(self.foreign) < _NAMED:
-                    self.foreign.append(item.id)
+                add_name(self.foreign, item.id)
         for summary in item.summaries:
             job = SummaryJob.build(
                 item,
@@ -541,6 +540,12 @@ class Engine:
             row = replace(row, corrected=_corrected(row, self.error_rates))
         self.counts.add_row(row, named=entry.product.name is not None)
         return row
+
+
+def add_name(names: list[str], name: str) -> None:
+    """Add a name that is new, while there are few of them."""
+    if name not in names and len(names) < _NAMED:
+        names.append(name)
 
 
 def _corrected(row: ScoredSummary, rates: ErrorRates) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import warnings
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -178,38 +179,96 @@ def test_an_engine_that_no_worker_can_open_is_the_workers_own_error(
         DistributedEngine(pool, [str(source)], nothing)
 
 
+def test_rows_before_damage_in_the_first_split_are_given_first(
+    pool: Any, open_engine: Callable[[], Engine], tmp_path: Path
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    path, output = tmp_path / "input.parquet", tmp_path / "rows.jsonl"
+    pq.write_table(pa.Table.from_pylist([record(n) for n in range(6)]), path, row_group_size=3)
+    engine = DistributedEngine(pool, [str(path)], open_engine)
+    expected = lines(engine.run(engine.items()))
+    column = pq.read_metadata(path).row_group(1).column(0)
+    data = bytearray(path.read_bytes())
+    data[column.dictionary_page_offset : column.data_page_offset] = bytes(
+        column.data_page_offset - column.dictionary_page_offset
+    )
+    path.write_bytes(data)
+    for done in (0, 1, 6):
+        output.write_text("".join(line + "\n" for line in expected[:done]))
+        engine = DistributedEngine(pool, [str(path)], open_engine)
+        kept: list[Any] = []
+        left = skip_finished(
+            engine.items(), Finished(path=output, rows=finished_rows(output)),
+            marks=engine.marks, keep=kept.append, rest=engine.rest,
+        )  # fmt: skip
+        rows = engine.run(left)
+        assert [next(rows).to_json_line() for _ in expected[done:6]] == expected[done:6]
+        with pytest.raises(InputError, match="cannot be read") as caught:
+            next(rows)
+        assert "\n" not in str(caught.value)
+
+
 class Faulty(PairScorer):
     """A scorer that fails on some hypotheses, or on all of them."""
 
-    def __init__(self, inner: Any, bad: frozenset[str] | None) -> None:
+    def __init__(
+        self, inner: Any, bad: frozenset[str] | None, error: Exception | None = None
+    ) -> None:
         super().__init__(inner.traits, inner)
         self._inner, self._bad = inner, bad
+        self._error = error or RuntimeError("out of order\non device 0")
 
     def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
         asked = {texts[number] for number in pairs[:, 1].tolist()}
         if self._bad is None or asked & self._bad:
-            raise RuntimeError("out of order")
+            raise self._error
         return self._inner.score(texts, pairs, progress=progress)
 
 
+class Unsure(Faulty):
+    """A scorer with no number for some hypotheses."""
+
+    def score(self, texts: Any, pairs: Any, *, progress: Any = None) -> Any:
+        answers = self._inner.score(texts, pairs, progress=progress)
+        for row, number in enumerate(pairs[:, 1].tolist()):
+            if self._bad is None or texts[number] in self._bad:
+                answers.entailment[row] = float("nan")
+        return answers
+
+
+MODEL_FAULT = ModelError("m: it gave no finite number for some pairs")
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "said"),
+    [
+        (Faulty, "RuntimeError: out of order"),
+        (partial(Faulty, error=MODEL_FAULT), f"ModelError: {MODEL_FAULT}"),
+        (partial(Faulty, error=BackendError("out of memory")), "BackendError: out of memory"),
+        (Unsure, "ModelError: probabilities must lie in [0, 1] and not be NaN"),
+    ],
+)
 def test_a_summary_at_fault_becomes_an_error_row_and_costs_no_other(
     pool: Any,
     source: Path,
     fake_scorer: Any,
-    open_engine: Callable[[], Engine],
+    *,
     capsys: pytest.CaptureFixture[str],
+    spoilt: Callable[..., Faulty],
+    said: str,
 ) -> None:
     bad = frozenset({"It is 2 days old.", "Bright 6."})
     engine = DistributedEngine(
-        pool, [str(source)], lambda: Engine(Faulty(fake_scorer(), bad), OPTIONS)
+        pool, [str(source)], lambda: Engine(spoilt(fake_scorer(), bad), OPTIONS)
     )
     rows = list(engine.run(engine.items()))
-    expected = local(open_engine, source)
+    expected = local(lambda: Engine(fake_scorer(), OPTIONS), source)
     assert len(rows) == len(expected)
     wrong = [row for row, right in zip(rows, expected, strict=True) if row.to_json_line() != right]
     assert [(row.id, row.system) for row in wrong] == [("p2", "b"), ("p2", "b"), ("p6", "a")]
     assert wrong[0].error == (
-        f"{source}:3: summary by 'b': could not be scored (RuntimeError: out of order); "
+        f"{source}:3: summary by 'b': could not be scored ({said}); "
         "score it alone with --debug to see where"
     )
     assert [row.input_digest for row in rows] == [
@@ -217,7 +276,7 @@ def test_a_summary_at_fault_becomes_an_error_row_and_costs_no_other(
     ]
     assert (engine.counts.failed, engine.counts.scored) == (5, len(rows) - 5)
     # The row has one line of the fault; the worker's log has where it came from.
-    assert capsys.readouterr().err.count('raise RuntimeError("out of order")') == 3
+    assert capsys.readouterr().err.count("Traceback (most recent call last)") == 3
 
 
 def test_a_foreign_product_counts_once_however_it_is_scored(
@@ -233,6 +292,7 @@ def test_a_foreign_product_counts_once_however_it_is_scored(
         )
         assert len(list(engine.run(engine.items()))) == 4
         assert (engine.counts.foreign, engine.counts.failed) == (2, len(bad))
+        assert engine.foreign == ["p0", "p1"]
     capsys.readouterr()
 
 
@@ -244,6 +304,32 @@ def test_a_worker_that_can_score_nothing_has_to_start_anew(
     )
     with pytest.raises(WorkerFault, match="fails on any pair"):
         list(engine.run(engine.items()))
+
+
+@pytest.mark.parametrize("kind", [Faulty, Unsure])
+def test_a_model_without_a_number_for_any_pair_ends_the_run(
+    pool: Any, source: Path, fake_scorer: Any, kind: type[Faulty]
+) -> None:
+    engine = DistributedEngine(
+        pool, [str(source)], lambda: Engine(kind(fake_scorer(), None, MODEL_FAULT), OPTIONS)
+    )
+    with pytest.raises(ModelError, match=r"no finite number|not be NaN"):
+        list(engine.run(engine.items()))
+
+
+def test_the_names_of_foreign_products_are_few_and_each_stands_once(
+    pool: Any, tmp_path: Path, fake_scorer: Any
+) -> None:
+    german = "Die Stiefel sind warm und halten die Füße trocken, aber der Reißverschluss klemmt. "
+    path = tmp_path / "input.jsonl"
+    records = [record(n, reviews=[german * 3]) for n in (0, 0, 1, 2, 3, 4)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    here = Engine(fake_scorer())
+    list(here.run(read_products(path)))
+    engine = DistributedEngine(pool, [str(path)], lambda: Engine(fake_scorer()), split_bytes=1)
+    list(engine.run(engine.items()))
+    assert engine.foreign == here.foreign == ["p0", "p1", "p2"]
+    assert engine.counts.foreign == here.counts.foreign == 6
 
 
 def test_a_worker_with_another_engine_is_refused(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from prevalence.distributed import PartsWriter, finished_count, finished_parts
 from prevalence.distributed.parts import COLUMNS, PART_ROWS
-from prevalence.errors import InputError
+from prevalence.errors import BackendError, InputError
 from prevalence.records import (
     PROFILE_FIGURES,
     BadRecord,
@@ -24,6 +24,7 @@ from prevalence.records import (
 from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -115,6 +116,31 @@ def test_one_run_at_a_time_writes_to_a_folder(tmp_path: Path, rows: list[ScoredS
     assert list(finished_parts(folder)) == rows
 
 
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file of this process can grow meanwhile."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_named_and_keeps_the_parts_before(
+    tmp_path: Path, rows: list[ScoredSummary]
+) -> None:
+    folder = tmp_path / "rows.parquet"
+    write(folder, rows[:2], continues=False)
+    said = r"rows\.parquet: .*File too large.*; the parts already written are kept"
+    with full_disk(), pytest.raises(BackendError, match=said):
+        write(folder, rows[2:], continues=True)
+    assert list(finished_parts(folder)) == rows[:2]
+    write(folder, rows[2:], continues=True)
+    assert list(finished_parts(folder)) == rows
+
+
 def test_columns_have_what_was_asked_for(tmp_path: Path, rows: list[ScoredSummary]) -> None:
     profile = Profile(coverage=0.25, attested=1.0)
     scored = replace(rows[0], corrected=0.125, soft_prevalence=0.5, profile=profile)
@@ -124,6 +150,14 @@ def test_columns_have_what_was_asked_for(tmp_path: Path, rows: list[ScoredSummar
     assert table["coverage"].to_pylist() == [0.25, None]
     assert table["contested"].to_pylist() == [None, None]
     assert {*PROFILE_FIGURES} <= {*table.column_names}
+
+
+def test_rows_without_a_score_have_no_counts(tmp_path: Path, rows: list[ScoredSummary]) -> None:
+    nothing_left = replace(rows[1], prevalence=None, warning="no statement satisfies it")
+    write(tmp_path / "rows.parquet", [rows[0], nothing_left, rows[-1]], continues=False)
+    table = pq.read_table(tmp_path / "rows.parquet")
+    for name in ("trivial", "redundant", "unsupported", "contradictions"):
+        assert [count is None for count in table[name].to_pylist()] == [False, True, True], name
 
 
 def test_other_files_are_never_touched(tmp_path: Path, rows: list[ScoredSummary]) -> None:

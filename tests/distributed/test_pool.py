@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -88,6 +91,32 @@ class Nodes:
             for n in self._gpus
         ]
         return [*alive, {"Alive": False, "Resources": {"CPU": 8.0, "GPU": 8.0}}]
+
+
+@pytest.mark.parametrize("address", [None, "10.0.0.1:6379", "10.0.0.2:6379", "auto"])
+def test_a_cluster_that_is_open_already_is_not_taken_for_another(
+    monkeypatch: pytest.MonkeyPatch, address: str | None
+) -> None:
+    opened = SimpleNamespace(gcs_address="10.0.0.1:6379")
+    context = SimpleNamespace(
+        execution_options=SimpleNamespace(preserve_order=False), enable_progress_bars=True
+    )
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        get_runtime_context=lambda: opened,
+        nodes=Nodes(0).nodes,
+        data=SimpleNamespace(DataContext=SimpleNamespace(get_current=lambda: context)),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.data", ray.data)
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    if address in (None, opened.gcs_address):
+        with Cluster(address=address).open() as pool:
+            assert pool.size == 2
+    else:
+        said = rf"opened the Ray cluster 10\.0\.0\.1:6379 already, so it cannot join {address}"
+        with pytest.raises(ConfigurationError, match=said), Cluster(address=address).open():
+            pass
 
 
 def test_workers_fill_the_gpus_or_the_cores() -> None:

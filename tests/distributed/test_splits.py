@@ -18,6 +18,7 @@ from prevalence.distributed import Reading, Split, plan_splits
 from prevalence.distributed import splits as module
 from prevalence.distributed.reading import plain_record
 from prevalence.distributed.splits import MOST_SPLITS, count_lines, input_files, numbered
+from prevalence.distributed.splits import parquet as pyarrow_parquet
 from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
 from prevalence.readers import read_products
 from prevalence.records import BadRecord
@@ -135,6 +136,18 @@ def test_folders_are_read_in_the_order_of_their_parts(tmp_path: Path) -> None:
     lone.write_text(f"{LINE}\n")
     found = input_files([str(lone), str(folder)])
     assert found == [str(lone), str(folder / "part-0"), str(folder / "part-1")]
+
+
+def test_folders_inside_a_folder_are_refused(tmp_path: Path) -> None:
+    for name in ("date=2024", "_temporary", ".staging"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "part-0").write_text(f"{LINE}\n")
+    for beside in ((), ("part-1",)):
+        for name in beside:
+            (tmp_path / name).write_text(f"{LINE}\n")
+        with pytest.raises(InputError, match=r"holds the folder date=2024.*; name each of them"):
+            input_files([str(tmp_path)])
+    assert input_files([str(tmp_path / "date=2024")]) == [str(tmp_path / "date=2024" / "part-0")]
 
 
 @pytest.mark.parametrize(
@@ -296,6 +309,20 @@ def test_a_damaged_page_ends_the_file_with_an_input_error(
     data[4:200] = bytes(196)
     path.write_bytes(data)
     with pytest.raises(InputError, match=r"input\.parquet: cannot be read"):
+        read(splits)
+
+
+def test_what_pyarrow_says_is_told_in_one_line(
+    parquet_file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(_: object) -> None:
+        raise OSError("Couldn't deserialize thrift.\nDeserializing page header failed.")
+
+    splits = cut(parquet_file([RECORD]), None)
+    monkeypatch.setattr(pyarrow_parquet(), "ParquetFile", damaged)
+    with pytest.raises(
+        InputError, match=r"cannot be read \(Couldn't deserialize thrift\.\); write"
+    ):
         read(splits)
 
 

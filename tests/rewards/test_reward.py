@@ -307,6 +307,13 @@ def test_metrics_are_logged(reward_of):
     )
 
 
+def test_a_batch_of_masked_sentences_logs_that_none_is_contradicted(reward_of):
+    logged = {}
+    trainer_call(reward_of(), ["I own boots."], log_metric=logged.__setitem__)
+    assert logged["prevalence/trivial"] == 1.0
+    assert logged["prevalence/contradicted"] == 0.0
+
+
 def test_a_model_without_contradictions_logs_no_share_of_them(reward_of, fake_scorer, answers):
     logged = {}
     reward = reward_of(scorer=fake_scorer(answers, three_way=False))

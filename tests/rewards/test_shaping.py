@@ -72,6 +72,25 @@ def test_contested_sentences_cost_what_they_are_weighed(reward_of, latency):
     assert one(reward, "I own boots.", name="pair of boots") == 0.0
 
 
+@pytest.mark.parametrize(
+    ("options", "completion", "expected"),
+    [
+        # What was most contradicted earns no less than silence and what cannot be scored.
+        ({}, COLD, -0.5 * 3 / 4 - 1.0),
+        ({}, "", -0.5 - 1.0),
+        ({}, None, -0.5 - 1.0),
+        ({}, "One. Two. Three.", -0.5 - 1.0),
+        ({"unscorable": 0.25}, "One. Two. Three.", 0.25),
+        ({"unscorable": 0.25}, "", -0.5 - 1.0),
+        ({"unscorable": None}, "One. Two. Three.", None),
+    ],
+)
+def test_silence_and_what_cannot_be_scored_earn_the_least(reward_of, options, completion, expected):
+    shaping = Shaping(contradiction=0.5, contested=1.0)
+    reward = reward_of(shaping=shaping, max_sentences=2, **options)
+    assert one(reward, completion) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("weight", ["contradiction", "contested"])
 def test_weights_of_contradiction_need_that_class(reward_of, answers, fake_scorer, weight):
     reward = reward_of(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prevalence.errors import ConfigurationError, InputError
+from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.records import BadRecord, Product, Review, Summary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.sentences import get_splitter
@@ -461,7 +461,7 @@ def test_an_unknown_splitter_is_refused(fake_scorer):
 
 
 def test_a_probability_out_of_range_is_refused(fake_scorer):
-    with pytest.raises(InputError, match="must lie in"):
+    with pytest.raises(ModelError, match="must lie in"):
         one(["x"], "It fits.", scorer=fake_scorer({("x", "It fits."): (float("nan"), 0.0)}))
 
 
