@@ -99,7 +99,7 @@ class Cluster:
     def _check_opened(self, ray: Any) -> None:
         """Refuse an address other than that of the cluster that this process has opened."""
         opened = ray.get_runtime_context().gcs_address
-        if self.address not in (None, opened):
+        if self.address not in (None, "auto", opened):
             raise ConfigurationError(
                 f"this process has opened the Ray cluster {opened} already, so it cannot join "
                 f"{self.address}: leave the address out to use it, or call ray.shutdown() before"
