@@ -216,7 +216,7 @@ def test_all_pages_share_one_computation_of_the_systems(rows, monkeypatch):
     for module, name in (
         (systems, "bootstrap_interval"),
         (standings, "PairedDifferences"),
-        (contents_module, "paired_bootstrap"),
+        (contents_module, "paired_randomization"),
     ):
         counted = partial(count_call, calls, name, getattr(module, name))
         monkeypatch.setattr(module, name, counted)
@@ -226,7 +226,7 @@ def test_all_pages_share_one_computation_of_the_systems(rows, monkeypatch):
     pages = split_pages(contents, 1, "Report")
     assert len([render(contents, page) for _, page in pages]) == 3
     # An interval of each of two systems, one table of differences, one p of the second system.
-    assert calls == {"bootstrap_interval": 2, "PairedDifferences": 1, "paired_bootstrap": 1}
+    assert calls == {"bootstrap_interval": 2, "PairedDifferences": 1, "paired_randomization": 1}
     before = contents.systems
     contents.add({**rows[0], "id": "p3"})
     assert contents.systems[0].statistics.summaries == before[0].statistics.summaries + 1
