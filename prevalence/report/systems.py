@@ -103,7 +103,7 @@ class _System:
     products: array[int] = field(default_factory=lambda: array("l"))
     scores: array[float] = field(default_factory=lambda: array("d"))
     soft: array[float] = field(default_factory=lambda: array("d"))
-    counting: array[float] = field(default_factory=lambda: array("d"))
+    most: array[float] = field(default_factory=lambda: array("d"))
     shares: array[float] = field(default_factory=lambda: array("d"))
     failed: int = 0
     sentences: int = 0
@@ -188,7 +188,8 @@ class SystemTable:
         product = self._products.setdefault(str(row.id), len(self._products))
         system.products.append(product)
         system.scores.append(row.prevalence)
-        system.counting.append(row.counting)
+        most = row.corrected_most
+        system.most.append(row.counting if most is None else most)
         if row.soft_prevalence is not None:
             system.soft.append(row.soft_prevalence)
         if row.ceiling_share is not None:
@@ -256,7 +257,7 @@ class SystemTable:
         entry = self._systems[found.system]
         if not entry.scores:
             return found
-        scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.counting))
+        scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.most))
         # One product says nothing of others, whatever is known of the rates.
         interval = (
             None
