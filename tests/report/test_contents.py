@@ -63,10 +63,10 @@ def test_systems_are_ordered_and_compared_with_the_best(rows):
     # Of the four ways to swap two such differences, two are as far from zero as their mean.
     assert bad.p == pytest.approx(0.5, abs=0.02)
     assert (good.standing.group, good.standing.behind) == (1, None)
-    # The two products differ by 2/3 - 1/12 and by 1 - 1/3.
-    assert (bad.standing.group, bad.standing.behind.products) == (2, 2)
-    assert bad.standing.behind.interval.low == pytest.approx(7 / 12)
-    assert bad.standing.behind.interval.high == pytest.approx(2 / 3)
+    assert (bad.standing.group, bad.standing.behind.products) == (1, 2)
+    # Two products tell nothing apart.
+    assert bad.standing.behind.difference == pytest.approx(5 / 8)
+    assert bad.standing.behind.interval is None
 
 
 def test_systems_named_random_and_greedy_are_floor_and_ceiling(row, sentence):
