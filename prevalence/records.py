@@ -448,6 +448,7 @@ class ScoredSummary:
         input_digest: digest of name, reviews and summary, and of the fields that a restriction
             may read; None for an unreadable record.
         corrected: prevalence corrected for the scorer's error rates, in [0, 1], when asked for.
+        corrected_most: prevalence if every answer of a review were yes; None without ``corrected``.
         ceiling: prevalence that greedy construction reaches on the same reviews with as many
             characters; None where it was not asked for, or the summary has no sentence.
         profile: what stands beside prevalence; None where it was not asked for.
@@ -475,6 +476,7 @@ class ScoredSummary:
     restriction: Mapping[str, Any] | None = None
     ceiling: float | None = None
     corrected: float | None = None
+    corrected_most: float | None = None
     profile: Profile | None = None
 
     @property
@@ -546,7 +548,7 @@ class ScoredSummary:
         if self.ceiling is not None:
             row |= {"ceiling": self.ceiling, "ceiling_share": self.ceiling_share}
         if self.corrected is not None:
-            row["corrected"] = self.corrected
+            row |= {"corrected": self.corrected, "corrected_most": self.corrected_most}
         if self.soft_prevalence is not None:
             row["soft_prevalence"] = self.soft_prevalence
         if self.profile is not None:
@@ -633,10 +635,10 @@ def _is(*kinds: type) -> Callable[[object], bool]:
 
 _ROW_VALUES: Mapping[str, Callable[[object], bool]] = {
     "id": _is(str, type(None)), "system": _is(str, type(None)), "prevalence": _number,
-    "soft_prevalence": _number, "ceiling": _number, "corrected": _number, "n_reviews": _place,
+    "soft_prevalence": _number, "ceiling": _number, "corrected": _number, "corrected_most": _number,
     "sentences": _is(list), "signature": _is(str), "input_digest": _is(str, type(None)),
     "error": _is(str, type(None)), "warning": _is(str, type(None)), "prefix_curve": _numbers,
-    "restriction": _is(dict, type(None)), "profile": _is(dict, type(None)),
+    "restriction": _is(dict, type(None)), "profile": _is(dict, type(None)), "n_reviews": _place,
 }  # fmt: skip
 _SENTENCE_VALUES: Mapping[str, Callable[[object], bool]] = {
     "text": _is(str), "start": _place, "end": _place, "trivial": _is(bool),

@@ -259,9 +259,15 @@ def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
     if options.output is None:
         return
     from prevalence.calibration import Calibration, best_of
+    from prevalence.errors import InputError
     from prevalence.writers import atomic_file
 
     best = best_of(rows)
+    if best.decider.threshold >= 1.0:
+        raise InputError(
+            f"{best.scored.name} gives every pair the same score, {best.decider.threshold:g}: no "
+            "threshold tells pairs apart"
+        )
     found = Calibration(
         scorer=best.scored.name,
         scorer_digest=best.scored.digest.hex(),

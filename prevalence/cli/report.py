@@ -147,11 +147,11 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     stems = [path.stem for path in paths]
     for path, stem in zip(paths, stems, strict=True):
         source = stem if stems.count(stem) == 1 else str(path)
-        for row in read_rows(path):
-            try:
-                contents.add(row, source=source)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from error
+        rows = list(read_rows(path))
+        try:
+            contents.add_all(rows, source=source)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
     return contents
 
 

@@ -333,7 +333,7 @@ class _Rows(Tally["ScoredSummary"]):
         if options.report is not None:
             from prevalence.report.contents import Contents
 
-            self._contents = Contents()
+            self._contents = Contents(resamples=options.resamples, seed=options.seed)
 
     def count(self, row: ScoredSummary) -> None:
         """Add a row to the statistics, and show its error, or everything about it."""

@@ -51,7 +51,8 @@ class RaterCorrelations:
 
     Attributes:
         pairwise: float64 [raters, raters], symmetric, 1 or NaN on the diagonal.
-        with_mean: float64 [raters], each rater against the mean rating.
+        with_mean: float64 [raters], each rater against the mean rating, over the summaries that
+            somebody else rated too.
         undefined: coefficients of two raters that constant ratings leave undefined.
         absent: those of items without two summaries that both rated.
     """
@@ -139,8 +140,10 @@ def rater_correlations(
             if a != b:
                 undefined_parts += int(np.isnan(found.parts).sum()) - found.absent
                 absent += found.absent
-    others = [mean_rating(np.delete(cube, a, axis=2) if leave_out else cube) for a in raters]
-    with_mean = [correlated(cube[..., a], others[a]).value for a in raters]
+    # A rating is no evidence of agreement where nobody else gave one.
+    shared = np.where((~np.isnan(cube)).sum(axis=2, keepdims=True) > 1, cube, np.nan)
+    others = [mean_rating(np.delete(shared, a, axis=2) if leave_out else shared) for a in raters]
+    with_mean = [correlated(shared[..., a], others[a]).value for a in raters]
     means = np.array(with_mean, dtype=np.float64)
     return RaterCorrelations(pairwise, means, undefined_parts, absent)
 
@@ -172,12 +175,14 @@ def pairwise_rmse(ratings: ArrayLike, *, pooled: bool = False) -> Floats:
 def rater_spread(ratings: ArrayLike, *, ddof: int = 0) -> Floats:
     """Standard deviation between the raters of a summary, mean over a system's summaries.
 
+    Summaries with one rating alone are left out.
+
     Args:
         ratings: float64 [items, systems, raters].
         ddof: taken off the number of ratings.
 
     Returns:
-        float64 [systems]; NaN where no summary has more than ``ddof`` ratings.
+        float64 [systems]; NaN where no summary has two ratings, and more than ``ddof``.
 
     Raises:
         InputError: another number of axes.
@@ -189,7 +194,7 @@ def rater_spread(ratings: ArrayLike, *, ddof: int = 0) -> Floats:
     count = (~np.isnan(cube)).sum(axis=2)
     squares = np.nansum((cube - mean_rating(cube)[:, :, None]) ** 2, axis=2)
     variance = np.divide(
-        squares, count - ddof, out=np.full(count.shape, np.nan), where=count > max(ddof, 0)
+        squares, count - ddof, out=np.full(count.shape, np.nan), where=count > max(ddof, 1)
     )
     return mean_coefficient(np.sqrt(variance).T)
 

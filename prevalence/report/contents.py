@@ -14,15 +14,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.records import Product, ScoredSummary, input_digest
+from prevalence.records import (
+    PROFILE_FIGURES,
+    Product,
+    Profile,
+    ScoredSummary,
+    input_digest,
+)
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import inert
 from prevalence.scoring.options import as_number
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    DEFAULT_TRIALS,
     ProductScores,
-    paired_bootstrap,
+    paired_randomization,
 )
 
 if TYPE_CHECKING:
@@ -166,10 +173,11 @@ class SystemLine(NamedTuple):
         statistics: of its prevalence rows; None without any.
         standing: its group, and how far it lies behind the best system; None without a second
             system to compare with.
-        p: of equal means with the best system, two-sided, by a paired bootstrap test; None for
+        p: of equal means with the best system, two-sided, by a paired randomization test; None for
             that system itself, and without a second one.
         means: mean of every further figure that its rows carry, by name; ``floor`` and ``ceiling``
-            are of the systems in :data:`REFERENCES` where the rows have none.
+            are of the systems in :data:`REFERENCES` where the rows have none, and the figures of
+            profiles are those of ``statistics``.
     """
 
     name: str
@@ -185,6 +193,8 @@ class Contents:
     Args:
         doubt: factor between the odds of a probability and of the threshold up to which a cell is
             doubtful, at least 1.
+        resamples: of the intervals and the test; None for the default of each.
+        seed: of the resampling.
 
     Attributes:
         products: in order of first appearance.
@@ -201,7 +211,9 @@ class Contents:
         cells: cells that were asked.
     """
 
-    def __init__(self, *, doubt: float = DOUBT) -> None:
+    def __init__(
+        self, *, doubt: float = DOUBT, resamples: int | None = None, seed: int = DEFAULT_SEED
+    ) -> None:
         self.products: list[ReportProduct] = []
         self.calibrations: list[dict[str, Any]] = []
         self.correlations: list[dict[str, Any]] = []
@@ -216,18 +228,37 @@ class Contents:
         self.cells = 0
         self.table = SystemTable()
         self._doubt = math.log(max(doubt, 1.0))
+        self._resamples, self._seed = resamples, seed
         self._by_id: dict[str, list[ReportProduct]] = {}
         self._values: dict[str, dict[str, list[float]]] = {}
         self._seen: dict[tuple[str, str, str], str] = {}
         self._renamed: set[tuple[str, str]] = set()
         self._systems: tuple[SystemLine, ...] | None = None
 
+    def add_all(self, rows: Iterable[Mapping[str, Any]], *, source: str) -> None:
+        """Take all rows of a file.
+
+        Args:
+            rows: their JSON objects.
+            source: the file. A system of which an earlier file scored one of the same summaries
+                goes by another name in all rows.
+
+        Raises:
+            InputError: one is none that a report can show.
+        """
+        kept = list(rows)
+        for row in kept:
+            if any(self._seen.get(key, source) != source for key in _keys(row)):
+                self._renamed.add((source, _text(str(row["system"]))))
+        for row in kept:
+            self.add(row, source=source)
+
     def add(self, row: Mapping[str, Any], *, source: str = "") -> None:
         """Take a row of any of the commands.
 
         Args:
             row: its JSON object.
-            source: file it comes from; a system that two files have is told apart by it.
+            source: file it comes from, see :meth:`add_all`.
 
         Raises:
             InputError: it is none that a report can show.
@@ -238,7 +269,10 @@ class Contents:
             self._add_summary(clean, _scored(row) if "prevalence" in row else None,
                               source)  # fmt: skip
         elif "verdict_ab" in row:
-            self.duels.append(clean)
+            if clean.get("a") is None or clean.get("b") is None:
+                self._add_failure(clean)
+            else:
+                self.duels.append(clean)
         elif "scorer" in row and isinstance(row.get("dev"), dict):
             self.calibrations.append(clean)
         elif row.get("analysis") == "correlate":
@@ -292,10 +326,13 @@ class Contents:
     @property
     def figures(self) -> list[str]:
         """Names of the figures beside prevalence that any system has."""
-        return list(dict.fromkeys(name for found in self._values.values() for name in found))
+        return list(dict.fromkeys(name for line in self.systems for name in line.means))
 
     def _system_lines(self) -> tuple[SystemLine, ...]:
-        statistics = {line.system: line for line in self.table.statistics()}
+        found = self.table.statistics(
+            resamples=self._resamples or DEFAULT_RESAMPLES, seed=self._seed
+        )
+        statistics = {line.system: line for line in found}
         places = self._standings()
 
         def order(name: str) -> float:
@@ -309,7 +346,8 @@ class Contents:
                 places.get(name),
                 self._p_value(name, places),
                 self._references(name)
-                | {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()},
+                | {figure: math.fsum(v) / len(v) for figure, v in self._values[name].items()}
+                | (dict(statistics[name].profile) if name in statistics else {}),
             )
             for name in sorted(self._values, key=order)
         )
@@ -318,7 +356,8 @@ class Contents:
         """By system, the best first; empty without a second system."""
         from prevalence.report.standings import standings
 
-        found = standings(self.table, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED)
+        resamples = self._resamples or DEFAULT_RESAMPLES
+        found = standings(self.table, resamples=resamples, seed=self._seed)
         return {entry.system: entry for entry in found} if len(found) > 1 else {}
 
     def _p_value(self, name: str, places: Mapping[str, Standing]) -> float | None:
@@ -326,7 +365,8 @@ class Contents:
         if name not in places or name == best:
             return None
         scores = (self.table.product_scores(system) for system in (best, name))
-        return paired_bootstrap(*scores, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED).p_value
+        trials = self._resamples or DEFAULT_TRIALS
+        return paired_randomization(*scores, resamples=trials, seed=self._seed).p_value
 
     def _references(self, name: str) -> dict[str, float]:
         """What the systems that bound a score reach on the products of this system."""
@@ -347,15 +387,15 @@ class Contents:
         if row.get("signature") and row["signature"] not in self.signatures:
             self.signatures.append(row["signature"])
         if row.get("system") is None:
-            error = row.get("error") or "a row without a system"
-            self.failures.append(error if row.get("id") is None else f"{row['id']}: {error}")
+            self._add_failure(row)
             return
         for account in (row.get("judge") or {}).values():
             if isinstance(account, dict):
                 self.replies.update({f"replies {name}": account.get(name, 0) for name in _REPLIES})
         product, system = self._place(row, source)
         if scored is not None:
-            self.table.add(replace(scored, id=product.id, system=system))
+            # By its own id: equal ids are one product in intervals and tests.
+            self.table.add(replace(scored, system=system))
         old = product.summaries.get(system) or ReportSummary(system)
         new = self._summary(row, system, scored is not None)
         product.summaries[system] = _merged(old, new)
@@ -367,20 +407,21 @@ class Contents:
             if name not in ("prevalence", "corrected"):
                 gathered.setdefault(name, []).append(value)
 
-    def _place(self, row: Mapping[str, Any], source: str) -> tuple[ReportProduct, str]:
-        """The product of a row, and the name of its system here.
+    def _add_failure(self, row: Mapping[str, Any]) -> None:
+        error = row.get("error") or "a row without a system"
+        self.failures.append(error if row.get("id") is None else f"{row['id']}: {error}")
 
-        The same summary scored in another file goes by another name; in the same file it is that
-        of another product of the same id.
+    def _place(self, row: Mapping[str, Any], source: str) -> tuple[ReportProduct, str]:
+        """The product that shows a row, and the name of its system here.
+
+        The same summary scored in another file goes by another name; in the same file it is shown
+        as that of another product.
         """
         name, system = str(row.get("id")), str(row["system"])
         figures = _names(row)
-        keys = [(system, figure, name) for figure in sorted(figures)]
-        first = next((self._seen[key] for key in keys if key in self._seen), source)
-        for key in keys:
+        for key in _keys(row):
             self._seen.setdefault(key, source)
-        if first != source or (source, system) in self._renamed:
-            self._renamed.add((source, system))
+        if (source, system) in self._renamed:
             system = f"{system} ({source})"
         if system not in self._values:
             self._values[system] = {}
@@ -400,13 +441,12 @@ class Contents:
             return ReportSummary(
                 system,
                 _names(row),
-                values=_numbers(row["metrics"]) | _human_means(row.get("human")),
-                samples=_samples(row.get("samples")),
+                values=_numbers(_object_at(row, "metrics")) | _human_means(row),
+                samples=_samples(_object_at(row, "samples")),
                 notes=notes,
                 failed=bool(row.get("error")),
             )
-        profile = row.get("profile")
-        profile = profile if isinstance(profile, dict) else {}
+        profile = _object_at(row, "profile")
         names = ("prevalence", "corrected", "soft_prevalence", "floor", "ceiling", "ceiling_share")
         left_out = [one for one in profile.get("left_out") or () if isinstance(one, dict)]
         sentences = row.get("sentences") or ()
@@ -513,7 +553,21 @@ def _object(row: Any, where: str) -> dict[str, Any]:
 
 def _names(row: Mapping[str, Any]) -> frozenset[str]:
     """The figures that a row of a summary is for."""
-    return frozenset(["prevalence"] if "prevalence" in row else row["metrics"])
+    return frozenset(["prevalence"] if "prevalence" in row else _object_at(row, "metrics"))
+
+
+def _keys(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """What no two files may score under one name: system, figure and id of a summary's row."""
+    if row.get("system") is None or not ("prevalence" in row or "metrics" in row):
+        return []
+    name, system = (_text(str(row.get(key))) for key in ("id", "system"))
+    return [(system, _text(figure), name) for figure in sorted(_names(row))]
+
+
+def _object_at(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """The object at a key; an empty one for null, or anything else."""
+    value = row.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def _merged(old: ReportSummary, new: ReportSummary) -> ReportSummary:
@@ -564,20 +618,25 @@ def _text(text: str) -> str:
     return inert(text.translate(_ONE_SPACE))
 
 
-def _human_means(ratings: Any) -> dict[str, float]:
+def _human_means(row: Mapping[str, Any]) -> dict[str, float]:
     """Mean ratings by people, under names that no metric has."""
-    found = _samples(ratings)
+    found = _samples(_object_at(row, "human"))
     return {f"people: {name}": math.fsum(v) / len(v) for name, v in found.items()}
 
 
-def _samples(values: Any) -> dict[str, tuple[float, ...]]:
-    """Lists of numbers by name; replies without a score are left out."""
-    lists = {name: v for name, v in values.items() if isinstance(v, list)} if values else {}
+def _samples(values: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """Numbers by name, of one, a list or an object each; replies without a score are left out."""
     found = {
-        name: tuple(n for n in map(_number, numbers) if n is not None)
-        for name, numbers in lists.items()
+        name: tuple(n for n in map(_number, _several(value)) if n is not None)
+        for name, value in values.items()
     }
     return {name: numbers for name, numbers in found.items() if numbers}
+
+
+def _several(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else [value]
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
@@ -602,5 +661,15 @@ def _logit(p: float) -> float:
 
 
 def _scored(row: Mapping[str, Any]) -> ScoredSummary:
-    """A prevalence row; its profile is read as plain JSON, whatever figures it has."""
-    return ScoredSummary.from_json({key: row[key] for key in row if key != "profile"})
+    """A prevalence row; its profile may lack figures."""
+    scored = ScoredSummary.from_json({key: row[key] for key in row if key != "profile"})
+    told = _object_at(row, "profile")
+    if not told:
+        return scored
+    figures = _numbers({name: told.get(name) for name in (*PROFILE_FIGURES, "review_coverage")})
+    groups = {
+        name: found
+        for name, group in _object_at(told, "groups").items()
+        if isinstance(group, dict) and {"reviews", "coverage"} <= {*(found := _numbers(group))}
+    }
+    return replace(scored, profile=Profile(**figures, groups=groups))  # type: ignore[arg-type]

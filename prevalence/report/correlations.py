@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.meta.conventions import cut, printed
+from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
-from prevalence.stats.coefficients import mean_coefficient, stars
+from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -152,15 +152,16 @@ def undefined_notes(undefined: int, absent: int, convention: Convention) -> list
 
 def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) -> Sheet:
     """Tests between metrics, a line a test."""
-    figure = Printer(convention).figure
+    printer = Printer(convention)
+    figure = printer.figure
     corrected = any(not np.isnan(entry.p_holm) for entry in comparisons)
     rows = [
         (
             Cell(f"{entry.first} against {entry.second}"),
             *(Cell(name) for name in (entry.dimension, entry.level, entry.kind)),
             *(figure(value) for value in (entry.value_first, entry.value_second, entry.statistic)),
-            Cell(printed(entry.p, 4), len(stars(entry.p, convention.thresholds))),
-            *([Cell(printed(entry.p_holm, 4, convention.rounding))] if corrected else []),
+            printer.p_value(entry.p),
+            *([Cell(printer.p_value(entry.p_holm).text)] if corrected else []),
         )
         for entry in comparisons
     ]

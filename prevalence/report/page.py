@@ -250,7 +250,7 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
         of("behind the best", _behind, "paired over products, with its 95% interval"),
         of("detectable", lambda line: _behind_figure(line, 2),
            "the least difference found 4 times in 5 with so many products"),
-        of("p", _p_value, "of equal means, two-sided, by a paired bootstrap test"),
+        of("p", _p_value, "of equal means, two-sided, by a paired randomization test"),
         of("floor", lambda line: _places(line.means.get("floor")), "mean of the system random"),
         of("ceiling", lambda line: _places(line.means.get("ceiling")),
            "what greedy construction reaches"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from prevalence.errors import InputError
 from prevalence.meta.correlate import Pairing, score_grids
 from prevalence.meta.preferences import (
     Preferences,
@@ -47,7 +48,12 @@ def preference_report(
             neighbours.
         judges: head-to-head verdicts by the judge's name.
         files: where they stand.
+
+    Raises:
+        InputError: nobody rated anything.
     """
+    if not study.whole.human:
+        raise InputError("no human rating to compare with; add a file that holds some")
     table, whole, convention = study.table, study.whole, study.convention
     quality = [whole.mean_human(name) for name in whole.dimensions]
     over_items = np.stack([mean_coefficient(grid.T) for grid in quality])

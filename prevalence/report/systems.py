@@ -42,7 +42,7 @@ class SystemStatistics:
         failed: number of rows with an error.
         prevalence: unweighted mean over its summaries; NaN without any.
         soft_prevalence: likewise of soft prevalence, or None.
-        interval: 95% bootstrap interval over products, or None with fewer than two.
+        interval: 95% bootstrap interval over products, or None with fewer than six.
         sentences: mean sentences a summary; NaN without a scored summary.
         characters: mean characters a summary, without the white space between sentences;
             likewise.
@@ -54,7 +54,7 @@ class SystemStatistics:
         self_contradicting: share of its sentences that an earlier one contradicts, likewise.
         corrected: prevalence corrected for the scorer's error rates, or None.
         corrected_interval: its 95% interval, over products and over the judgments that the rates
-            come from; None with fewer than two products.
+            come from; None with fewer than six products.
         profile: mean over its summaries of each figure of their profiles that is known of some.
             ``polarity_distance`` is half the sum of the root mean square and the mean absolute
             distance; ``coverage_parity`` the mean over groups of the distance from its product's
@@ -103,7 +103,7 @@ class _System:
     products: array[int] = field(default_factory=lambda: array("l"))
     scores: array[float] = field(default_factory=lambda: array("d"))
     soft: array[float] = field(default_factory=lambda: array("d"))
-    counting: array[float] = field(default_factory=lambda: array("d"))
+    most: array[float] = field(default_factory=lambda: array("d"))
     shares: array[float] = field(default_factory=lambda: array("d"))
     failed: int = 0
     sentences: int = 0
@@ -188,7 +188,8 @@ class SystemTable:
         product = self._products.setdefault(str(row.id), len(self._products))
         system.products.append(product)
         system.scores.append(row.prevalence)
-        system.counting.append(row.counting)
+        most = row.corrected_most
+        system.most.append(row.counting if most is None else most)
         if row.soft_prevalence is not None:
             system.soft.append(row.soft_prevalence)
         if row.ceiling_share is not None:
@@ -256,19 +257,15 @@ class SystemTable:
         entry = self._systems[found.system]
         if not entry.scores:
             return found
-        scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.counting))
-        # One product says nothing of others, whatever is known of the rates.
-        interval = (
-            None
-            if found.interval is None
-            else corrected_interval(scores, most, rates, resamples=resamples, seed=seed)
-        )
+        scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.most))
         return replace(
             found,
             corrected=corrected_share(
                 scores.mean, rates.sensitivity, rates.specificity, most=most.mean
             ),
-            corrected_interval=interval,
+            corrected_interval=corrected_interval(
+                scores, most, rates, resamples=resamples, seed=seed
+            ),
         )
 
     def compare(

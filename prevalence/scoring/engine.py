@@ -537,7 +537,10 @@ class Engine:
             fields=self.options.reads_fields,
         )
         if self.error_rates is not None and row.prevalence is not None:
-            row = replace(row, corrected=_corrected(row, self.error_rates))
+            # Empty reviews are not asked: they support nothing, and nothing wrongly.
+            most = row.counting * len(entry.review_ids) / entry.n_reviews
+            share = _corrected(row.prevalence, self.error_rates, most)
+            row = replace(row, corrected=share, corrected_most=most)
         self.counts.add_row(row, named=entry.product.name is not None)
         return row
 
@@ -548,8 +551,6 @@ def add_name(names: list[str], name: str) -> None:
         names.append(name)
 
 
-def _corrected(row: ScoredSummary, rates: ErrorRates) -> float:
-    """The score corrected for the errors of the scorer on the sentences that count."""
-    return corrected_share(
-        row.prevalence or 0.0, rates.sensitivity, rates.specificity, most=row.counting
-    )
+def _corrected(prevalence: float, rates: ErrorRates, most: float) -> float:
+    """The score corrected for the errors of the scorer on what was asked."""
+    return corrected_share(prevalence, rates.sensitivity, rates.specificity, most=most)

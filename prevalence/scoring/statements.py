@@ -1,7 +1,8 @@
 """What the reviews of a product say: their distinct statements, each with the reviews behind it.
 
 Statements are the sentences (or claims) of the reviews, without trivial ones and without those that
-say the same as a better supported one. A statement weighs as many reviews as imply it, and coverage
+say the same as a better supported one: each implies the other, and the review that states either
+implies the other too. A statement weighs as many reviews as imply it, and coverage
 is the share of that weight which a summary implies.
 
 The cost is bounded. At most a stated number of statements is drawn. Up to :data:`ASKED` reviews,
@@ -163,6 +164,7 @@ class Statements:
             chosen = np.sort(rng.choice(cells, ASKED * len(drawn), replace=False, shuffle=False))
         self._sample = _Sample(*np.divmod(chosen, max(len(drawn), 1)))
         self._request = no_pairs()
+        self._stated: list[slice] = []
         self._pairs = np.empty((2, 0), np.int64)
 
     def plan_trivial(self, plan: PairPlan) -> None:
@@ -198,7 +200,7 @@ class Statements:
         first, second = np.triu_indices(len(order), k=1)
         self._pairs = np.stack([order[first], order[second]])
         if self.exact:
-            # Of two that say the same, the review that states one implies the other.
+            # What the reviews have answered leaves fewer to ask; see read_returns.
             implied = np.zeros((len(self._reviews), len(self._ids)), np.bool_)
             implied[self._sample.rows, self._sample.columns] = self._sample.implied
             one, other = self._pairs
@@ -211,12 +213,19 @@ class Statements:
         self._pairs = self._pairs[:, self._implied(answers.take(self._request))]
 
     def plan_returns(self, plan: PairPlan) -> None:
-        """Ask of these pairs whether they imply each other."""
+        """Ask of these pairs whether they imply each other, and what their reviews imply."""
         self._request = plan.add(*self._ids[self._pairs[::-1]])
+        if not self.exact:
+            one, other = self._pairs
+            self._stated = [
+                plan.add(self._reviews[self._own[own]], self._ids[said])
+                for own, said in ((one, other), (other, one))
+            ]
 
     def read_returns(self, answers: PairScores) -> None:
-        """Keep one of those that do."""
-        same = self._pairs[:, self._implied(answers.take(self._request))]
+        """Keep one of those that do, and of which the review that states one implies the other."""
+        alike = [self._implied(answers.take(place)) for place in (self._request, *self._stated)]
+        same = self._pairs[:, np.logical_and.reduce(alike)]
         for one, other in same.T.tolist():
             if self.kept[one]:
                 self.kept[other] = False

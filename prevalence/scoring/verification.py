@@ -206,8 +206,12 @@ def _engines(
 ) -> Mapping[str, Engine]:
     engines = {}
     for signature in dict.fromkeys(row.signature for row in rows):
-        engine = Engine(scorer, options_of(signature, trivial=trivial))
+        options = options_of(signature, trivial=trivial)
         theirs = signature_parts(signature)
+        if theirs["thr"] == f"{scorer.traits.threshold:.12g}":
+            # Of a calibrated threshold a signature holds 12 digits.
+            options = replace(options, threshold=None)
+        engine = Engine(scorer, options)
         cutter = theirs.get("unit", "").partition("-")[2] or None
         ours = signature_parts(engine.signature(cutter=cutter))
         for key in dict.fromkeys((*theirs, *ours)):

@@ -16,11 +16,12 @@ from prevalence.errors import ConfigurationError
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    FEWEST_PRODUCTS,
     Interval,
     ProductScores,
     blocks,
     check_drawing,
-    percentile_interval,
+    expanded_interval,
 )
 
 if TYPE_CHECKING:
@@ -132,8 +133,8 @@ def corrected_interval(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
     confidence: float = 0.95,
-) -> Interval:
-    """Percentile interval of the mean corrected share of several summaries.
+) -> Interval | None:
+    """Expanded percentile interval of the mean corrected share of several summaries.
 
     Each resample draws the scored products, and the products whose judgments gave the rates, both
     with replacement.
@@ -146,12 +147,18 @@ def corrected_interval(
         seed: of the draws.
         confidence: of the interval, in (0, 1).
 
+    Returns:
+        The interval; None with fewer products than
+        :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`.
+
     Raises:
         ConfigurationError: no resamples, a confidence outside (0, 1), or rates no better than
             chance in every draw.
     """
     check_drawing(resamples, confidence)
     used = np.flatnonzero(observed.counts)
+    if len(used) < FEWEST_PRODUCTS:
+        return None
     rng = np.random.default_rng(seed)
     parts = []
     for rows in blocks(len(used), resamples):
@@ -165,4 +172,4 @@ def corrected_interval(
     if not usable.any():
         raise ConfigurationError("the scorer's error rates are those of chance in every draw")
     exact = (share - (1 - specificity) * top)[usable] / told[usable]
-    return percentile_interval(np.clip(exact, 0.0, top[usable]), confidence)
+    return expanded_interval(np.clip(exact, 0.0, top[usable]), confidence, len(used))

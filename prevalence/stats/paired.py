@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +11,11 @@ import numpy as np
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    FEWEST_PRODUCTS,
     Interval,
     ProductScores,
     check_drawing,
-    percentile_interval,
+    expanded_interval,
     resampled_means,
 )
 
@@ -22,11 +24,10 @@ if TYPE_CHECKING:
 
     from prevalence.stats.arrays import Bools, Floats
 
-__all__ = ["DETECTABLE", "PairedDifference", "PairedDifferences", "tied_groups"]
+__all__ = ["PairedDifference", "PairedDifferences", "tied_groups"]
 
-DETECTABLE = 2.8015852181
-"""Standard errors of the least difference that a two-sided test at 5% finds in 80% of samples:
-the normal quantiles of .975 and .8 added. Source: Bloom 1995, "Minimum detectable effects"."""
+_NOISE = 1e-12
+"""A difference that is no larger is one of rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,10 @@ class PairedDifference:
 
     Attributes:
         difference: mean of the first minus mean of the second; NaN without a common product.
-        interval: percentile bootstrap interval over products; None with fewer than two.
-        detectable: the least true difference that would be found with a power of .8 at this
-            number of products; None with fewer than two.
+        interval: bootstrap interval over products; None with fewer than
+            :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`.
+        detectable: the least true difference that a two-sided test at 5% would find in 80% of
+            samples of so many products; None likewise.
         products: number of products compared.
     """
 
@@ -49,7 +51,12 @@ class PairedDifference:
     @property
     def told_apart(self) -> bool:
         """Whether the interval leaves out 0."""
-        return self.interval is not None and not self.interval.low <= 0.0 <= self.interval.high
+        return self.above or (self.interval is not None and self.interval.high < -_NOISE)
+
+    @property
+    def above(self) -> bool:
+        """Whether the whole interval lies above 0."""
+        return self.interval is not None and self.interval.low > _NOISE
 
 
 class _Key(NamedTuple):
@@ -90,13 +97,13 @@ class PairedDifferences:
         both = (a.counts > 0) & (b.counts > 0)
         products = int(both.sum())
         observed = _only(a, both).mean - _only(b, both).mean
-        if products < 2:
+        if products < FEWEST_PRODUCTS:
             return PairedDifference(observed, None, None, products)
         drawn = self._means(first, both) - self._means(second, both)
         return PairedDifference(
             observed,
-            percentile_interval(drawn, self._confidence),
-            DETECTABLE * float(drawn.std(ddof=1)) if drawn.size > 1 else None,
+            expanded_interval(drawn, self._confidence, products),
+            _detectable(float(drawn.std(ddof=1)), products) if drawn.size > 1 else None,
             products,
         )
 
@@ -107,6 +114,19 @@ class PairedDifferences:
                 _only(self._scores[system], products), *self._drawing
             )
         return self._drawn[key]
+
+
+def _detectable(deviation: float, products: int) -> float:
+    """The least difference that would be found, from the standard deviation of the resamples.
+
+    Source: Bloom 1995, "Minimum detectable effects": the quantiles of .975 and .8 added.
+    """
+    from scipy.special import stdtrit
+
+    freedom = products - 1
+    errors = stdtrit(freedom, 0.975) + stdtrit(freedom, 0.8)
+    # The resamples spread as the products do, with ddof 0.
+    return float(errors) * deviation * math.sqrt(products / freedom)
 
 
 def _only(scores: ProductScores, products: Bools) -> ProductScores:
@@ -121,11 +141,11 @@ def tied_groups(ordered: list[str], differences: PairedDifferences) -> list[int]
         differences: between them.
 
     Returns:
-        The group of each system. A new group begins where all systems above differ from all below,
-        as in the shared tasks of machine translation.
+        The group of each system. A new group begins where all systems above are surely better than
+        all below, as in the shared tasks of machine translation.
     """
     apart = {
-        (i, j): differences(a, b).told_apart
+        (i, j): differences(a, b).above
         for i, a in enumerate(ordered)
         for j, b in enumerate(ordered)
         if i < j

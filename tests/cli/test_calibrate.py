@@ -55,6 +55,16 @@ def test_json_of_one_scorer(run: Run, pairs: Path) -> None:
     assert dev["workers"] is None
 
 
+def test_a_scorer_that_says_the_same_of_every_pair_has_no_calibration(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    same = [pair("warm boots", "boots", label, g) for g in "ab" for label in (0, 1)]
+    result = run("calibrate", write(*same), *ROUGE, *QUICK, "--output", tmp_path / "c.json")
+    assert result.exit_code == 2
+    assert "rouge1-precision gives every pair the same score, 1" in result.stderr
+    assert not (tmp_path / "c.json").exists()
+
+
 def test_a_threshold_on_a_curve(run: Run, pairs: Path) -> None:
     result = run("calibrate", pairs, *ROUGE, *QUICK, "--candidates", "logistic", "--json")
     assert result.exit_code == 0, result.stderr

@@ -197,6 +197,25 @@ def test_williams_and_holm(run: Run) -> None:
     )
 
 
+def test_small_p_values_of_comparisons_are_no_zeros(run: Run, write: Write) -> None:
+    rows = [
+        {"id": f"{n}", "system": s, "human": {"tone": [n + k]},
+         "metrics": {"good": n + k + 0.1 * (n % 3), "bad": (7 * n + 5 * k) % 11}}
+        for n in range(30) for k, s in enumerate("xy")
+    ]  # fmt: skip
+    words = ("meta", "correlate", write(*rows), "--level", "pooled", "--all-pairs")
+    shown = run(*words, "--compare", "good,bad", "--test", "williams", "--holm").stdout
+    line = next(line for line in shown.splitlines() if line.startswith("good against bad"))
+    assert re.search(r" \d\.\de-\d\d\S* +\d\.\de-\d\d$", line)
+
+
+def test_preferences_need_ratings(run: Run, write: Write) -> None:
+    rows = [{"id": "p", "system": s, "metrics": {"m": 1}} for s in "xy"]
+    result = run("meta", "preferences", write(*rows))
+    assert result.exit_code == 2
+    assert "no human rating to compare with" in result.stderr
+
+
 def test_stability_and_method_agreement(run: Run) -> None:
     words = ("meta", "stability", RATINGS, "--methods", "judge,characters", "--parts")
     shown = run(*words).stdout

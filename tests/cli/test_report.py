@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prevalence.stats.resampling import paired_randomization
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -62,6 +64,22 @@ def test_score_writes_the_same_page_by_itself(
     assert score(source, "--evidence", "--report", own).exit_code == 0
     assert run("report", rows, "--records", source, "-o", later).exit_code == 0
     assert data_of(own) == data_of(later)
+
+
+def test_resamples_and_seed_of_scores_reach_the_report(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def recorded(*args: Any, **options: Any) -> Any:
+        asked.append(options)
+        return paired_randomization(*args, **options)
+
+    monkeypatch.setattr("prevalence.report.contents.paired_randomization", recorded)
+    words = ("--resamples", 7, "--seed", 5, "--test", "bootstrap")
+    result = score(write(boots), *words, "--report", tmp_path / "r.html")
+    assert result.exit_code == 0, result.output
+    assert asked == [{"resamples": 7, "seed": 5}]
 
 
 def test_a_continued_run_reports_all_rows(score: Run, rows: Path, tmp_path: Path) -> None:

@@ -115,7 +115,8 @@ def test_spread_equals_numpy(cube, ddof):
 
 def test_spread_leaves_gaps_out():
     cube = np.array([[[1, 3, NAN], [NAN] * 3], [[2, NAN, NAN], [NAN] * 3]])
-    np.testing.assert_allclose(rater_spread(cube), [0.5, NAN])
+    # The one rating of the second item says nothing of agreement.
+    np.testing.assert_allclose(rater_spread(cube), [1.0, NAN])
     np.testing.assert_allclose(rater_spread(cube, ddof=1), [np.sqrt(2), NAN])
 
 
@@ -151,6 +152,15 @@ def test_profile_of_a_judge():
     assert found.offset == pytest.approx((1 + 0 + 2 + 0) / 4)
     assert found.at_maximum == pytest.approx(3 / 5)
     assert found.constant.tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("leave_out", [False, True])
+def test_a_rating_alone_does_not_agree_with_the_mean(leave_out):
+    # Of four summaries the first rater gave the last two alone; on the others both disagree.
+    cube = np.array([[[1, 2], [2, 0], [3, NAN], [9, NAN]]])
+    found = rater_correlations(cube, kind="pearson", leave_out=leave_out)
+    # Means are 1.5 and 1 with the rater, and 2 and 0 without.
+    assert found.with_mean[0] == pytest.approx(-1.0)
 
 
 def test_malformed_ratings_are_refused():

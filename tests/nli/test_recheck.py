@@ -17,6 +17,7 @@ from prevalence.records import Product, Review, Summary
 from prevalence.scorers.calibrated import CalibratedScorer, IsotonicMap, LogitMap
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions
+from prevalence.scoring.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,10 +132,10 @@ def test_a_scorer_that_does_not_care_stays_itself(twins: Any) -> None:
 
 
 class _Calibration:
-    threshold = 0.3
     digest = "ab" * 8
 
-    def __init__(self, score_map: Any, digest: bytes) -> None:
+    def __init__(self, score_map: Any, digest: bytes, threshold: float = 0.3) -> None:
+        self.threshold = threshold
         self.score_map = score_map
         self._digest = digest
 
@@ -159,6 +160,17 @@ def test_a_calibration_is_of_the_low_precision_and_decides_as_float32(
         scorer.at(0.77)
     plain = CalibratedScorer(exact, _Calibration(None, exact.traits.digest))  # type: ignore[arg-type]
     assert plain.at(0.77) is plain
+
+
+def test_rows_of_a_calibrated_threshold_of_many_digits_come_out_again(twins: Any) -> None:
+    fast, exact = twins
+    low = RecheckedScorer(fast, lambda: exact, threshold=0.9)
+    calibration: Any = _Calibration(None, fast.traits.digest, threshold=0.300000011920929)
+    scorer = CalibratedScorer(low, calibration)
+    product = Product("p", (Review("dry"),), (Summary("s", "warm\nlight"),))
+    rows = list(Engine(scorer, ScoringOptions(splitter="lines")).run([product]))
+    assert "|thr:0.300000011921|" in rows[0].signature
+    assert [found.problem for found in verify(rows, [product], scorer)] == [""]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def table_of(fake_scorer: type) -> SystemTable:
     metric = OpinionPrevalence(scorer=fake_scorer(implied))
     summaries = {"bad": "Bad.", "half": "Half.", "good": "Good.", "other": "Other."}
     table = SystemTable()
-    for number in range(4):
+    for number in range(6):
         product = Product(
             id=str(number),
             reviews=tuple(Review(text) for text in reviews),
@@ -39,12 +39,12 @@ def test_ties_share_a_group(fake_scorer: type) -> None:
     ]  # fmt: skip
     assert found[0].behind is None
     assert found[3].behind is not None
-    assert (found[3].behind.difference, found[3].behind.products) == (1.0, 4)
+    assert (found[3].behind.difference, found[3].behind.products) == (1.0, 6)
 
 
 def test_the_table_says_what_its_numbers_are(fake_scorer: type) -> None:
     console = Console(file=io.StringIO(), width=100)
     console.print(standings_table(standings(table_of(fake_scorer), resamples=100, seed=1)))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
-    assert re.search(r"half +0\.500 +\[0\.500, 0\.500\] +0\.000 +4$", shown, re.MULTILINE)
+    assert re.search(r"half +0\.500 +\[0\.500, 0\.500\] +0\.000 +6$", shown, re.MULTILINE)
     assert "not told apart" in shown

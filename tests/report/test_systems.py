@@ -11,6 +11,7 @@ import pytest
 from prevalence.records import ScoredSentence, ScoredSummary
 from prevalence.report.systems import RESAMPLES, SystemTable
 from prevalence.stats.correction import ErrorRates
+from prevalence.stats.resampling import ProductScores, bootstrap_interval
 
 
 def sentence(text: str = "Warm boots.", **fields: Any) -> ScoredSentence:
@@ -61,12 +62,12 @@ def test_masked_sentences_without_support_are_not_unsupported() -> None:
     assert (found.trivial, found.redundant, found.unsupported) == tuple([pytest.approx(1 / 3)] * 3)
 
 
-def test_interval_is_the_percentile_bootstrap_over_products() -> None:
-    # Two products at 0 and 1: a resample has mean 0, 1/2 or 1 with chances 1/4, 1/2, 1/4, so
-    # both ends of a 95% interval are extreme.
-    found = filled(row("a", "s", 0.0, sentence()), row("b", "s", 1.0, sentence())).statistics()[0]
-    assert found.interval is not None
-    assert (found.interval.low, found.interval.high) == (0.0, 1.0)
+def test_interval_is_a_bootstrap_over_products() -> None:
+    values = [0.0, 0.25, 0.5, 0.5, 0.75, 1.0]
+    found = filled(*(row(f"p{n}", "s", v, sentence()) for n, v in enumerate(values))).statistics()
+    assert found[0].interval == bootstrap_interval(ProductScores(np.array(values), np.ones(6)))
+    fewer = filled(*(row(f"p{n}", "s", v, sentence()) for n, v in enumerate(values[1:])))
+    assert fewer.statistics()[0].interval is None
 
 
 def test_summaries_of_one_product_are_resampled_together() -> None:
@@ -148,8 +149,8 @@ def test_comparison_is_seeded() -> None:
 def test_a_corrected_score_has_an_interval_where_the_plain_one_has() -> None:
     rates = ErrorRates(((8, 2, 9, 1), (7, 3, 10, 0)), threshold=0.5)
     one = filled(row("p1", "s", 0.5, sentence()), row("p1", "s", 0.75, sentence()))
-    two = filled(row("p1", "s", 0.5, sentence()), row("p2", "s", 0.75, sentence()))
-    single, several = (table.statistics(error_rates=rates)[0] for table in (one, two))
+    six = filled(*(row(f"p{n}", "s", 0.5 + 0.25 * (n % 2), sentence()) for n in range(6)))
+    single, several = (table.statistics(error_rates=rates)[0] for table in (one, six))
     assert (single.interval, single.corrected_interval) == (None, None)
     assert several.interval is not None
     assert several.corrected_interval is not None

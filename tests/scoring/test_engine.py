@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
-from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.report.systems import SystemTable
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
+from prevalence.stats.correction import ErrorRates
 
+RATES = ErrorRates(((8, 2, 45, 5),), 0.5, "people")
 SENTENCES = [
     "It fits.",
     "Runs small.",
@@ -469,6 +472,22 @@ def test_a_correction_without_rates_names_the_options_that_change_them(fake_scor
     said = "leave out --calibration, --max-length and --windows"
     with pytest.raises(ConfigurationError, match=f"{said}, or choose a model"):
         Engine(fake_scorer(), ScoringOptions(corrected=True))
+
+
+def test_empty_reviews_are_no_false_supports(fake_scorer):
+    # One of two reviews is empty, and of two sentences the second repeats the first.
+    scorer = fake_scorer({("x", "It fits."): (0.9, 0.0), ("It fits.", "Fits!"): (0.9, 0.0)},
+                         errors=RATES)  # fmt: skip
+    row = one(["x", ""], "It fits. Fits!", scorer=scorer, corrected=True)
+    # One of four pairs is asked, and it is a support: (1/4 - 1/10 * 1/4) / (8/10 + 9/10 - 1) is
+    # above what one pair can be.
+    assert (row.prevalence, row.corrected, row.corrected_most) == (0.25, 0.25, 0.25)
+    table = SystemTable()
+    table.add(ScoredSummary.from_json(row.to_json()))
+    (found,) = table.statistics(error_rates=RATES)
+    assert found.corrected == 0.25
+    nothing = one(["y", ""], "It fits. Fits!", scorer=scorer, corrected=True)
+    assert (nothing.corrected, nothing.corrected_most) == (0.0, 0.25)
 
 
 def test_soft_prevalence_of_scores_that_are_no_probabilities_is_refused(fake_scorer):

@@ -159,6 +159,14 @@ def test_what_a_review_does_not_say_its_statements_do_not_repeat(fake_scorer):
     assert between == {(FITS, SIZE), (SIZE, FITS), (FITS, BLUE)}
 
 
+@pytest.mark.parametrize("asked", [1, 64])
+def test_of_many_reviews_the_same_statements_are_one_as_of_few(fake_scorer, monkeypatch, asked):
+    monkeypatch.setattr(statements, "ASKED", asked)
+    # They imply each other, but the review that says SIZE does not imply BLUE: both stay.
+    alike = {(BLUE, SIZE): (0.9, 0.0), (SIZE, BLUE): (0.9, 0.0)}
+    assert one(ANSWERS | alike, fake_scorer).statements == 4
+
+
 def test_too_long_statements_are_left_aside(fake_scorer):
     scorer = fake_scorer(ANSWERS, too_long=frozenset({BLUE}))
     product = Product("p", REVIEWS, (Summary("s", "A fine fit."),), "boot")
@@ -208,7 +216,8 @@ def test_many_reviews_are_sampled(fake_scorer, monkeypatch):
     asked = [pair for pair in scorer.asked if pair[0] in texts and pair[1] in hypotheses]
     # Twenty of the 45 pairs of reviews and statements, and those between statements besides.
     assert len(set(asked)) >= 20
-    assert engine.counts.profile_asked <= 20 + 2 * 10 + 5
+    # Of each pair of statements both directions, and what their reviews imply of the other.
+    assert engine.counts.profile_asked <= 20 + 4 * 10 + 5
     low, high = row.profile.coverage_interval
     assert 0 <= low <= row.profile.coverage <= high <= 1
     assert all(one.support <= one.asked for one in row.profile.left_out)

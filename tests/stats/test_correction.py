@@ -51,7 +51,7 @@ def test_a_scorer_without_errors_is_left_alone() -> None:
     perfect = ErrorRates(((5, 0, 5, 0), (3, 0, 9, 0)), 0.5)
     assert corrected_share(0.37, perfect.sensitivity, perfect.specificity) == pytest.approx(0.37)
     interval = corrected_interval(
-        one_each(0.2, 0.4, 0.6), one_each(1, 1, 1), perfect, resamples=500
+        one_each(*2 * (0.2, 0.4, 0.6)), one_each(*6 * [1]), perfect, resamples=500
     )
     assert 0.2 <= interval.low < 0.4 < interval.high <= 0.6
 
@@ -90,7 +90,7 @@ def test_intervals_cover_the_truth() -> None:
 
 
 def test_draws_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    shares, most = one_each(0.2, 0.5, 0.9), one_each(1.0, 1.0, 0.95)
+    shares, most = one_each(*2 * (0.2, 0.5, 0.9)), one_each(*2 * (1.0, 1.0, 0.95))
     whole = corrected_interval(shares, most, RATES, resamples=20)
     drawn: list[int] = []
     monkeypatch.setattr(
@@ -98,14 +98,15 @@ def test_draws_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> No
         lambda size, resamples: drawn.extend([size, resamples]) or iter([8, 8, 4]),
     )
     assert corrected_interval(shares, most, RATES, resamples=20) == whole
-    assert drawn == [3, 20]
+    assert drawn == [6, 20]
 
 
 def test_what_cannot_be_corrected() -> None:
     with pytest.raises(ConfigurationError, match="those of chance"):
         corrected_share(0.5, 0.4, 0.6)
+    six = one_each(*6 * [0.5]), one_each(*6 * [1.0])
     with pytest.raises(ConfigurationError, match="chance in every draw"):
-        corrected_interval(one_each(0.5), one_each(1.0), ErrorRates(((1, 9, 1, 9),), 0.5))
+        corrected_interval(*six, ErrorRates(((1, 9, 1, 9),), 0.5))
     with pytest.raises(ConfigurationError, match="supported and of unsupported"):
         ErrorRates(((3, 1, 0, 0),), 0.5)
     with pytest.raises(ConfigurationError, match="none negative"):

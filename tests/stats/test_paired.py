@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from prevalence.errors import ConfigurationError
-from prevalence.stats.paired import DETECTABLE, PairedDifferences, tied_groups
+from prevalence.stats.paired import PairedDifferences, tied_groups
 from prevalence.stats.resampling import ProductScores
 
 
@@ -18,34 +18,61 @@ def scores(*values: float, present: str | None = None) -> ProductScores:
     return ProductScores(np.array(values) * counts, counts)
 
 
-def test_the_multiplier_is_that_of_80_percent_power() -> None:
-    assert pytest.approx(stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) == DETECTABLE
-
-
 def test_a_difference_that_never_varies() -> None:
-    found = PairedDifferences({"a": scores(0.5, 0.7, 0.9), "b": scores(0.4, 0.6, 0.8)})("a", "b")
+    known = {"a": scores(*2 * (0.5, 0.7, 0.9)), "b": scores(*2 * (0.4, 0.6, 0.8))}
+    found = PairedDifferences(known)("a", "b")
     assert found.difference == pytest.approx(0.1)
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == pytest.approx((0.1, 0.1))
     assert found.detectable == pytest.approx(0.0, abs=1e-9)
     assert found.told_apart
-    assert found.products == 3
+    assert found.products == 6
+
+
+def test_a_difference_of_rounding_is_none() -> None:
+    known = {"a": scores(*6 * (0.1 + 0.2,)), "b": scores(*6 * (0.3,))}
+    differences = PairedDifferences(known)
+    assert differences("a", "b").difference > 0
+    assert not differences("a", "b").told_apart
+    assert not differences("b", "a").told_apart
+
+
+def test_groups_begin_where_those_above_are_better() -> None:
+    # Over all its products "b" is the best, and on the six that it shares with "a" it is worse.
+    b = [*6 * [0.2], *9 * [0.9]]
+    known = {"a": scores(*6 * [0.5], *9 * [0.0], present=6 * "1" + 9 * "0"), "b": scores(*b)}
+    differences = PairedDifferences(known)
+    assert known["b"].mean > known["a"].mean
+    assert differences("b", "a").told_apart
+    assert tied_groups(["b", "a"], differences) == [1, 1]
+
+
+def test_few_products_do_not_tell_apart_what_is_the_same() -> None:
+    rng = np.random.default_rng(3)
+    found = [
+        PairedDifferences({name: scores(*rng.beta(2, 4, 8)) for name in "ab"})("a", "b")
+        for _ in range(400)
+    ]
+    assert sum(one.told_apart for one in found) / 400 < 0.09
+    few = PairedDifferences({"a": scores(*5 * [0.9]), "b": scores(*5 * [0.1])})("a", "b")
+    assert (few.interval, few.detectable, few.told_apart) == (None, None, False)
 
 
 def test_the_least_detectable_difference_is_that_of_the_standard_error() -> None:
-    # The bootstrap's standard error of a mean is sd / sqrt(n), here with ddof 0.
-    values = np.random.default_rng(1).normal(size=40)
-    pair = {"a": scores(*values), "b": scores(*np.zeros(40))}
+    values = np.random.default_rng(1).normal(size=10)
+    pair = {"a": scores(*values), "b": scores(*np.zeros(10))}
     found = PairedDifferences(pair, resamples=20_000)("a", "b")
-    assert found.detectable == pytest.approx(DETECTABLE * values.std() / 40**0.5, rel=0.03)
+    error = values.std(ddof=1) / 10**0.5
+    expected = (stats.t.ppf(0.975, 9) + stats.t.ppf(0.8, 9)) * error
+    assert found.detectable == pytest.approx(expected, rel=0.03)
 
 
 def test_only_products_that_both_summarised_count() -> None:
     differences = PairedDifferences(
-        {"a": scores(0.5, 0.9, 0.1, present="110"), "b": scores(0.25, 0.5, 0.3)}
+        {"a": scores(*3 * (0.5, 0.9), 0.1, present="1111110"), "b": scores(*3 * (0.25, 0.5), 0.3)}
     )
     found = differences("a", "b")
-    assert (found.products, found.difference) == (2, pytest.approx(0.325))
+    assert (found.products, found.difference) == (6, pytest.approx(0.325))
     alone = PairedDifferences({"a": scores(0.5, 0.0, present="10"), "b": scores(0.25, 0.1)})
     found = alone("a", "b")
     assert (found.products, found.interval, found.detectable) == (1, None, None)
@@ -53,7 +80,7 @@ def test_only_products_that_both_summarised_count() -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
+@given(st.lists(st.floats(0, 1), min_size=6, max_size=9))
 def test_turned_round_it_is_the_negative(values: list[float]) -> None:
     differences = PairedDifferences(
         {"a": scores(*values), "b": scores(*values[::-1])}, resamples=50
