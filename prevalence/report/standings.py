@@ -10,6 +10,7 @@ from rich.text import Text
 
 from prevalence.report.console import make_table, plain
 from prevalence.stats.paired import PairedDifference, PairedDifferences, tied_groups
+from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +65,8 @@ def standings_table(found: Sequence[Standing]) -> RenderableType:
         "paired over products; systems of one group are not told apart; detectable: the least "
         "difference found 4 times in 5 with so many products"
     )
+    if any(entry.behind and entry.behind.interval is None for entry in found):
+        note += f"; below {FEWEST_PRODUCTS} products there is no interval, and one group"
     return Group(make_table(headers, rows, left=("system",)), Text(note, "dim"))
 
 

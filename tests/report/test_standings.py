@@ -13,7 +13,7 @@ from prevalence.report.standings import standings, standings_table
 from prevalence.report.systems import SystemTable
 
 
-def table_of(fake_scorer: type) -> SystemTable:
+def table_of(fake_scorer: type, products: int = 6) -> SystemTable:
     """Both reviews imply "good", one implies "half" and "other", none "bad"."""
     reviews = ("r one", "r two")
     implied = {(review, "Good."): (0.9, 0.0) for review in reviews}
@@ -21,7 +21,7 @@ def table_of(fake_scorer: type) -> SystemTable:
     metric = OpinionPrevalence(scorer=fake_scorer(implied))
     summaries = {"bad": "Bad.", "half": "Half.", "good": "Good.", "other": "Other."}
     table = SystemTable()
-    for number in range(6):
+    for number in range(products):
         product = Product(
             id=str(number),
             reviews=tuple(Review(text) for text in reviews),
@@ -48,3 +48,14 @@ def test_the_table_says_what_its_numbers_are(fake_scorer: type) -> None:
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert re.search(r"half +0\.500 +\[0\.500, 0\.500\] +0\.000 +6$", shown, re.MULTILINE)
     assert "not told apart" in shown
+    assert "no interval" not in shown
+
+
+def test_few_products_have_no_intervals_and_one_group(fake_scorer: type) -> None:
+    console = Console(file=io.StringIO(), width=100)
+    found = standings(table_of(fake_scorer, 5), resamples=100, seed=1)
+    assert {entry.group for entry in found} == {1}
+    console.print(standings_table(found))
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert re.search(r"half +0\.500 +– +– +5$", shown, re.MULTILINE)
+    assert "below 6 products there is no interval" in " ".join(shown.split())
