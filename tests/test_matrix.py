@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prevalence.errors import InputError
+from prevalence.errors import ModelError
 from prevalence.metric import ReviewMatrix, SentenceSupport
 from prevalence.nli.pairs import PairScores
 
@@ -60,5 +60,5 @@ def test_probabilities_are_the_shortest_decimals_of_their_precision(value):
 
 
 def test_a_missing_probability_is_refused():
-    with pytest.raises(InputError, match="NaN"):
+    with pytest.raises(ModelError, match="NaN"):
         build(answers([np.nan]), [0], (1, 1))

@@ -110,7 +110,7 @@ def test_a_cluster_that_is_open_already_is_not_taken_for_another(
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setitem(sys.modules, "ray.data", ray.data)
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    if address in (None, opened.gcs_address):
+    if address in (None, "auto", opened.gcs_address):
         with Cluster(address=address).open() as pool:
             assert pool.size == 2
     else:

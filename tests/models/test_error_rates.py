@@ -67,13 +67,13 @@ def product(name, support):
 
 
 def test_scores_are_corrected_for_the_rates(fake_scorer):
-    found = [product("a", 2), product("b", 4)]
+    found = [product(f"{support}-{n}", support) for support in (2, 4) for n in range(3)]
     answers = {pair: answer for _, part in found for pair, answer in part.items()}
     scorer = fake_scorer(answers, errors=RATES)
     engine = Engine(scorer, ScoringOptions(corrected=True))
     rows = list(engine.run([entry for entry, _ in found]))
     # (p - .1) / .7 with p = 2/8 and 4/8
-    assert [row.corrected for row in rows] == pytest.approx([0.15 / 0.7, 0.4 / 0.7])
+    assert [row.corrected for row in rows] == pytest.approx([0.15 / 0.7] * 3 + [0.4 / 0.7] * 3)
     assert "|corr:0.8000/0.9000|" in rows[0].signature
     assert ScoredSummary.from_json(rows[0].to_json()) == rows[0]
     table = SystemTable()
@@ -84,7 +84,7 @@ def test_scores_are_corrected_for_the_rates(fake_scorer):
     assert system.corrected_interval.low == pytest.approx(0.15 / 0.7)
     assert system.corrected_interval.high == pytest.approx(0.4 / 0.7)
     plain = list(Engine(scorer).run([entry for entry, _ in found]))
-    assert [row.corrected for row in plain] == [None, None]
+    assert [row.corrected for row in plain] == [None] * 6
     assert "corrected" not in plain[0].to_json()
 
 
@@ -95,8 +95,11 @@ def test_unknown_rates_and_other_thresholds_are_refused(fake_scorer):
         Engine(fake_scorer(errors=RATES), ScoringOptions(corrected=True, threshold=0.3))
 
 
-def test_the_command_shows_corrected_scores_with_an_interval(measured):
-    lamps = TINY.parent / "lamps.jsonl"
+def test_the_command_shows_corrected_scores_with_an_interval(measured, tmp_path):
+    lamps = tmp_path / "lamps.jsonl"
+    rows = [json.loads(line) for line in (TINY.parent / "lamps.jsonl").open(encoding="utf-8")]
+    several = [row | {"id": f"{row['id']}-{n}"} for row in rows for n in range(6)]
+    lamps.write_text("".join(json.dumps(row) + "\n" for row in several), encoding="utf-8")
     found = CliRunner().invoke(
         main, ["score", str(lamps), "--model", str(measured), "--corrected", "--no-cache", "-q"]
     )
