@@ -97,8 +97,8 @@ def test_unknown_rates_and_other_thresholds_are_refused(fake_scorer):
 
 def test_the_command_shows_corrected_scores_with_an_interval(measured, tmp_path):
     lamps = tmp_path / "lamps.jsonl"
-    rows = [json.loads(line) for line in (TINY.parent / "lamps.jsonl").open(encoding="utf-8")]
-    several = [row | {"id": f"{row['id']}-{n}"} for row in rows for n in range(6)]
+    lines = (TINY.parent / "lamps.jsonl").read_text(encoding="utf-8").splitlines()
+    several = [json.loads(line) | {"id": str(n)} for n, line in enumerate(lines * 6)]
     lamps.write_text("".join(json.dumps(row) + "\n" for row in several), encoding="utf-8")
     found = CliRunner().invoke(
         main, ["score", str(lamps), "--model", str(measured), "--corrected", "--no-cache", "-q"]
