@@ -66,7 +66,7 @@ def standings_table(found: Sequence[Standing]) -> RenderableType:
         "difference found 4 times in 5 with so many products"
     )
     if any(entry.behind and entry.behind.interval is None for entry in found):
-        note += f"; below {FEWEST_PRODUCTS} products there is no interval, and one group"
+        note += f"; below {FEWEST_PRODUCTS} products nothing is told apart"
     return Group(make_table(headers, rows, left=("system",)), Text(note, "dim"))
 
 

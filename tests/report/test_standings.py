@@ -48,7 +48,7 @@ def test_the_table_says_what_its_numbers_are(fake_scorer: type) -> None:
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert re.search(r"half +0\.500 +\[0\.500, 0\.500\] +0\.000 +6$", shown, re.MULTILINE)
     assert "not told apart" in shown
-    assert "no interval" not in shown
+    assert "nothing is told apart" not in shown
 
 
 def test_few_products_have_no_intervals_and_one_group(fake_scorer: type) -> None:
@@ -58,4 +58,4 @@ def test_few_products_have_no_intervals_and_one_group(fake_scorer: type) -> None
     console.print(standings_table(found))
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert re.search(r"half +0\.500 +– +– +5$", shown, re.MULTILINE)
-    assert "below 6 products there is no interval" in " ".join(shown.split())
+    assert "below 6 products nothing is told apart" in " ".join(shown.split())
