@@ -15,6 +15,7 @@ import click
 import pytest
 
 from prevalence.cli import main
+from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED, REGISTRY
 
 if TYPE_CHECKING:
@@ -191,12 +192,14 @@ def test_interrupt_keeps_finished_rows_and_the_same_command_goes_on(
     assert process.returncode == 130
     assert stdout == ""
     assert stderr == (
-        f"interrupted: {done} rows are in {out}; the same command continues from there\n"
+        f"interrupted: {counted(done, 'row is', 'rows are')} in {out}; "
+        "the same command continues from there\n"
     )
     assert 0 < done < 200
     line = f"prevalence score {path} --model rouge1-precision --no-cache --output"
     again, whole = shell(f"{line} {out}"), shell(f"{line} {tmp_path}/whole.jsonl")
-    assert f"{done} rows were in {out} already" in again.stderr
+    there = counted(done, "row was", "rows were")
+    assert f"{there} in {out} already" in again.stderr
     assert again.stdout == whole.stdout
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 

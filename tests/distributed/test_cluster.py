@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from prevalence.language import counted
 from prevalence.readers import read_products
 from prevalence.scorers.rouge import RougeScorer
 from prevalence.scoring.engine import Engine
@@ -225,5 +226,6 @@ def test_the_same_command_goes_on_after_its_driver_was_killed(
     rows = [row.to_json_line() + "\n" for row in engine.run(read_products(source))]
     assert output.read_bytes() == "".join(rows).encode()
     kept = len(left[: left.rfind(b"\n") + 1].splitlines())
-    assert f"{kept:,} rows were in {output} already" in notes
+    there = counted(kept, "row was", "rows were")
+    assert f"{there} in {output} already" in notes
     assert "split:punkt-en" in shown
