@@ -25,7 +25,7 @@ from prevalence.report.text import one_line
 from prevalence.runs import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from prevalence.records import ScoredSummary
@@ -76,9 +76,11 @@ def verify(
 
     refuse_given({"threshold", "cache"}, "has no effect here: rows name their threshold, and "
                                          "the model runs again")  # fmt: skip
+    _check_stdin(rows, *inputs, told["reviews"], told["product_names"])
     drawn, skipped = verification.sampled(_read(rows), sample, seed=seed)
     if not drawn:
         raise InputError(f"{rows}: holds no row with a score")
+    _check_template(told["trivial_template"], drawn)
     settings = scorer_settings(told | {"no_cache": True})
     if settings["model"] is None and settings["calibration"] is None:
         settings["model"] = _model_of(drawn[0])
@@ -104,6 +106,24 @@ def verify(
         note(_outcome(len(drawn) - changed, differing, changed, skipped))
     if differing or changed:
         sys.exit(EXIT_SOME_FAILED)
+
+
+def _check_stdin(*files: Path | str | None) -> None:
+    """Refuse two files that are both standard input."""
+    if [str(file) for file in files].count("-") > 1:
+        raise click.UsageError("standard input (-) can be read once")
+
+
+def _check_template(text: str | None, rows: Sequence[ScoredSummary]) -> None:
+    """Refuse a product statement beside rows that name another one."""
+    from prevalence.scoring.verification import signature_parts
+
+    named = {signature_parts(row.signature).get("trivial", "none") for row in rows} - {"none"}
+    own = any(name.startswith("custom-") for name in named)
+    if text is not None and named and not own:
+        raise click.UsageError(
+            f"--trivial-template has no effect here: the rows were scored with {min(named)}"
+        )
 
 
 def _outcome(again: int, differing: int, changed: int, skipped: int) -> str:

@@ -214,14 +214,24 @@ def _engines(
         engine = Engine(scorer, options)
         cutter = theirs.get("unit", "").partition("-")[2] or None
         ours = signature_parts(engine.signature(cutter=cutter))
-        for key in dict.fromkeys((*theirs, *ours)):
-            if theirs.get(key) != ours.get(key):
-                raise InputError(
-                    f"the rows were made with {key}:{theirs.get(key, '(none)')}, and this is "
-                    f"{key}:{ours.get(key, '(none)')}; choose the same model and options"
-                )
+        for told, found in _parts_apart(theirs, ours):
+            raise InputError(
+                f"the rows were made with {told}, and this is {found}; choose the same model and "
+                "options"
+            )
         engines[signature] = engine
     return engines
+
+
+def _parts_apart(theirs: Mapping[str, str], ours: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The parts of two signatures that differ, as they are written there."""
+    # Scorers come first, under keys of their kinds.
+    scorers = [":".join(next(iter(parts.items()))) for parts in (theirs, ours)]
+    if scorers[0] != scorers[1]:
+        yield scorers[0], scorers[1]
+    for key in dict.fromkeys((*theirs, *ours)):
+        if theirs.get(key) != ours.get(key):
+            yield f"{key}:{theirs.get(key, '(none)')}", f"{key}:{ours.get(key, '(none)')}"
 
 
 def _difference(row: ScoredSummary, again: ScoredSummary) -> str:

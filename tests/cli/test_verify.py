@@ -101,6 +101,8 @@ def test_another_model_is_refused_before_anything_is_said(run: Run, rows: Path) 
     found = run("verify", rows, INPUT, "--model", "rouge2-precision")
     assert (found.exit_code, found.stdout) == (2, "")
     assert "made with consistency:rouge1-precision, and this is consistency:rouge2-" in found.stderr
+    found = run("verify", rows, INPUT, "--model", "embedded")
+    assert "made with consistency:rouge1-precision, and this is nli:embedded@" in found.stderr
 
 
 def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
@@ -110,6 +112,8 @@ def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
     for words, said in (
         ((rows, INPUT), "made with mine: give it with --model"),
         ((rows, INPUT, "--threshold", "0.5"), "--threshold has no effect here"),
+        ((rows, INPUT, "--trivial-template", "I own {name}."), "were scored with script"),
+        (("-", "-"), "standard input (-) can be read once"),
         ((INPUT, INPUT), "summaries.jsonl:1: not a scored summary"),
         ((rows, "none.jsonl", "--model", "rouge1-precision"), "no such file"),
     ):
