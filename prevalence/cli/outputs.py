@@ -48,19 +48,7 @@ def check_output(output: Path, *, option: str = "--output") -> None:
     Raises:
         click.UsageError: the file cannot be written, or should not be.
     """
-    folder = output.absolute().parent
-    if not folder.is_dir():
-        raise click.UsageError(f"{option}: no folder {folder}")
-    with suppress(FileNotFoundError):
-        try:
-            output.stat()
-        except (OSError, ValueError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            reason = getattr(error, "strerror", None) or error
-            raise click.UsageError(f"{option}: {output} cannot be written ({reason})") from None
-    if not os.access(output if output.exists() else folder, os.W_OK):
-        raise click.UsageError(f"{option}: {output} cannot be written (no permission)")
+    _check_place(output, option)
     context = click.get_current_context()
     for parameter in context.command.params:
         paths = [*_paths(parameter, context.params.get(str(parameter.name)))]
@@ -77,6 +65,25 @@ def check_output(output: Path, *, option: str = "--output") -> None:
                 )
         elif option not in parameter.opts and any(map(_same_target(output), paths)):
             raise click.UsageError(f"{option} and {name} are one file, {output}")
+
+
+def _check_place(output: Path, option: str) -> None:
+    """Refuse a file that cannot be written, whatever the command reads."""
+    if str(output) == "-":
+        raise click.UsageError(f"{option} takes a file, and - is none")
+    folder = output.absolute().parent
+    if not folder.is_dir():
+        raise click.UsageError(f"{option}: no folder {folder}")
+    with suppress(FileNotFoundError):
+        try:
+            output.stat()
+        except (OSError, ValueError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            reason = getattr(error, "strerror", None) or error
+            raise click.UsageError(f"{option}: {output} cannot be written ({reason})") from None
+    if not os.access(output if output.exists() else folder, os.W_OK):
+        raise click.UsageError(f"{option}: {output} cannot be written (no permission)")
 
 
 def _paths(parameter: click.Parameter, given: Any) -> Iterator[str]:

@@ -417,6 +417,17 @@ def test_two_outputs_are_not_one_file(run: Run, repository: Path, tmp_path: Path
     assert "are one file" in result.stderr
 
 
+def test_a_dash_is_no_output(
+    run: Run, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for command, option in (("summarize", "-o"), ("claims", "--output"), ("score", "--report")):
+        result = run(command, repository / "examples" / "summaries.jsonl", option, "-")
+        assert result.exit_code == 2
+        assert " takes a file, and - is none" in result.stderr
+        assert not list(tmp_path.glob("-*"))
+
+
 def test_parquet_parts_begun_anew_go_on_without_overwrite(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
