@@ -14,7 +14,9 @@ from prevalence.cli.options import (
     GroupedCommand,
     option,
     output_option,
+    parameter_names,
     quiet_option,
+    refuse_given,
     run_options,
     scorer_settings,
     seed_option,
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
     from prevalence.labelled import Document, JudgedPairs
 
 __all__ = ["calibrate"]
+
+_OF_SCORERS = frozenset(
+    ("relation", "score_map", "candidates", "folds", "resamples", "trials", "seed", "curves")
+)
+"""Parameters that say how scorers are compared."""
 
 _EPILOG = """\b
 Examples:
@@ -195,6 +202,12 @@ class _Options(SimpleNamespace):
             raise click.UsageError("--held-out-products goes with --held-out")
         if self.agreement and (self.scorers or self.table or self.output is not None):
             raise click.UsageError("--agreement runs no scorer: no --scorer, --table or --output")
+        if self.agreement:
+            refuse_given(
+                _OF_SCORERS | parameter_names(run_options), "has no effect with --agreement"
+            )
+        if self.held_out is not None:
+            refuse_given({"folds"}, "has no effect with --held-out")
         if not all(all(names) for names in self.families):
             raise click.UsageError("--scorer names no scorer")
         if self.output is not None:

@@ -188,7 +188,10 @@ def test_agreement_of_annotators(run: Run, write: Write) -> None:
     [
         (("--json", "--table"), "exclude each other"),
         (("--held-out-products", "x"), "goes with --held-out"),
+        (("--held-out", "x", "--folds", "3"), "--folds has no effect with --held-out"),
         (("--agreement", "--table"), "runs no scorer"),
+        (("--agreement", "--map", "platt"), "--map has no effect with --agreement"),
+        (("--agreement", "--device", "cpu"), "--device has no effect with --agreement"),
         (("--agreement",), "holds no annotators' labels"),
         (("--scorer", "a||b"), "names no scorer"),
         (("--output", "no/such/c.json"), "no folder"),
