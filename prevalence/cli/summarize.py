@@ -224,7 +224,7 @@ class _Options(SimpleNamespace):
     ScoringOptions, "trivial", "splitter", "language", "any_language", group="Choice",
     helps={
         "trivial_template": 'Greedy: name is "I bought a {name}."; script is "I bought {name}."; '
-        "or your own text.",
+        'hotel is "I stayed at {name}."; or your own text.',
         "no_trivial": "Greedy: keep trivial sentences.",
         "splitter": f"How reviews are cut into sentences: {', '.join(SPLITTERS)} [default: "
         "punkt-en, or the model of Punkt for --language].",
