@@ -195,7 +195,10 @@ def write_report(
             file.write(html)
     if quiet:
         return
-    note(f"{output}: {counted(len(contents.products), 'product')}, {_size(size)}")
+    held = counted(len(contents.products), "product")
+    if limit is not None and limit < len(contents.products):
+        held = f"{limit:,} of {held}"
+    note(f"{output}: {held}, {_size(size)}")
     if contents.unmatched:
         note(
             f"products whose records differ from those that were scored: {contents.unmatched:,}; "

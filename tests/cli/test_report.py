@@ -172,7 +172,9 @@ def test_a_limit_is_said_in_the_page(
 ) -> None:
     rows, page = tmp_path / "rows.jsonl", tmp_path / "r.html"
     score(write(boots, {**boots, "id": "p2"}), "--output", rows)
-    assert run("report", rows, "-o", page, "--limit", 1).exit_code == 0
+    made = run("report", rows, "-o", page, "--limit", 1)
+    assert made.exit_code == 0
+    assert f"{page}: 1 of 2 products, " in made.stderr
     assert len(data_of(page)["products"]) == 1
     assert "1 of 2 products are shown" in page.read_text("utf-8")
 
