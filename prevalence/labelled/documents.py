@@ -177,7 +177,8 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
         # Only line feeds end a line: texts may hold the other separators that splitlines knows.
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as UTF-8 text ({error})") from error
+        reason = getattr(error, "strerror", None) or f"it is not UTF-8: {error}"
+        raise InputError(f"{path}: cannot be read ({reason})") from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -524,7 +524,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         InputError: the file is missing or holds something else; the message says where.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise InputError(f"{path}: cannot be read: {reason}") from None

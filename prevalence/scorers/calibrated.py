@@ -370,8 +370,10 @@ def read_calibration(path: Path | str) -> Calibration:
         InputError: the file cannot be read, or is none of ours, or of a later schema.
     """
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        record = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as a calibration file ({error})") from error
     if not isinstance(record, dict) or record.get("kind") != _KIND:
         raise InputError(

@@ -265,6 +265,12 @@ def test_one_object_over_several_lines_is_read(tmp_path):
     assert list(read_rows(path)) == [{"a": 1, "b": [2]}]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_rows(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n')
+    assert list(read_rows(path)) == [{"a": 1}, {"a": 2}]
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
