@@ -139,19 +139,23 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     """Read the rows of several files.
 
     Raises:
-        InputError: a file cannot be read, or holds something else than rows.
+        InputError: a file cannot be read or holds something else than rows, or none has a row.
     """
     from prevalence.report.contents import Contents, read_rows
 
     contents = Contents(doubt=doubt)
     stems = [path.stem for path in paths]
+    found = 0
     for path, stem in zip(paths, stems, strict=True):
         source = stem if stems.count(stem) == 1 else str(path)
         rows = list(read_rows(path))
+        found += len(rows)
         try:
             contents.add_all(rows, source=source)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
+    if not found:
+        raise InputError(f"{', '.join(map(str, paths))}: no row; there is nothing to show")
     return contents
 
 

@@ -208,6 +208,16 @@ def test_records_are_no_rows(run: Run, rows: Path, tmp_path: Path) -> None:
     assert "input.jsonl" in result.stderr
 
 
+def test_files_without_a_row_make_no_report(run: Run, rows: Path, tmp_path: Path) -> None:
+    empty, page = tmp_path / "empty.jsonl", tmp_path / "r.html"
+    empty.write_text("\n")
+    result = run("report", empty, "-o", page)
+    assert result.exit_code == 2
+    assert result.stderr == f"error: {empty}: no row; there is nothing to show\n"
+    assert not page.exists()
+    assert run("report", empty, rows, "-o", page).exit_code == 0
+
+
 def test_a_report_does_not_go_with_ray(run: Run, rows: Path, tmp_path: Path) -> None:
     result = run("score", tmp_path / "input.jsonl", "--engine", "ray", "--report", "r.html")
     assert result.exit_code == 2
