@@ -220,6 +220,8 @@ def score(**parameters: Any) -> None:
         note(f"--preset {options.preset} differs from its source: {PRESETS[options.preset].lacks}")
     table = _run(options)
     if table.nothing_left and not table.scored:
+        if options.quiet:
+            note(f"error: {_nothing_left(table)}")
         sys.exit(EXIT_NOTHING)
     tell_failures(table.failed, there=table.scored)
 
@@ -477,10 +479,7 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     if counts.profile_asked:
         note(f"profiles asked {counted(counts.profile_asked, 'pair')} more")
     if rows.table.nothing_left:
-        note(
-            f"{counted(rows.table.nothing_left, 'summary has', 'summaries have')} no score: the "
-            'conditions leave no statement or no review (the "warning" in the rows says which)'
-        )
+        note(_nothing_left(rows.table))
     rows.note_hidden()
     _note_cuts(options, counts, done)
     if counts.doubtful:
@@ -507,6 +506,15 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     if counts.warned:
         carrying = counted(counts.warned, "summary carries", "summaries carry")
         note(f'{carrying} a "warning" (see --format jsonl or --explain)')
+
+
+def _nothing_left(table: SystemTable) -> str:
+    """How many summaries the conditions leave without a score."""
+    without = counted(table.nothing_left, "summary has", "summaries have")
+    return (
+        f"{without} no score: the conditions leave no statement or no review (the "
+        '"warning" in the rows says which)'
+    )
 
 
 def _work(counts: WorkCounts, done: ScorerCounts) -> str:

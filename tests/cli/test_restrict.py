@@ -51,6 +51,9 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     assert "2 summaries have no score" in nothing.stderr
     assert "0 summaries scored, 0 failed\n" in nothing.stderr
     assert "not asked" not in nothing.stderr
+    silent = score(path, "--reviews-where", "stars = 5", "--format", "jsonl", "--quiet")
+    assert silent.exit_code == 2
+    assert silent.stderr.startswith("error: 2 summaries have no score: the conditions leave no")
     first = json.loads(nothing.stdout.splitlines()[0])
     assert first["warning"] == "no review satisfies stars=5 (none has stars)"
 
