@@ -67,6 +67,13 @@ def test_a_summary_of_masked_units_attests_nothing(fake_scorer):
     assert row.profile.missing["attested"] == "every unit of the summary is trivial or redundant"
 
 
+def test_numbers_beyond_all_scales_are_no_ratings(fake_scorer):
+    usual = profiled(fake_scorer(ANSWERS), FITS, reviews=RATED).profile
+    huge = (*RATED[:2], Review(PLAIN, extra={"rating": 1e308}), Review("", extra={"rating": 1e308}))
+    found = profiled(fake_scorer(ANSWERS), FITS, reviews=huge).profile
+    assert (found.polarity, found.polarity_target) == (usual.polarity, usual.polarity_target)
+
+
 def test_polarity_is_that_of_the_supporters(fake_scorer):
     # FITS is backed by 5 and 2 stars, WARM by 5: mean 4.25; the rated reviews have 3.5.
     found = profiled(fake_scorer(ANSWERS), f"{FITS} {WARM} {BLUE}").profile
