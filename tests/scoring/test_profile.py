@@ -170,6 +170,8 @@ def test_an_empty_summary_is_not_generic(fake_scorer):
 @settings(max_examples=30, deadline=None)
 def test_others_are_drawn_alike_in_every_order(order, most):
     items = others(*(f"Text {k}." for k in range(6)))
+    # One product has two summaries by the system, in records of their own.
+    items[5] = replace(items[4], summaries=items[5].summaries)
     straight, shuffled = (
         OtherProducts.of(found, most=most) for found in (items, [items[k] for k in order])
     )
@@ -177,7 +179,7 @@ def test_others_are_drawn_alike_in_every_order(order, most):
     for item in items:
         found = straight.compared(item, "s")
         assert found == shuffled.compared(item, "s")
-        assert len(found.summaries) == found.of_summaries == min(most, 5)
+        assert len(found.summaries) == found.of_summaries == min(most, 4)
         assert item.summaries[0].text not in found.summaries
 
 
