@@ -679,12 +679,12 @@ def input_digest(product: Product, summary: Summary, *, fields: bool = False) ->
     Args:
         product: the product.
         summary: one of its summaries.
-        fields: whether the other keys of reviews and summary can change it too.
+        fields: whether the other keys of reviews and summary can change it too, if they are text.
     """
     content: list[Any] = [product.name, [review.text for review in product.reviews], summary.text]
     if fields:
         content += [[[r.id, dict(r.extra)] for r in product.reviews], dict(summary.extra)]
-    data = json.dumps(content, ensure_ascii=True, default=str).encode()
+    data = json.dumps(content, ensure_ascii=True, default=str, skipkeys=True).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 

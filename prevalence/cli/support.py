@@ -111,10 +111,10 @@ def _warn(metric: OpinionPrevalence) -> None:
 def _note_limits(metric: OpinionPrevalence) -> None:
     from prevalence.cli.errors import note
 
-    if metric.counts.truncated:
+    if metric.counts.cut_premises:
         note(
-            f"{counted(metric.counts.truncated, 'review was', 'reviews were')} cut at the model's "
-            "limit (--windows STRIDE reads all of them)"
+            f"{counted(metric.counts.cut_premises, 'review was', 'reviews were')} cut at the "
+            "model's limit (--windows STRIDE reads all of them)"
         )
     if metric.counts.doubtful:
         note(

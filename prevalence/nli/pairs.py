@@ -58,9 +58,11 @@ class TextTable:
         known = self._ids.get(text)
         if known is not None:
             return known
-        number = self._ids[text] = len(self._texts)
+        number = len(self._texts)
         self._texts.append(text)
         self.characters += len(text)
+        # Last, so that an interrupt leaves no text under a number that is not its own.
+        self._ids[text] = number
         return number
 
     def add_all(self, texts: Iterable[str]) -> NDArray[np.int64]:

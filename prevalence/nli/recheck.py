@@ -26,9 +26,9 @@ __all__ = ["RecheckedScorer"]
 class RecheckedScorer(PairScorer):
     """A scorer in low precision whose answers near the threshold come from one in float32.
 
-    An error of ``fast.doubt`` in the log-odds, the most that the precision is allowed, cannot turn
-    a decision of the other answers. That bound is measured, not proved, so each answer in float32
-    is held against it, and a model that exceeds it is warned of, once.
+    An error of ``fast.traits.doubt`` in the log-odds, the most that the precision is allowed,
+    cannot turn a decision of the other answers. That bound is measured, not proved, so each answer
+    in float32 is held against it, and a model that exceeds it is warned of, once.
 
     Each scorer may stand behind a cache of its own: what they keep does not depend on the
     threshold, and float32 answers are shared with runs in float32.

@@ -74,8 +74,9 @@ class TokenStore:
     def _grow_index(self, size: int) -> None:
         extra = size - self._starts.size
         if extra > 0:
-            self._starts = np.concatenate([self._starts, np.zeros(extra, np.int64)])
+            # The starts last, because their number says what is still to be added.
             self._lengths = np.concatenate([self._lengths, np.full(extra, -1, np.int64)])
+            self._starts = np.concatenate([self._starts, np.zeros(extra, np.int64)])
 
     def _append(self, number: int, ids: Ints) -> None:
         end = self._used + ids.size
@@ -84,8 +85,10 @@ class TokenStore:
             grown[: self._used] = self.tokens
             self._tokens = grown
         self._tokens[self._used : end] = ids
-        self._starts[number], self._lengths[number] = self._used, ids.size
-        self._used = end
+        # The room is taken before the text has it: an interrupt then wastes it, no more.
+        start, self._used = self._used, end
+        self._starts[number] = start
+        self._lengths[number] = ids.size
 
     def _encode(self, texts: list[str]) -> Iterable[list[int]]:
         if self._head is None or max(map(len, texts), default=0) <= _LONG_TEXT:

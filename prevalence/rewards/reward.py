@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import ConfigurationError
@@ -93,8 +94,8 @@ class PrevalenceReward:
         self.shaping = shaping or Shaping()
         unscorable = self.shaping.lowest if unscorable == "lowest" else unscorable
         for value in (failed, unscorable):
-            if value is not None and not math.isfinite(value):
-                raise ConfigurationError(f"a reward must be a finite number or None, not {value}")
+            if value is not None and not _finite(value):
+                raise ConfigurationError(f"a reward must be a finite number or None, not {value!r}")
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
         scoring, opening = shared_out(options, ScoringOptions, ScorerOptions, but=_DECIDED)
@@ -196,6 +197,10 @@ class PrevalenceReward:
                 f"the {size} completions"
             )
         return list(column)
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, Real) and math.isfinite(value)
 
 
 class AsyncReward:

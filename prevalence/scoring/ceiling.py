@@ -34,6 +34,7 @@ class Ceilings:
 
     Attributes:
         ask: answers the requests of a plan.
+        texts: the table of the chunk.
         splitter: cuts reviews into sentences.
         template: of the product statement, or None for no trivial mask.
         threshold: decision threshold in [0, 1).
@@ -42,6 +43,7 @@ class Ceilings:
     """
 
     ask: Callable[[TextTable, PairPlan], PairScores]
+    texts: TextTable
     splitter: Splitter
     template: str | None
     threshold: float
@@ -76,6 +78,7 @@ class Ceilings:
             statement=statement_of(self.template, product.name),
             threshold=self.threshold,
             three_way=self.three_way,
+            texts=self.texts,
         )
         # Greedy construction looks only backwards: shorter summaries are beginnings of the longest.
         rules = [LengthRule(characters=_characters(job)) for job in jobs]

@@ -344,7 +344,7 @@ class Engine:
                 "genericness compares with other products: give the engine all of them"
             )
         for chunk in self._chunks(items):
-            ceilings = self._ceilings(progress, planned) if self.options.ceiling else None
+            ceilings = self._ceilings(chunk, progress, planned) if self.options.ceiling else None
             if ceilings is not None:
                 most = ceilings.most_pairs(chunk.jobs)
                 self.counts.ceiling_most += most
@@ -429,10 +429,14 @@ class Engine:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.traits.three_way)
 
     def _ceilings(
-        self, progress: Progress | None, planned: Callable[[int], None] | None
+        self,
+        chunk: _Chunk,
+        progress: Progress | None,
+        planned: Callable[[int], None] | None,
     ) -> Ceilings:
         return Ceilings(
             ask=partial(self.answer, progress=progress, planned=planned),
+            texts=chunk.texts,
             splitter=self._splitter,
             template=self._template,
             threshold=self.threshold,

@@ -64,7 +64,9 @@ class OtherProducts:
         filled = [review.text for review in product.reviews if review.text.strip()]
         self._reviews[key] = min(filled, key=lambda text: _digest(key, text), default="")
         for summary in product.summaries:
-            self._summaries.setdefault(summary.system, {})[key] = summary.text
+            known = self._summaries.setdefault(summary.system, {})
+            # Of several for one product it is the first by its text, wherever it stands.
+            known[key] = min(known.get(key, summary.text), summary.text)
 
     @property
     def signature(self) -> str:

@@ -39,6 +39,9 @@ Reader = Callable[[PairScores], None]
 RATING = "rating"
 """Key of a review that holds its rating."""
 
+_LARGEST = 1e15
+"""No scale goes beyond it, and sums of such numbers may be infinite: they are no ratings."""
+
 
 @dataclass(slots=True)
 class _Draft:
@@ -109,7 +112,7 @@ class _Draft:
         reviews = self.job.product.reviews
         ratings = [as_number(reviews[k].extra.get(RATING)) for k in self.job.review_places.tolist()]
         rated = np.asarray([np.nan if r is None else r for r in ratings], np.float64)
-        known = np.isfinite(rated)
+        known = np.abs(rated) <= _LARGEST
         if not known.any():
             self.set("polarity_distance", None, "no review has a rating")
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from prevalence.errors import ConfigurationError, InputError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from prevalence.records import Product
 
 __all__ = ["TOLERANCE", "Sample", "Verified", "options_of", "sampled", "signature_parts", "verify"]
+
+Number = TypeVar("Number", int, float)
 
 TOLERANCE = 1e-5
 """Within which probabilities are the same, in float32 on any machine."""
@@ -83,7 +85,8 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
         trivial: the text of the product statement, where the signature holds only its digest.
 
     Raises:
-        InputError: it is no signature of scores, or one of scores that compare with other products.
+        InputError: it is no signature of scores, or damaged, or one of scores that compare with
+            other products.
         ConfigurationError: it names a product statement by its digest, and no text is given.
     """
     parts = signature_parts(signature)
@@ -104,16 +107,16 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
                                      "with --trivial-template")  # fmt: skip
     told = {key: unquote(parts[key]) for key in _QUOTED if key in parts}
     options = ScoringOptions(
-        threshold=float(parts["thr"]),
+        threshold=_number(float, parts["thr"]),
         trivial=template,
         splitter=parts["split"],
         soft=parts.get("score") == "hard+soft",
         full_matrix=parts.get("matrix") == "full",
         ceiling="ceiling" in parts,
-        max_sentences=int(parts.get("limit", DEFAULT_MAX_SENTENCES)),
+        max_sentences=_number(int, parts.get("limit", str(DEFAULT_MAX_SENTENCES))),
         statements_where=told.get("statements"),
         reviews_where=told.get("reviews"),
-        first_reviews=int(parts["first"]) if "first" in parts else None,
+        first_reviews=_number(int, parts["first"]) if "first" in parts else None,
         unit=parts.get("unit", UNITS[0]).partition("-")[0],
         quantities="quantities" in parts,
         corrected="corr" in parts,
@@ -122,8 +125,18 @@ def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
     )
     if "coverage" not in parts:
         return options
-    statements = int(parts["coverage"].partition("x")[0])
+    statements = _number(int, parts["coverage"].partition("x")[0])
     return replace(options, profile=True, coverage_statements=statements, groups=told.get("groups"))
+
+
+def _number(kind: type[Number], text: str) -> Number:
+    try:
+        return kind(text)
+    except ValueError:
+        raise InputError(
+            f"{text!r} stands where a signature has a number: the rows were changed; score them "
+            "again instead"
+        ) from None
 
 
 def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> Sample:

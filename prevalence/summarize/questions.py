@@ -121,6 +121,7 @@ class PairJudge:
         statement: the product statement, or None for no trivial mask.
         threshold: decision threshold in [0, 1).
         three_way: whether the scorer knows contradiction.
+        texts: a table that holds some of these texts already; None for a new one.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class PairJudge:
         statement: str | None,
         threshold: float,
         three_way: bool,
+        texts: TextTable | None = None,
     ) -> None:
         self.n_reviews = len(reviews)
         filled = [row for row, text in enumerate(reviews) if text.strip()]
@@ -141,7 +143,7 @@ class PairJudge:
         self.calls = Calls()
         self._ask = ask
         self._threshold = threshold
-        self._texts = TextTable()
+        self._texts = TextTable() if texts is None else texts
         # Empty reviews have no number; no one asks them.
         self._reviews = np.full(self.n_reviews, -1, np.int64)
         self._reviews[filled] = self._texts.add_all(reviews[row] for row in filled)

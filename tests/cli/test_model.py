@@ -94,6 +94,16 @@ def test_cut_reviews_are_counted_and_windows_read_them_whole(scored: Any) -> Non
     assert note not in scored("--windows", 8)[1]
 
 
+def test_support_counts_a_cut_review_once(run: Run, tmp_path: Path, checkpoint: Path) -> None:
+    path = tmp_path / "reviews.txt"
+    path.write_text("warm boots leak " * 30 + "\nthey leak\n")
+    statements = ("They leak.", "Warm boots.", "Such dry boots.")
+    said = run("support", path, *statements, "--model", checkpoint, "--quiet").stderr
+    assert said == ""
+    said = run("support", path, *statements, "--model", checkpoint).stderr
+    assert "\n1 review was cut at the model's limit" in said
+
+
 def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: Any) -> None:
     """Cuts at 16 tokens: the only long review, against what windows of the same length say."""
     settings = ("--max-length", 16, "--threshold", 0.4, "--full-matrix")

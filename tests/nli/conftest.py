@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sqlite3
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,37 @@ CORPUS = (
     "The café machine (5'2\" wide) arrived late but works great.",
     "Sound quality is good for music and films, poor for calls.",
 )
+
+
+def interrupted(work: Callable[[], object], *, within: str, line: int) -> bool:
+    """Interrupt work after so many lines of a file; whether it got that far."""
+    left = line
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename != within:
+            return None
+        if event == "line":
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+        return trace
+
+    usual = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(usual)
+    return False
+
+
+@pytest.fixture(name="interrupted")
+def _interrupted() -> Callable[..., bool]:
+    """Interrupts work at one line."""
+    return interrupted
 
 
 class WatchedConnection(sqlite3.Connection):

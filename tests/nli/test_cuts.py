@@ -107,6 +107,15 @@ def test_an_engine_counts_each_cut_premise_once(cutting: type) -> None:
     assert (engine.counts.truncated, engine.counts.cut_premises) == (6, 2)
 
 
+def test_a_ceiling_cuts_the_same_premises(cutting: type) -> None:
+    reviews = (Review("long and dry"), Review("dry"))
+    product = Product(id="p", reviews=reviews, summaries=(Summary("a", "It is dry."),))
+    engine = Engine(cutting({}), ScoringOptions(ceiling=True))
+    list(engine.run([product]))
+    assert engine.counts.ceiling_asked > 0
+    assert engine.counts.cut_premises == 1
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"windows": 64}, {"model": "rouge1-precision"}, {"model": "summac-zs"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import count
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from prevalence.nli.pairs import PairPlan, TextTable
 
+PAIRS = TextTable.add.__code__.co_filename
 numbers = st.integers(0, 40)
 requests = st.lists(st.lists(st.tuples(numbers, numbers), max_size=6), max_size=6)
 
@@ -21,6 +23,15 @@ def test_equal_texts_share_a_number():
     assert table.add("b") == 1
     assert (len(table), table[2]) == (3, "")
     assert table.add_all([]).dtype == np.int64
+
+
+def test_an_interrupt_leaves_every_text_its_own_number(interrupted):
+    for line in count():
+        table = TextTable()
+        if not interrupted(lambda table=table: table.add("a"), within=PAIRS, line=line):
+            break
+        assert [table[number] for number in table.add_all(["b", "a", "b"])] == ["b", "a", "b"]
+    assert line >= 4
 
 
 def test_digests_are_of_utf8_and_equal_texts_agree_across_tables():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import time
 import weakref
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LIMIT = 64
+TOKENS = TokenStore.spans.__code__.co_filename
 words = st.sampled_from(["boots", " ", "dry", "café", "isn't", "\n", "5'2\"", "[SE", "P", "."])
 texts = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
@@ -149,6 +152,23 @@ def test_texts_added_later_are_found(tokenizers: dict[str, Any]) -> None:
     start, length = store.spans(table, table.add_all(["keep my feet dry"] * 2))
     ids = store.tokens[start[0] : start[0] + length[0]].tolist()
     assert ids == encode(tokenizers["bert"], ["keep my feet dry"])[0]
+
+
+def test_an_interrupt_leaves_every_text_its_own_tokens(
+    tokenizers: dict[str, Any], interrupted: Callable[..., bool]
+) -> None:
+    tokenizer, table = tokenizers["bert"], TextTable()
+    numbers = table.add_all(["boots", "keep my feet dry", "boots leak"])
+    expected = encode(tokenizer, [table[number] for number in numbers.tolist()])
+    for line in count():
+        store = TokenStore(tokenizer, head=None)
+        work = partial(store.spans, table, numbers[:2])
+        if not interrupted(work, within=TOKENS, line=line):
+            break
+        spans = zip(*store.spans(table, numbers[::-1]), strict=True)
+        found = [store.tokens[start : start + length].tolist() for start, length in spans]
+        assert found == expected[::-1]
+    assert line >= 20
 
 
 def test_store_frees_with_its_table(tokenizers: dict[str, Any]) -> None:

@@ -189,7 +189,7 @@ def test_a_failing_model_is_no_bad_row(tmp_path):
         trainer_call(reward)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "low"])
 def test_stated_values_are_numbers(value):
     with pytest.raises(ConfigurationError, match="finite"):
         PrevalenceReward(failed=value)

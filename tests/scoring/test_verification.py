@@ -119,6 +119,13 @@ def test_what_cannot_be_scored_again_is_refused(fake_scorer):
         next(verify(list(engine.run(PRODUCTS)), PRODUCTS, scorer))
 
 
+@pytest.mark.parametrize("part", ["thr:half", "limit:many", "first:1.5", "coverage:x64"])
+def test_a_damaged_signature_is_an_error_of_the_input(part):
+    found = part.partition(":")[2].partition("x64")[0]
+    with pytest.raises(InputError, match=f"'{found}' stands where a signature has a number"):
+        options_of(f"prev|thr:0.5|split:lines|{part}|v:1.0")
+
+
 def test_all_of_a_sentence_is_compared(fake_scorer):
     scorer = fake_scorer(errors=RATES)
     quantified, row, _ = rows_of(scorer, evidence=True, quantities=True)
