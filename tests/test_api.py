@@ -272,6 +272,16 @@ def test_support_refuses(fake_scorer, reviews, statements, said):
         metric.support(reviews, statements)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"reviews_where": "text has fits"}, {"first_reviews": 1}, {"statements_where": "text has x"}],
+)
+def test_support_refuses_a_restriction(fake_scorer, options):
+    metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS), **options)
+    with pytest.raises(ConfigurationError, match="remove the conditions on statements and reviews"):
+        metric.support(REVIEWS, ["It fits."])
+
+
 def test_options_are_checked_before_a_model_is_opened(monkeypatch):
     monkeypatch.setattr("prevalence.api.open_scorer", lambda *_, **__: pytest.fail("opened"))
     with pytest.raises(ConfigurationError, match="threshold"):
