@@ -277,7 +277,7 @@ def test_a_byte_order_mark_is_no_part_of_the_rows(tmp_path):
         (b'{"a": 1}\nnot json\n', r"rows:2: not a JSON object"),
         (b"[1]", r"rows: entry 0: not a JSON object"),
         (b"\xff\xfe", "is UTF-16 text"),
-        (b"{\"a\": \"\xe9\"}", "not UTF-8 at byte 8 of the line"),
+        (b'{"a": "\xe9"}', "not UTF-8 at byte 8 of the line"),
     ],
 )
 def test_what_is_no_row_is_refused_with_its_place(tmp_path, data, message):
