@@ -56,6 +56,11 @@ def test_an_empty_summary_scores_zero_with_a_warning(metric):
     assert row.warning.startswith("the summary has no sentence, so it scores 0")
 
 
+def test_one_empty_review_is_one_review(metric):
+    warning = metric.score([""], "It fits.").warning
+    assert warning == "1 of 1 review empty: counted, support nothing"
+
+
 def test_reviews_may_be_objects_tuples_or_an_iterator(metric):
     forms = [
         REVIEWS,
