@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from prevalence.claims import CLAIMS, stated_claim
-from prevalence.errors import InputError
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
 from prevalence.notebook import Share, data_frame, html_table
@@ -393,7 +393,13 @@ class OpinionPrevalence:
 
         Raises:
             InputError: no review, or a statement that is empty or longer than the model reads.
+            ConfigurationError: the options of this object restrict statements or reviews.
         """
+        if self._engine.options.restriction:
+            raise ConfigurationError(
+                "support counts all the reviews that it is given: remove the conditions on "
+                "statements and reviews, or filter the reviews first"
+            )
         texts = [review.text for review in checked_reviews(reviews)]
         claims = checked_statements(statements)
         matrix = self._matrix(texts, claims, progress)

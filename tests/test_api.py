@@ -56,6 +56,11 @@ def test_an_empty_summary_scores_zero_with_a_warning(metric):
     assert row.warning.startswith("the summary has no sentence, so it scores 0")
 
 
+def test_one_empty_review_is_one_review(metric):
+    warning = metric.score([""], "It fits.").warning
+    assert warning == "1 of 1 review empty: counted, support nothing"
+
+
 def test_reviews_may_be_objects_tuples_or_an_iterator(metric):
     forms = [
         REVIEWS,
@@ -270,6 +275,16 @@ def test_support_refuses(fake_scorer, reviews, statements, said):
     metric = OpinionPrevalence(scorer=fake_scorer(too_long=frozenset({"Long."})))
     with pytest.raises(InputError, match=said):
         metric.support(reviews, statements)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"reviews_where": "text has fits"}, {"first_reviews": 1}, {"statements_where": "text has x"}],
+)
+def test_support_refuses_a_restriction(fake_scorer, options):
+    metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS), **options)
+    with pytest.raises(ConfigurationError, match="remove the conditions on statements and reviews"):
+        metric.support(REVIEWS, ["It fits."])
 
 
 def test_options_are_checked_before_a_model_is_opened(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,11 @@ from prevalence.cli.options import (
     scorer_settings,
     seed_option,
 )
-from prevalence.cli.outputs import check_output, keeping_pairs, print_json
+from prevalence.cli.outputs import check_output, keeping_pairs, print_json, same_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from prevalence.calibration import ScoredPairs, ScorerRow, Settings
     from prevalence.labelled import Document, JudgedPairs
@@ -66,7 +68,8 @@ is taken, the lowest of equals.
     "--products",
     metavar="FILE",
     type=FILE_PATH,
-    help="Reviews and summaries behind ReviewNLI's released answers (Copycat's TSV).",
+    help="Reviews and summaries behind ReviewNLI's released answers (Copycat's TSV), or the "
+    "reviews of products of which PAIRS holds sentences and labels alone.",
 )
 @option(
     "Input",
@@ -159,9 +162,10 @@ is taken, the lowest of equals.
 def calibrate(**parameters: Any) -> None:
     """Choose a scorer and its threshold on labelled pairs.
 
-    PAIRS is JSON Lines: a premise, a hypothesis and a label; or a review with sentences and
-    labels; or a product with reviews, sentences and a label for every pair; or ReviewNLI's
-    released answers with --products. Comments matched to key points may also be a CSV or TSV table.
+    PAIRS is JSON Lines, gzipped or not: a premise, a hypothesis and a label; or a review with
+    sentences and labels; or a product with reviews, sentences and a label for every pair; or
+    ReviewNLI's released answers with --products. Comments matched to key points may also be a CSV
+    or TSV table.
     """
     options = _Options(**parameters)
     options.check()
@@ -208,20 +212,37 @@ class _Options(SimpleNamespace):
             )
         if self.held_out is not None:
             refuse_given({"folds"}, "has no effect with --held-out")
+            if _alike(self.pairs, self.held_out):
+                raise click.UsageError(
+                    "--held-out holds the pairs that the choice is made on: give others, or leave "
+                    "it out for cross-validation"
+                )
         if not all(all(names) for names in self.families):
             raise click.UsageError("--scorer names no scorer")
         if self.output is not None:
             check_output(self.output)
 
 
+def _alike(first: Path, second: Path) -> bool:
+    """Whether two files are one, or hold the same."""
+    if same_file(first, second):
+        return True
+    return first.is_file() and second.is_file() and filecmp.cmp(first, second, shallow=False)
+
+
 def _run(options: _Options, scoring: dict[str, Any]) -> None:
     from prevalence.calibration.annotators import worker_figures
     from prevalence.labelled import read_documents
 
-    documents = {"dev": read_documents(options.pairs, products=options.products)}
+    documents = {
+        "dev": read_documents(options.pairs, products=options.products, refuse_unused=True)
+    }
     if options.held_out is not None:
-        products = options.held_out_products or options.products
-        documents["test"] = read_documents(options.held_out, products=products)
+        documents["test"] = read_documents(
+            options.held_out,
+            products=options.held_out_products or options.products,
+            refuse_unused=options.held_out_products is not None,
+        )
     workers = {name: worker_figures(found) for name, found in documents.items()}
     if options.agreement:
         _show_agreement(options, workers)

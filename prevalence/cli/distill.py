@@ -18,6 +18,7 @@ from prevalence.cli.options import (
     several_names,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
+from prevalence.language import counted
 
 __all__ = ["distill"]
 
@@ -137,4 +138,4 @@ def distill(
         taught = teach(asked, [teacher], keep=keep, progress=judged)
     write_documents(output, taught)
     kept = sum(len(document.hypotheses) for document in taught)
-    click.echo(f"{len(taught):,} reviews, {kept:,} pairs: {output}")
+    click.echo(f"{counted(len(taught), 'review')}, {counted(kept, 'pair')}: {output}")

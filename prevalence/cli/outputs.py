@@ -31,6 +31,7 @@ __all__ = [
     "line_file",
     "line_writer",
     "print_json",
+    "same_file",
     "screen",
 ]
 
@@ -55,7 +56,7 @@ def check_output(output: Path, *, option: str = "--output") -> None:
         name = parameter.opts[0]
         if _WRITTEN.isdisjoint(parameter.opts):
             is_input = isinstance(parameter, click.Argument)
-            if output.is_file() and any(_same_file(path, output) for path in paths):
+            if output.is_file() and any(same_file(path, output) for path in paths):
                 read = "an input" if is_input else name
                 raise click.UsageError(f"{option}: {output} is {read}, which would be overwritten")
             if is_input and (whole := next((p for p in paths if _holds(p, output)), None)):
@@ -99,14 +100,19 @@ def _paths(parameter: click.Parameter, given: Any) -> Iterator[str]:
         yield given
 
 
-def _same_file(first: str, second: Path) -> bool:
+def same_file(first: str | Path, second: str | Path) -> bool:
+    """Whether two names lead to one file that is there; - is standard input."""
+    if str(first) == str(second):
+        return True
     try:
-        if first == "-":
-            return os.path.samestat(os.fstat(sys.stdin.fileno()), second.stat())
-        return os.path.samefile(first, second)
+        return os.path.samestat(_status(first), _status(second))
     except (OSError, ValueError):
         # What a parameter says need not be the name of any file, nor standard input one.
         return False
+
+
+def _status(path: str | Path) -> os.stat_result:
+    return os.fstat(sys.stdin.fileno()) if str(path) == "-" else os.stat(path)
 
 
 def _same_target(output: Path) -> Callable[[str], bool]:

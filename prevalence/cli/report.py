@@ -17,9 +17,10 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
 )
-from prevalence.cli.outputs import check_output
+from prevalence.cli.outputs import check_output, same_file
 from prevalence.errors import InputError
 from prevalence.language import counted
+from prevalence.readers.streams import display
 from prevalence.report.contents import DOUBT
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def report(**parameters: Any) -> None:
     """Show rows as one HTML file: who said what, with the reviews behind every sentence.
 
     ROWS are files of prevalence score, judge, baselines (JSON Lines), calibrate --json or
-    meta correlate --format json.
+    meta correlate --format json, gzipped or not, or - for standard input.
     """
     options = SimpleNamespace(**parameters)
     _check(options)
@@ -139,11 +140,13 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     """Read the rows of several files.
 
     Raises:
-        InputError: a file cannot be read or holds something else than rows, or none has a row.
+        InputError: a file cannot be read, holds something else than rows or is given twice, or
+            none has a row.
     """
     from prevalence.report.contents import Contents, read_rows
 
     contents = Contents(doubt=doubt)
+    _refuse_repeats(paths)
     stems = [path.stem for path in paths]
     found = 0
     for path, stem in zip(paths, stems, strict=True):
@@ -153,10 +156,17 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
         try:
             contents.add_all(rows, source=source)
         except InputError as error:
-            raise InputError(f"{path}: {error}") from error
+            raise InputError(f"{display(path)}: {error}") from error
     if not found:
-        raise InputError(f"{', '.join(map(str, paths))}: no row; there is nothing to show")
+        raise InputError(f"{', '.join(map(display, paths))}: no row; there is nothing to show")
     return contents
+
+
+def _refuse_repeats(paths: Sequence[Path]) -> None:
+    """Refuse a file that is given twice: each of its products and duels would count twice."""
+    for place, path in enumerate(paths):
+        if any(same_file(path, earlier) for earlier in paths[:place]):
+            raise InputError(f"{display(path)}: is given twice; name each file of rows once")
 
 
 def write_report(

@@ -556,8 +556,8 @@ def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> Non
     )
     if options.check_cuts:
         note(
-            f"{done.reread:,} of them, decided no, were also read in windows, which would "
-            f"change {counted(done.reread_turned, 'decision')}"
+            f"{done.reread:,} of them did not count as support and were also read in windows, "
+            f"which would change {counted(done.reread_turned, 'decision')}"
         )
 
 

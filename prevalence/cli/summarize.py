@@ -350,7 +350,7 @@ class _Extracting(Tally[Any]):
                 f"{counted(calls.total, 'pair')} asked ({calls.trivial:,} about the product "
                 f"statement, {calls.between:,} between sentences, {calls.reviews:,} of reviews); "
                 f"of {counted(of_reviews, 'review pair')} {self._avoided:,} "
-                f"({self._avoided / max(of_reviews, 1):.0%}) were avoided"
+                f"({self._avoided / max(of_reviews, 1):.0%}) were not needed"
             )
         if self._delta:
             note(

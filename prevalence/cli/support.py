@@ -28,9 +28,9 @@ Examples:
   prevalence support examples/reviews.txt "They leak." "The laces hold." --format json
 
 \b
-REVIEWS holds one review a line, or a product, or products of which --product
-chooses one; - is standard input. Reviews without an id are named reviews[INDEX],
-counted from 0.
+REVIEWS holds one review a line, as plain text or {"text": "..."}, or a
+product, or products of which --product chooses one; - is standard input.
+Reviews without an id are named reviews[INDEX], counted from 0.
 """
 
 

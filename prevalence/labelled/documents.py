@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.readers.streams import EmptyInputError, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -165,7 +166,8 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
     """Read JSON Lines.
 
     Args:
-        path: A UTF-8 file of one JSON object a line; empty lines are passed over.
+        path: A UTF-8 file of one JSON object a line, gzipped or not, or "-" for stdin; empty lines
+            are passed over.
 
     Yields:
         `FILE:LINE` and the object.
@@ -173,13 +175,7 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
     Raises:
         InputError: The file cannot be read, or a line is no JSON object.
     """
-    try:
-        # Only line feeds end a line: texts may hold the other separators that splitlines knows.
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or f"it is not UTF-8: {error}"
-        raise InputError(f"{path}: cannot be read ({reason})") from error
-    for number, line in enumerate(lines, start=1):
+    for number, line in _numbered_lines(path):
         if not line.strip():
             continue
         where = f"{path}:{number}"
@@ -193,6 +189,16 @@ def read_records(path: Path) -> Iterator[tuple[str, Record]]:
         if not isinstance(record, dict):
             raise InputError(f"{where}: expected a JSON object, found {type(record).__name__}")
         yield where, record
+
+
+def _numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, none of an empty one."""
+    try:
+        with open_source(path) as source:
+            # Only line feeds end a line: texts may hold the other separators that splitlines knows.
+            yield from source.texts()
+    except EmptyInputError:
+        return
 
 
 def group_named(text: str) -> str:

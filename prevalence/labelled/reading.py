@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["JudgedPairs", "check_summaries", "read_documents"]
 
+_TEXTS = frozenset({"premise", "review", "reviews", "statements"})
+"""Keys of records that hold what their labels are about."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedPairs:
@@ -83,6 +86,7 @@ def read_documents(
     threeway: Path | None = None,
     products: Path | None = None,
     summaries: Sequence[str] = (),
+    refuse_unused: bool = False,
 ) -> list[Document]:
     """Read a file of labelled pairs in any of the accepted layouts.
 
@@ -98,12 +102,13 @@ def read_documents(
             or with the reviews of the grouped records that have none: products with `reviews`, or
             single reviews (`review_id`, `review`) that the records name in `review_ids`.
         summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
+        refuse_unused: Whether `products` beside records that all hold their texts are an error.
 
     Returns:
         Documents in file order.
 
     Raises:
-        InputError: A file is missing, a line is not valid, or `threeway` is about other records.
+        InputError: A file is missing, a line is not valid, or a file beside it is of no use.
     """
     if holds_key_points(path):
         if beside_it := threeway or products:
@@ -113,17 +118,12 @@ def read_documents(
     if not records:
         raise InputError(f"{path}: holds no records")
     if is_released(records[0][1]):
-        if threeway is not None:
-            raise InputError(
-                f"{threeway}: the records of {path} have no id to be split by; leave threeway out"
-            )
-        if products is None:
-            raise InputError(
-                f"{path}: ReviewNLI's released answers name texts by number; give the products "
-                "file that holds them (Copycat's gold summaries): --products, or in a recipe "
-                "products beside path"
-            )
-        return join_released(records, products, labels)
+        return _released(records, path, threeway, products, labels)
+    if products is not None and refuse_unused and all(_has_texts(record) for _, record in records):
+        raise InputError(
+            f"{products}: all records of {path} hold their own texts and need no products file; "
+            "leave it out"
+        )
     known = {str(record["id"]) for _, record in records if "id" in record}
     splits = dict(_read_threeway(threeway, known)) if threeway is not None else {}
     beside = _read_beside(products) if products is not None else {}
@@ -135,6 +135,31 @@ def read_documents(
             whole = _with_reviews(whole, beside, f"{where}: {products}")
         documents.extend(parse_record(whole, where, labels, summaries=summaries))
     return documents
+
+
+def _released(
+    records: list[tuple[str, Record]],
+    path: Path,
+    threeway: Path | None,
+    products: Path | None,
+    labels: LabelMode,
+) -> list[Document]:
+    if threeway is not None:
+        raise InputError(
+            f"{threeway}: the records of {path} have no id to be split by; leave threeway out"
+        )
+    if products is None:
+        raise InputError(
+            f"{path}: ReviewNLI's released answers name texts by number; give the products "
+            "file that holds them (Copycat's gold summaries): --products, or in a recipe "
+            "products beside path"
+        )
+    return join_released(records, products, labels)
+
+
+def _has_texts(record: Record) -> bool:
+    """Whether a record needs no products file."""
+    return not _TEXTS.isdisjoint(record)
 
 
 def check_summaries(paths: Iterable[Path], systems: Sequence[str]) -> None:

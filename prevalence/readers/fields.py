@@ -31,6 +31,7 @@ __all__ = [
     "finish",
     "leftover",
     "read_id",
+    "read_review",
     "scrub",
 ]
 
@@ -324,10 +325,15 @@ def finish(draft: Draft, *, identity: str, position: Position, options: ReadOpti
 def _reviews(raw: Sequence[RawReview]) -> tuple[Review, ...]:
     if not raw:
         raise FieldError("reviews", "has no review", "a product needs at least one")
-    return tuple(_review(*item) for item in raw)
+    return tuple(read_review(*item) for item in raw)
 
 
-def _review(where: str, value: object) -> Review:
+def read_review(where: str, value: object) -> Review:
+    """The review that a decoded value is: a text, or an object that holds one.
+
+    Raises:
+        FieldError: it is none; ``where`` says which.
+    """
     if isinstance(value, str):
         return Review(value)
     if not isinstance(value, dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.readers.fields import (
@@ -15,16 +15,18 @@ from prevalence.readers.fields import (
     ReadOptions,
     describe,
     escaped,
+    read_review,
     scrub,
 )
 from prevalence.readers.jsonfiles import (
     decode_document,
     document_items,
     document_text,
+    line_values,
 )
 from prevalence.readers.products import detect_container, first_text, iterate, packed_items
 from prevalence.readers.streams import STDIN, Line, Source, check_readable, display, open_source
-from prevalence.records import BadRecord, Product, Review, Summary, well_formed
+from prevalence.records import BadRecord, Product, Review, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -93,8 +95,9 @@ def read_reviews(path: str | Path, *, product: str | None = None) -> tuple[Revie
     """Read the reviews of one product.
 
     Args:
-        path: plain text with one review a line (blank lines are skipped), a JSON list of texts,
-            a table with a column "review" or "text", or any file of products; "-" is stdin.
+        path: plain text with one review a line (blank lines are skipped), JSON Lines or a JSON
+            list of texts or of objects with a "text", a table with a column "review" or "text", or
+            any file of products; "-" is stdin.
         product: the id of the product to take; needed where the file holds several.
 
     Returns:
@@ -109,12 +112,15 @@ def read_reviews(path: str | Path, *, product: str | None = None) -> tuple[Revie
         if container == "text":
             _refuse_choice(product, source.path)
             return _text_reviews(source)
+        if container == "lines" and _is_review(_decoded(first_text(source))):
+            _refuse_choice(product, source.path)
+            return tuple(_reviews(line_values(source)))
         if container == "document":
             text = document_text(source)
-            listed = _listed_texts(text)
-            if listed:
+            listed = _decoded(text)
+            if isinstance(listed, list) and listed and all(map(_is_review, listed)):
                 _refuse_choice(product, source.path)
-                return listed
+                return tuple(_reviews(_placed(listed, source.path)))
             return _chosen(document_items(text, source.path, _OPTIONS, None), product, source.path)
         return _chosen(packed_items(source, container, _OPTIONS, None), product, source.path)
 
@@ -135,15 +141,38 @@ def _unended(text: str) -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-def _listed_texts(text: str) -> tuple[Review, ...]:
-    """The reviews of a JSON list of strings, or nothing where the document is something else."""
+def _decoded(text: str) -> Any:
+    """The value of a JSON text, or None where it is none."""
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return ()
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        return ()
-    return tuple(Review(well_formed(item)) for item in value)
+        return None
+
+
+def _is_review(value: Any) -> bool:
+    """Whether a value is a review by itself, and no product."""
+    return isinstance(value, str) or (
+        isinstance(value, dict) and "text" in value and value.keys().isdisjoint(("reviews", "revs"))
+    )
+
+
+def _placed(values: list[Any], path: str) -> Iterator[tuple[Position, Any]]:
+    for index, value in enumerate(values):
+        position = Position(path, f"[{index}]")
+        try:
+            yield position, scrub(value)
+        except FieldError as fault:
+            yield position, fault
+
+
+def _reviews(values: Iterator[tuple[Position, Any]]) -> Iterator[Review]:
+    for position, value in values:
+        try:
+            if isinstance(value, FieldError):
+                raise value
+            yield read_review("review", value)
+        except FieldError as fault:
+            raise InputError(fault.at(position).error) from None
 
 
 def _chosen(items: Iterator[Item], product: str | None, path: str) -> tuple[Review, ...]:

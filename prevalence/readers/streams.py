@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 __all__ = ["FOREIGN", "MAX_LINE_BYTES", "STDIN", "EmptyInputError", "Line", "Source",
-           "check_readable", "display", "open_source"]  # fmt: skip
+           "check_readable", "display", "foreign", "open_source"]  # fmt: skip
 
 STDIN = "-"
 MAX_LINE_BYTES = 1 << 28
@@ -32,9 +32,12 @@ _MOST_RATIO = 100
 """To which text is packed; what unpacks to more than this and the free bytes is made to."""
 _UTF8_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
+_LEAST_UTF16 = 4
+"""Bytes of two characters, the fewest that UTF-16 without a byte order mark is told by."""
+_UTF16 = ("UTF-16 text", "convert it to UTF-8")
 FOREIGN = {
-    b"\xff\xfe": ("UTF-16 text", "convert it to UTF-8"),
-    b"\xfe\xff": ("UTF-16 text", "convert it to UTF-8"),
+    b"\xff\xfe": _UTF16,
+    b"\xfe\xff": _UTF16,
     b"PK\x03\x04": ("a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV"),
     b"PAR1\x15": ("a Parquet file", "export it as JSON Lines or CSV"),
     b"BZh91AY&": ("a bzip2 archive", "unpack it, or compress it with gzip"),
@@ -294,7 +297,22 @@ def _first_bytes(raw: _Counting, path: str | Path) -> bytes:
         raise InputError(f"{display(path)}: cannot be read ({escaped(str(error))})") from None
     if not first:
         raise EmptyInputError(f"{display(path)}: is empty; there is nothing to score")
-    for magic, (kind, advice) in FOREIGN.items():
-        if first.startswith(magic):
-            raise InputError(f"{display(path)}: is {kind}; {advice}")
+    found = foreign(first)
+    if found is not None:
+        raise InputError(f"{display(path)}: is {found[0]}; {found[1]}")
     return first
+
+
+def foreign(first: bytes) -> tuple[str, str] | None:
+    """What an input is that is no UTF-8 text, by its first eight bytes, and what to do with it.
+
+    >>> foreign("id,".encode("utf-16-le"))
+    ('UTF-16 text', 'convert it to UTF-8')
+    """
+    for magic, kind in FOREIGN.items():
+        if first.startswith(magic):
+            return kind
+    # Without a byte order mark, every other byte of Latin letters in UTF-16 is NUL.
+    halves = first[:8:2], first[1:8:2]
+    one_sided = any(halves[0]) != any(halves[1]) and (all(halves[0]) or all(halves[1]))
+    return _UTF16 if len(first) >= _LEAST_UTF16 and one_sided else None

@@ -186,7 +186,7 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
         yield plain(f"no {', '.join(names)}: {reason}", "dim")
     if not profile.left_out:
         return
-    yield Text(f"left out, of {profile.statements:,} statements of the reviews:")
+    yield Text(f"left out, of {counted(profile.statements, 'statement')} of the reviews:")
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, _GAP, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -208,7 +208,7 @@ def support_view(
     """
     parts: list[RenderableType] = []
     for answer in answers:
-        share = f"{answer.support} of {answer.n_reviews} reviews ({answer.share:.0%})"
+        share = f"{answer.support:,} of {counted(answer.n_reviews, 'review')} ({answer.share:.0%})"
         parts.append(Text.assemble((share, "bold"), "  ", plain(answer.statement)))
         if show:
             parts.append(_evidence_table(answer, reviews, show))
@@ -370,8 +370,8 @@ def _what_counts(row: ScoredSummary) -> str:
     if left is None:
         return counted(row.n_reviews, "review")
     return (
-        f"{len(left['reviews'])} of {left['of_reviews']} reviews · "
-        f"{len(left['sentences'])} of {left['of_sentences']} sentences"
+        f"{len(left['reviews']):,} of {counted(left['of_reviews'], 'review')} · "
+        f"{len(left['sentences']):,} of {counted(left['of_sentences'], 'sentence')}"
     )
 
 

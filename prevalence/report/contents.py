@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.readers.jsonfiles import document_text
+from prevalence.readers.streams import EmptyInputError, display, open_source
 from prevalence.records import (
     PROFILE_FIGURES,
     Product,
@@ -520,22 +522,26 @@ class Contents:
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     """Read rows: JSON Lines, a JSON array, or one JSON object over several lines.
 
+    Args:
+        path: the file, gzipped or not; "-" for stdin.
+
     Raises:
         InputError: the file is missing or holds something else; the message says where.
     """
+    name = display(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise InputError(f"{path}: cannot be read: {reason}") from None
+        with open_source(path) as source:
+            text = document_text(source)
+    except EmptyInputError:
+        return
     whole = _parsed(text)
     if isinstance(whole, dict | list):
         rows = [whole] if isinstance(whole, dict) else whole
-        yield from (_object(row, f"{path}: entry {place}") for place, row in enumerate(rows))
+        yield from (_object(row, f"{name}: entry {place}") for place, row in enumerate(rows))
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield _object(_parsed(line), f"{path}:{number}")
+            yield _object(_parsed(line), f"{name}:{number}")
 
 
 def _parsed(text: str) -> Any:

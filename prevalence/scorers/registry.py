@@ -96,8 +96,9 @@ class ScorerOptions:
     )
     packing: str = described(
         "auto",
-        "How pairs of unequal length share a batch: packed (no padding), padded, or auto "
-        "(packed on a CUDA device where the model allows it, and DeBERTa on a CPU too).",
+        "How pairs of different lengths are put into one batch: packed (end to end, without "
+        "padding), padded, or auto (packed on a CUDA device if the model allows it, and for "
+        "DeBERTa on a CPU too).",
         metavar="HOW",
         choices=PACKINGS,
     )
@@ -110,8 +111,9 @@ class ScorerOptions:
     )
     check_cuts: bool = described(
         default=False,
-        help="Also read long reviews in windows where the part that fits was decided no, and "
-        "count the decisions that this would change; scores stay the same (NLI models).",
+        help="For each pair whose review was cut at the model's limit and did not support the "
+        "sentence, also read the whole review in windows, and count the decisions that this would "
+        "change; scores stay the same (NLI models).",
     )
     max_length: int | None = described(
         None, "Limit in tokens, if lower than the model's own.", metavar="N", least=8

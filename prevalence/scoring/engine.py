@@ -463,8 +463,10 @@ class Engine:
     def _apart(self) -> Iterator[None]:
         """Pairs asked meanwhile are no part of those that the equations of a score name."""
         before = self.counts.planned, self.counts.unique
-        yield
-        self.counts.planned, self.counts.unique = before
+        try:
+            yield
+        finally:
+            self.counts.planned, self.counts.unique = before
 
     def _find_evidence(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 from prevalence import metric
 from prevalence.claims.quantities import agreement
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
 from prevalence.records import CLAIMS, SHOWN_DECIMALS, ScoredSentence, ScoredSummary, input_digest
@@ -398,5 +399,7 @@ def _warning(job: SummaryJob) -> str | None:
     if not job.sentences:
         notes.append("the summary has no sentence, so it scores 0")
     if empty:
-        notes.append(f"{empty} of {job.n_reviews} reviews empty: counted, support nothing")
+        notes.append(
+            f"{empty:,} of {counted(job.n_reviews, 'review')} empty: counted, support nothing"
+        )
     return "; ".join(notes) or None

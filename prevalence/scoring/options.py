@@ -536,8 +536,8 @@ class ScoringOptions:
     )
     quantities: bool = described(
         default=False,
-        help='Score "most users love it" without "most", and compare "most" with the '
-        "share of supporting reviews.",
+        help='Remove the quantity from a statement ("most" from "most users love it") before it is '
+        "scored, and then compare the quantity with the share of supporting reviews.",
         group="Scoring",
     )
     ceiling: bool = described(

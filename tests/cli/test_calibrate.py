@@ -215,6 +215,29 @@ def test_an_input_is_not_written_over(run: Run, pairs: Path) -> None:
     assert pairs.read_bytes() == before
 
 
+def test_the_pairs_themselves_are_not_held_out(run: Run, pairs: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(pairs.read_bytes())
+    for held_out in (pairs, copy):
+        result = run("calibrate", pairs, "--held-out", held_out, *ROUGE)
+        assert result.exit_code == 2
+        assert "--held-out holds the pairs that the choice is made on" in result.stderr
+
+
+def test_products_that_no_record_needs_are_refused(run: Run, pairs: Path, write: Write) -> None:
+    other = write(pair("warm boots", "boots", 1, "x"), name="other.jsonl")
+    for words in (("--products", pairs), ("--held-out", other, "--held-out-products", pairs)):
+        result = run("calibrate", pairs, *words, *ROUGE)
+        assert result.exit_code == 2
+        assert "hold their own texts and need no products file; leave it out" in result.stderr
+
+
+def test_pairs_may_come_from_standard_input(run: Run, pairs: Path) -> None:
+    result = run("calibrate", "-", *ROUGE, *QUICK, "--json", stdin=pairs.read_bytes())
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["dev"]["n"] == 12
+
+
 def test_bad_lines_are_named(run: Run, write: Write) -> None:
     path = write({"premise": "p", "hypothesis": "h", "label": 9}, name="bad.jsonl")
     result = run("calibrate", path, *ROUGE)

@@ -59,7 +59,7 @@ def test_support_takes_one_product_of_several(
 ) -> None:
     path = write(boots, {**boots, "id": "p2", "reviews": ["they leak"]})
     words = ("support", *LEXICAL, path, "They leak.")
-    assert "1 of 1 reviews" in run(*words, "--product", "p2").stdout
+    assert "1 of 1 review (" in run(*words, "--product", "p2").stdout
     assert "1 of 3 reviews" in run(*words, "--product", "p1").stdout
     for extra in ([], ["--product", "p3"]):
         result = run(*words, *extra)
@@ -69,7 +69,7 @@ def test_support_takes_one_product_of_several(
 
 def test_support_reads_stdin(run: Run) -> None:
     result = run("support", *LEXICAL, "-", "Warm boots.", stdin="warm boots\n")
-    assert result.stdout.startswith("1 of 1 reviews (100%)")
+    assert result.stdout.startswith("1 of 1 review (100%)")
 
 
 def test_support_shows_as_many_reviews_as_asked(run: Run, tmp_path: Path) -> None:

@@ -121,8 +121,8 @@ def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: A
                 no.add(one["text"])
             if (one["entailment"][3] > 0.4) != (other["entailment"][3] > 0.4):
                 turned.add(one["text"])
-    line = f"{len(no)} of them, decided no, were also read in windows, which would change"
-    assert f"{line} {len(turned)} decisions" in counted
+    line = f"{len(no)} of them did not count as support and were also read in windows, which"
+    assert f"{line} would change {len(turned)} decisions" in counted
 
 
 def test_cuts_are_checked_where_something_is_cut(run: Run, write: Write, boots: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -153,6 +154,37 @@ def test_files_of_one_name_are_told_apart_by_their_paths(
     html = page.read_text("utf-8")
     for name in ("good", "double", f"good ({other})", f"double ({other})"):
         assert f"<bdi>{name}</bdi>" in html
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "link.jsonl"])
+def test_a_file_that_is_given_twice_is_refused(
+    run: Run, rows: Path, tmp_path: Path, name: str
+) -> None:
+    page = tmp_path / "r.html"
+    (tmp_path / "link.jsonl").symlink_to(rows)
+    result = run("report", rows, tmp_path / name, "-o", page)
+    assert result.exit_code == 2
+    again = tmp_path / name
+    assert result.stderr == f"error: {again}: is given twice; name each file of rows once\n"
+    assert not page.exists()
+
+
+def test_rows_may_come_from_standard_input(run: Run, rows: Path, tmp_path: Path) -> None:
+    page, piped = tmp_path / "r.html", tmp_path / "piped.html"
+    run("report", rows, "-o", page)
+    result = run("report", "-", "-o", piped, stdin=rows.read_bytes())
+    assert result.exit_code == 0, result.output
+    assert data_of(piped) == data_of(page)
+    assert "<stdin>: is given twice" in run("report", "-", "-", "-o", piped).stderr
+    bad = run("report", "-", "-o", piped, stdin='{"id": 1}\nno\n')
+    assert bad.stderr.startswith("error: <stdin>:2: not a JSON object")
+
+
+def test_gzipped_rows_are_read(run: Run, rows: Path, tmp_path: Path) -> None:
+    page, packed = tmp_path / "r.html", tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(rows.read_bytes()))
+    assert run("report", packed, "-o", page).exit_code == 0
+    assert len(data_of(page)["products"]) == 1
 
 
 def test_pages_make_a_folder(run: Run, rows: Path, tmp_path: Path) -> None:

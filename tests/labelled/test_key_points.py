@@ -54,3 +54,11 @@ def test_a_file_beside_it_is_refused(tmp_path: Path) -> None:
     path.write_text(TABLE)
     with pytest.raises(InputError, match=r"gold.csv: .*k.csv holds key points with their texts"):
         read_documents(path, products=tmp_path / "gold.csv")
+
+
+def test_a_table_of_other_pairs_is_told_where_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("premise,hypothesis,label\na,b,1\n")
+    said = r"pairs.csv: .*this one has premise, hypothesis, label; write .* as JSON Lines"
+    with pytest.raises(InputError, match=said):
+        read_documents(path)

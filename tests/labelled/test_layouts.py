@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 
@@ -205,7 +206,7 @@ def test_a_long_review_names_its_group_in_few_characters(tmp_path: Path) -> None
 
 
 def test_missing_and_empty_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match=r"no.jsonl: no such file"):
         read_documents(tmp_path / "no.jsonl")
     with pytest.raises(InputError, match="holds no records"):
         read_documents(write(tmp_path / "e.jsonl"))
@@ -239,6 +240,24 @@ def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text('{"premise": "one\u2028two", "hypothesis": "h", "label": 1}\n', "utf-8")
     assert read_documents(path)[0].premise == "one\u2028two"
+
+
+def test_gzipped_records_are_read(tmp_path: Path) -> None:
+    plain = write(tmp_path / "d.jsonl", {"premise": "p", "hypothesis": "h", "label": 1})
+    packed = tmp_path / "d.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert read_documents(packed) == read_documents(plain)
+
+
+def test_products_beside_records_with_texts_are_refused_if_asked(tmp_path: Path) -> None:
+    whole = {"product_id": "p", "reviews": ["r"], "sentences": ["a"], "labels": [[1]]}
+    bare = {key: value for key, value in whole.items() if key != "reviews"}
+    products = write(tmp_path / "p.jsonl", whole)
+    own, mixed = write(tmp_path / "o.jsonl", whole), write(tmp_path / "m.jsonl", whole, bare)
+    assert len(read_documents(own, products=products)) == 1
+    assert len(read_documents(mixed, products=products, refuse_unused=True)) == 2
+    with pytest.raises(InputError, match=r"p.jsonl: all records of .*o.jsonl hold their own texts"):
+        read_documents(own, products=products, refuse_unused=True)
 
 
 RELATED = {

@@ -25,7 +25,7 @@ from prevalence.readers import (
     read_products,
     read_reviews,
 )
-from prevalence.readers.streams import FOREIGN
+from prevalence.readers.streams import foreign
 from prevalence.records import BadRecord, Product
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -168,7 +168,7 @@ def test_any_bytes_give_records_or_one_clear_error(data, form):
         for item in items:
             check_item(item, path)
         path.write_bytes(gzip.compress(data))
-        if data.startswith(tuple(FOREIGN)):
+        if foreign(data[:8]) is not None:
             return  # refused at once; inside an archive the reader of its text finds the fault
         packed, packed_refusal = outcome_of(lambda: list(read_products(path, format=form)))
         assert (packed, bool(packed_refusal)) == (items, bool(refusal))

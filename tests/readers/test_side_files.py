@@ -146,6 +146,28 @@ def test_reviews_from_plain_text(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"text": "It fits.", "id": 7}\n\n{"text": "Too small."}\n',
+        '[{"text": "It fits.", "id": 7},\n "Too small."]',
+    ],
+)
+def test_reviews_from_objects_with_a_text(tmp_path, text):
+    path = tmp_path / "reviews"
+    path.write_text(text)
+    assert read_reviews(path) == (Review("It fits.", "7"), Review("Too small."))
+    with pytest.raises(InputError, match="without product ids, so 'p' cannot be chosen"):
+        read_reviews(path, product="p")
+
+
+def test_an_object_that_is_no_review_is_named(tmp_path):
+    path = tmp_path / "reviews.jsonl"
+    path.write_text('{"text": "It fits."}\n{"review": "Too small."}\n')
+    with pytest.raises(InputError, match=r"reviews.jsonl:2: review.text: is missing; give a"):
+        read_reviews(path)
+
+
 def test_reviews_from_stdin(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"good\nbad")))
     assert read_reviews("-") == (Review("good"), Review("bad"))

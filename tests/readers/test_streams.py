@@ -142,6 +142,8 @@ def test_a_line_beyond_the_limit_costs_only_itself(tmp_path, monkeypatch):
         (b" \n\t\n", "only white space"),
         (b"PK\x03\x04rest", "a zip archive or an Excel workbook; .*save the sheet as CSV"),
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
+        ('{"id": 1}'.encode("utf-16-le"), "is UTF-16 text; convert it to UTF-8"),
+        ("{}".encode("utf-16-be"), "is UTF-16 text; convert it to UTF-8"),
         (b"PAR1\x15\x04\x15", "Parquet"),
         (b"BZh91AY&SY..", "bzip2"),
         (b"\x7fELF\x02\x01\x01\x00", "is not text"),

@@ -276,7 +276,8 @@ def test_a_byte_order_mark_is_no_part_of_the_rows(tmp_path):
     [
         (b'{"a": 1}\nnot json\n', r"rows:2: not a JSON object"),
         (b"[1]", r"rows: entry 0: not a JSON object"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"\xff\xfe", "is UTF-16 text"),
+        (b'{"a": "\xe9"}', "not UTF-8 at byte 8 of the line"),
     ],
 )
 def test_what_is_no_row_is_refused_with_its_place(tmp_path, data, message):
@@ -287,7 +288,7 @@ def test_what_is_no_row_is_refused_with_its_place(tmp_path, data, message):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot be read: No such file"):
+    with pytest.raises(InputError, match="none: no such file"):
         list(read_rows(tmp_path / "none"))
 
 

@@ -276,6 +276,21 @@ def test_work_is_counted(fake_scorer):
     assert (engine.counts.unnamed, engine.counts.warned) == (0, 3)
 
 
+def test_pairs_asked_apart_are_not_planned_after_a_failure_either(fake_scorer):
+    class Failing(fake_scorer):
+        def score(self, texts, pairs, *, progress=None):
+            # What is about earlier and product statements and about reviews comes first.
+            if "You win." in {texts[premise] for premise, _ in pairs.tolist()}:
+                raise ModelError("out of memory")
+            return super().score(texts, pairs, progress=progress)
+
+    product = Product("p", (Review("It is warm."), Review("It fits.")), (Summary("s", "You win."),))
+    engine = Engine(Failing({}), ScoringOptions(profile=True))
+    with pytest.raises(ModelError, match="out of memory"):
+        list(engine.run([product]))
+    assert (engine.counts.planned, engine.counts.unique) == (2, 2)
+
+
 def test_decisions_that_rounding_could_turn_are_counted(fake_scorer):
     # At threshold .3 a doubt of .5 in the log-odds reaches from .206 to .414: of the pairs asked,
     # only ("Blue.", "It fits.") at .3 lies there.
