@@ -58,7 +58,8 @@ def read_key_points(path: str | Path) -> KeyPointTable:
         return matching_table(rows, path)
     raise InputError(
         f"{rows[0].where}: needs columns comment, key_point and label, or kp1, kp2 and relation; "
-        f"there are: {', '.join(rows[0].cells)}"
+        f"there are: {', '.join(rows[0].cells)}; labelled pairs of another kind are read from JSON "
+        "Lines alone (prevalence calibrate --help)"
     )
 
 
@@ -101,23 +102,11 @@ def key_point_documents(path: Path) -> list[Document]:
     Raises:
         InputError: see :func:`read_key_points`.
     """
-    _refuse_other_table(path)
     table = read_key_points(path)
     comments: dict[tuple[str, str, str], list[KeyPointPair]] = {}
     for pair in table.pairs:
         comments.setdefault((pair.group, pair.stance, pair.comment), []).append(pair)
     return [_document(pairs, table.relation) for pairs in comments.values()]
-
-
-def _refuse_other_table(path: Path) -> None:
-    """Say of a table of other pairs where these are read."""
-    first = next(named_rows(path), None)
-    if first is not None and not is_matching(first) and not is_thinkp(first):
-        raise InputError(
-            f"{path}: a CSV or TSV table holds key points (columns comment, key_point and label, "
-            f"or kp1, kp2 and relation), and this one has {', '.join(first.cells)}; write other "
-            "labelled pairs as JSON Lines, one object a line"
-        )
 
 
 def _document(pairs: list[KeyPointPair], relation: str) -> Document:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["FOREIGN", "MAX_LINE_BYTES", "STDIN", "EmptyInputError", "Line", "Source",
+__all__ = ["MAX_LINE_BYTES", "STDIN", "EmptyInputError", "Line", "Source",
            "check_readable", "display", "foreign", "open_source"]  # fmt: skip
 
 STDIN = "-"
@@ -35,7 +35,7 @@ _GZIP = b"\x1f\x8b"
 _LEAST_UTF16 = 4
 """Bytes of two characters, the fewest that UTF-16 without a byte order mark is told by."""
 _UTF16 = ("UTF-16 text", "convert it to UTF-8")
-FOREIGN = {
+_FOREIGN = {
     b"\xff\xfe": _UTF16,
     b"\xfe\xff": _UTF16,
     b"PK\x03\x04": ("a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV"),
@@ -309,7 +309,7 @@ def foreign(first: bytes) -> tuple[str, str] | None:
     >>> foreign("id,".encode("utf-16-le"))
     ('UTF-16 text', 'convert it to UTF-8')
     """
-    for magic, kind in FOREIGN.items():
+    for magic, kind in _FOREIGN.items():
         if first.startswith(magic):
             return kind
     # Without a byte order mark, every other byte of Latin letters in UTF-16 is NUL.

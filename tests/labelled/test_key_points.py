@@ -59,6 +59,6 @@ def test_a_file_beside_it_is_refused(tmp_path: Path) -> None:
 def test_a_table_of_other_pairs_is_told_where_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     path.write_text("premise,hypothesis,label\na,b,1\n")
-    said = r"pairs.csv: .*this one has premise, hypothesis, label; write .* as JSON Lines"
+    said = r"pairs.csv:2: .*there are: premise, hypothesis, label; .* read from JSON Lines alone"
     with pytest.raises(InputError, match=said):
         read_documents(path)
