@@ -25,6 +25,7 @@ __all__ = [
     "LineFile",
     "LineWriter",
     "check_output",
+    "check_page",
     "keeping_pairs",
     "kept_in",
     "kept_parts",
@@ -38,6 +39,7 @@ __all__ = [
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record", "--report"})
 """Options that name what a command writes; whatever other parameters name is read."""
+_PAGES = frozenset({"", ".html", ".htm"})
 
 
 def check_output(output: Path, *, option: str = "--output") -> None:
@@ -66,6 +68,19 @@ def check_output(output: Path, *, option: str = "--output") -> None:
                 )
         elif option not in parameter.opts and any(map(_same_target(output), paths)):
             raise click.UsageError(f"{option} and {name} are one file, {output}")
+
+
+def check_page(output: Path, *, option: str = "--output") -> None:
+    """Refuse what check_output refuses, and a name that promises another kind than HTML.
+
+    Raises:
+        click.UsageError: the file cannot be written, or should not be.
+    """
+    check_output(output, option=option)
+    if output.suffix.lower() not in _PAGES:
+        raise click.UsageError(
+            f"{option}: {output} would hold HTML; name it {output.with_suffix('.html')}"
+        )
 
 
 def _check_place(output: Path, option: str) -> None:

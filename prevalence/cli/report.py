@@ -17,7 +17,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
 )
-from prevalence.cli.outputs import check_output, same_file
+from prevalence.cli.outputs import check_page, same_file
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.streams import display
@@ -259,4 +259,4 @@ def _check(options: SimpleNamespace) -> None:
         raise click.UsageError(
             f"--output: {options.output} is a folder; name a file, or use --pages"
         )
-    check_output(options.output)
+    check_page(options.output)

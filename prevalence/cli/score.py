@@ -33,7 +33,14 @@ from prevalence.cli.options import (
     seed_option,
     with_preset,
 )
-from prevalence.cli.outputs import LineFile, LineWriter, check_output, kept_parts, screen
+from prevalence.cli.outputs import (
+    LineFile,
+    LineWriter,
+    check_output,
+    check_page,
+    kept_parts,
+    screen,
+)
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.records import Product
@@ -582,7 +589,7 @@ def _check(options: _Options) -> None:
             "--explain goes with the table; the other formats always hold every sentence"
         )
     if options.report is not None:
-        check_output(options.report, option="--report")
+        check_page(options.report, option="--report")
         if options.engine == "ray":
             raise click.UsageError(
                 "--report does not go with --engine ray: write rows with --output, and give them "

@@ -143,6 +143,19 @@ def test_the_same_command_writes_the_page_again(score: Run, write: Write, boots:
     assert "--report and --output are one file" in refused.stderr
 
 
+def test_a_report_is_no_pdf(run: Run, score: Run, write: Write, rows: Path, boots: Any) -> None:
+    asked = rows.with_name("r.pdf")
+    for refused, option in (
+        (run("report", rows, "-o", asked), "--output"),
+        (score(write(boots), "--report", asked), "--report"),
+    ):
+        assert refused.exit_code == 2
+        assert f"{option}: {asked} would hold HTML; name it {asked.with_suffix('.html')}" in (
+            " ".join(refused.stderr.split())
+        )
+    assert not asked.exists()
+
+
 def test_files_of_one_name_are_told_apart_by_their_paths(
     run: Run, rows: Path, tmp_path: Path
 ) -> None:
