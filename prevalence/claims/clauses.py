@@ -12,8 +12,10 @@ from prevalence.claims.english import (
     has_negation,
     is_base,
     is_past,
+    is_past_only,
     is_plural,
     is_simple_past,
+    is_third,
     singular_verb,
     word_set,
 )
@@ -108,6 +110,7 @@ BE = word_set("is are was were am be been isn't aren't wasn't weren't")
 _ALL_BUT = word_set("nobody none everyone everybody everything anyone anybody")
 """Words after which "but" is "except" where no other clause follows."""
 _HAVE = word_set("has have had hasn't haven't hadn't")
+_SINGULAR = word_set("is was has does isn't wasn't hasn't doesn't")
 _ABLE = word_set("may might can could cannot can't couldn't")
 DEGREES = word_set("""
 very super so too really quite extremely incredibly absolutely
@@ -122,9 +125,16 @@ not never rarely seldom hardly barely mostly frequently occasionally constantly
 """)
 """Where a piece begins with one of these, those before it are not meant for it."""
 EFFECTS = word_set("makes make made means helps help allows causes leads is was")
+_BUYERS = word_set("i we you they he she")
 _WHATEVER = word_set("what whatever whoever")
 _SAME_PAST = word_set("put cut cost hit set let")
 _TO_DO = (["to", "base"], ["to", "aux"])
+_ALWAYS_ACTIVE = word_set("worked failed leaked lasted apologized happened smoked stank belonged")
+"""Past forms that are no passive."""
+_GIVEN = word_set("given told offered shown sent charged promised asked denied sold handed called")
+"""Past forms that take an object in the passive: "was charged twice and told the truth"."""
+_SET_PHRASES = word_set("full general short particular common brief")
+"""Adjectives that are no thing of their own after "in": "in general"."""
 _FINDS = word_set("""
 find finds found consider considers considered call calls called describe describes described
 deem deems deemed rate rates rated
@@ -215,6 +225,8 @@ def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
         token = words[place]
         if token.tag == "sub" and place > lead:
             return None
+        if _begins_relative(words, lead, place):
+            aside = True
         if (token.tag == "rel" and place > lead) or (place == lead and token.low in _WHATEVER):
             if aside:
                 return None
@@ -226,6 +238,15 @@ def find_core(words: Sequence[Token], lead: int = 0) -> Core | None:
             aside, place = False, end
         place += 1
     return None
+
+
+def _begins_relative(words: Sequence[Token], lead: int, place: int) -> bool:
+    """Whether a relative clause without "that" begins: "the shoes | I ordered were small"."""
+    noun = place > lead + 1 and words[lead].tag in {"det", "poss"} and words[place].low in _BUYERS
+    if not noun or words[place - 1].tag not in {"noun", "num"}:
+        return False
+    verbs = [at for at in range(place + 1, len(words)) if is_finite(words, at)]
+    return len(verbs) > 1 and words[verbs[1] - 1].tag != "pron"
 
 
 def is_finite(words: Sequence[Token], place: int) -> bool:
@@ -249,7 +270,8 @@ def _group_end(words: Sequence[Token], first: int) -> int:
         return first
     for place in range(first + 1, len(words)):
         tag = words[place].tag
-        if tag in {"aux", "verb", "base"} or (tag == "ing" and words[main].low in BE):
+        doing = tag == "ing" and words[main].low in BE and place + 1 < len(words)
+        if tag in {"aux", "verb", "base"} or doing:
             main = place
             if tag != "aux":
                 break
@@ -294,6 +316,8 @@ def _subordinate(words: Sequence[Token]) -> bool:
         first.tag in {"sub", "conj"}
         or first.low in _DEPENDENT
         or lows in (["such", "as"], ["in", "spite"])
+        or (lows[0] == "as" and lows[1:] in (["soon"], ["long"]))
+        or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
     ):
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
@@ -391,15 +415,42 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     own = helped and piece.words[0].low in _OFTEN and (denied or not bare)
     if own or (denied and against):
         return None  # "was always cleaned and never smelled", "was not repaired but replaced"
-    if denied and not bare and piece.joint not in {"or", "nor"} and is_simple_past(first.low):
-        return subject if first.low in COPULAS else None  # "was not cooked and tasted raw"
-    if bare and not helped and not _takes_base(words, core, comma=piece.comma):
+    if (
+        helped
+        and piece.joint not in {"or", "nor"}
+        and _is_active(words, core, first, piece.words[piece.words.index(first) + 1 :])
+    ):
+        return subject  # "was carefully packed and arrived early"
+    # "Was not refunded and complained"
+    unclear = denied and piece.joint not in {"or", "nor"} and is_simple_past(first.low)
+    own = bare and not helped and not _takes_base(words, core, comma=piece.comma)
+    if own or (unclear and not bare):
         return None
     if helped or piece.joint in {"or", "nor"}:
         return before_own(words[: core.main], core, piece.words)
     objects = words[-1].tag == "noun" and core.main < len(words) - 1
-    plural = first.low.endswith("s") and is_plural(head_of(subject).low)
-    return None if len(piece.words) == 1 and (objects or plural) else subject
+    low = words[core.first].low
+    disagrees = is_third(first.low) and not (low in _SINGULAR or is_third(low))
+    disagrees = disagrees and is_plural(head_of(subject).low)
+    return None if disagrees or (len(piece.words) == 1 and objects) else subject
+
+
+def _is_active(words: list[Token], core: Core, verb: Token, after: Sequence[Token]) -> bool:
+    """Whether a past form after a passive is a verb of its own: "was packed and arrived early".
+
+    Args:
+        words: the passive clause.
+        core: its verbs.
+        verb: the past form.
+        after: what follows it.
+    """
+    if verb.low == "let":
+        return True
+    if is_base(verb.low) or any(word.low in _HAVE for word in words[core.first : core.main]):
+        return False
+    has_object = bool(after) and after[0].tag in {"det", "poss", "obj"}
+    own = is_past_only(verb.low) or verb.low in COPULAS | _ALWAYS_ACTIVE
+    return (own and is_simple_past(verb.low)) or (has_object and verb.low not in _GIVEN)
 
 
 def _helps(words: list[Token], core: Core, verb: Token) -> bool:
@@ -440,8 +491,17 @@ def subject_of(words: list[Token], core: Core) -> list[Token]:
     return words[:end]
 
 
-def adjective_start(words: list[Token], core: Core) -> int | None:
-    """Where the adjective stands that another one may take the place of."""
+def adjective_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
+    """Where the adjective stands that another one, ``right``, may take the place of."""
+    end = len(words) - 1
+    if end > core.main + 1 and len(right) == 1 and words[end].tag == right[0].tag:
+        before, last = words[end - 1], words[end]
+        chosen = before.low in {"in", "on"} and last.low not in _SET_PHRASES
+        joins = before.tag == "prep" or before.low == "while"
+        if joins and (chosen or last.tag == "ing"):
+            return end  # "in black | and brown", "for cutting | and sanding"
+    if any(word.low == "between" for word in words[core.main :]):
+        return None  # "between firm | and soft"
     main = words[core.main]
     group = words[core.first : core.main + 1]
     passive = main.tag == "verb" and any(w.low in BE for w in group[:-1])
@@ -453,7 +513,6 @@ def adjective_start(words: list[Token], core: Core) -> int | None:
         while begin < len(words) and words[begin].low in _FREQUENT | _WHOLE:
             begin += 1
         return begin if begin < len(words) else None
-    end = len(words) - 1
     if words[end].tag != "adj" or end <= core.main + 1:
         return None
     while words[end - 1].tag == "adv":

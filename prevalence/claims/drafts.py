@@ -16,21 +16,32 @@ from prevalence.claims.clauses import (
     is_modified,
     shape_of,
 )
-from prevalence.claims.english import COPULAS, is_base, is_plural, singular_verb, word_set
-from prevalence.claims.quantities import people_at
+from prevalence.claims.english import (
+    COPULAS,
+    is_base,
+    is_past,
+    is_past_only,
+    is_plural,
+    singular_verb,
+    word_set,
+)
+from prevalence.claims.quantities import after_frame, people_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import Quantity
+    from prevalence.claims.quantities import People, Quantity
 
 __all__ = [
     "Draft",
     "agreeing",
     "before_that",
     "ends_in_particle",
+    "finders_in",
+    "frame_of",
     "has_purpose",
+    "held_with",
     "is_cut_short",
     "is_inverted",
     "is_of_buyers",
@@ -90,6 +101,19 @@ def is_shared_view(draft: Draft, piece: Piece) -> bool:
     return said and first not in {"i", "we"} and people_at(plain_text(piece.words)) is None
 
 
+def frame_of(text: str) -> tuple[int, Quantity | None] | None:
+    """What :func:`after_frame` finds, where leaving it out says no more: "nobody says" stays."""
+    found = after_frame(text)
+    return None if found is None or (found[1] is not None and found[1].denies) else found
+
+
+def finders_in(text: str) -> People | None:
+    """The people that a text speaks of, unless it says that hardly anybody finds so."""
+    people = people_at(text)
+    denied = people is not None and people.quantity is not None and people.quantity.denies
+    return None if denied else people
+
+
 def plain_text(words: Sequence[Token]) -> str:
     """Words with a space between them."""
     return " ".join(word.text for word in words)
@@ -105,6 +129,15 @@ def words_from(words: list[Token], offset: int) -> list[Token]:
     return []
 
 
+def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | None:
+    """What a subject has, from "with friendly staff"; None where the phrase says no such thing."""
+    if any(word.tag == "ing" for word in words) or not is_modified(words[1:]):
+        return None
+    subject = draft.words[draft.lead : core.first]
+    verb = "have" if is_plural(head_of(subject).low) else "has"
+    return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
+
+
 def has_purpose(words: list[Token]) -> bool:
     """Whether "to" and a verb follow a noun."""
     return any(one.tag == "to" and two.tag in {"base", "aux"} for one, two in pairwise(words))
@@ -118,6 +151,8 @@ def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
     """Whether each part of a list may be a verb after "to": "hard to open, close and clean"."""
     end = next((at for at in range(len(draft.words), 0, -1) if draft.words[at - 1].tag == "to"), 0)
     parts = [draft.words[end:] if end else [], *(piece.words for piece in pieces)]
+    if len(parts) > 2:
+        parts[-1] = parts[-1][:1]  # "to chop, slice, and dice vegetables"
     return all(
         part and is_base(part[0].low) and all(is_base(w.low) or w.tag in _LISTED for w in part)
         for part in parts
@@ -253,10 +288,29 @@ suited topped crafted equipped maintained organized presented prepared served de
 
 def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
-    linked = draft.words[core.main].low in BE
+    verb = draft.words[core.main].low
     first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
     after = words[words.index(first) + 1 :]
-    if linked and first.low in _STATES and (not after or after[0].tag == "prep"):
+    past = first.tag == "verb" and is_past(first.low) and first.low not in COPULAS
+    if verb not in BE:
+        said = not after or after[0].low == "by"
+        likewise = verb in _SEEMED and said and _is_state(draft.words[core.main + 1 :])
+        return past and (verb in _SEEMS or likewise)
+    if first.low in _STATES and (not after or after[0].tag == "prep"):
         return True
-    past = first.tag == "verb" and first.low.endswith("ed") and first.low not in COPULAS
-    return linked and first is words[-1] and past
+    named = verb in {"is", "are"} and not is_past_only(first.low)
+    return past and first is words[-1] and (first.low.endswith("ed") or named)
+
+
+def _is_state(words: list[Token]) -> bool:
+    """Whether a past form says what something is: "rushed", "very disappointed"."""
+    tags = {word.tag for word in words}
+    return bool(words) and is_past(words[-1].low) and tags <= {"adj", "adv", "verb"}
+
+
+_SEEMS = word_set("""
+feel feels seem seems look looks appear appears smell smells taste tastes sound sounds
+""")
+"""Verbs of the present, after which a past form says what something is."""
+_SEEMED = word_set("felt seemed looked appeared")
+"""The same in the past, where what it is said to be is a past form already."""

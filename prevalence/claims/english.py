@@ -20,8 +20,10 @@ __all__ = [
     "has_negation",
     "is_base",
     "is_past",
+    "is_past_only",
     "is_plural",
     "is_simple_past",
+    "is_third",
     "lowered",
     "plain_of_ing",
     "retagged",
@@ -32,7 +34,9 @@ __all__ = [
 ]
 
 _WORD = re.compile(
-    r"\d+(?:[.,:]\d+)*%?|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
+    r"(?:[A-Za-z]\.){2,}|(?i:dr|mr|mrs|ms|prof|st|vs)\.(?= \S)|[Nn]o\.(?= ?\d)"
+    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])|\d+(?:[.,:]\d+)*%?"
+    r"|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
 )
 
 
@@ -111,6 +115,7 @@ _ADVERBS = word_set(
     "generally up down out off on over in thankfully"
 )
 _NEGATIONS = word_set("not never neither hardly barely rarely seldom")
+_RARELY = _NEGATIONS - {"not", "neither"}
 _NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
 
 _ADJECTIVES = word_set("""
@@ -363,6 +368,15 @@ def is_past(word: str) -> bool:
     return _forms().get(word) == "past" or word in _IRREGULAR.get(word, "").split()
 
 
+def is_third(word: str) -> bool:
+    """Whether the word is the form of a verb after one thing.
+
+    >>> is_third("leaks"), is_third("leak"), is_third("is")
+    (True, False, False)
+    """
+    return _forms().get(word) == "third"
+
+
 def is_simple_past(word: str) -> bool:
     """Whether the word can be a past form that needs no auxiliary.
 
@@ -370,6 +384,21 @@ def is_simple_past(word: str) -> bool:
     (True, True, False)
     """
     return is_past(word) and word not in _participles()
+
+
+def is_past_only(word: str) -> bool:
+    """Whether the word is a past form and no participle.
+
+    >>> is_past_only("broke"), is_past_only("made"), is_past_only("tasted")
+    (True, False, False)
+    """
+    return word in _simple_pasts() - _participles()
+
+
+@lru_cache(maxsize=1)
+def _simple_pasts() -> frozenset[str]:
+    forms = [found.split() for found in _IRREGULAR.values()]
+    return frozenset(found[0] for found in forms if len(found) > 1)
 
 
 @lru_cache(maxsize=1)
@@ -550,7 +579,7 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         return last == "to" or before in MODALS | _DO or (object_next and last != "noun")
     if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):
-        return form != "third" or last == "rel" or before.endswith("self") or before == "never"
+        return form != "third" or last == "rel" or before.endswith("self") or before in _RARELY
     if last == "prep":
         return form == "past" and not low.endswith("ed")
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):

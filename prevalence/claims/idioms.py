@@ -44,7 +44,10 @@ def plain_words(words: list[Token]) -> list[Token]:
     return [
         word
         for at, word in enumerate(words)
-        if word.low != "alike" or not at or _text_at(words, at + 1) not in _BREAKS | {""}
+        if word.low != "alike"
+        or not at
+        or words[at - 1].tag in {"verb", "base", "aux"}
+        or _text_at(words, at + 1) not in _BREAKS | {""}
     ]
 
 
@@ -56,15 +59,23 @@ def _without_not_only(words: list[Token]) -> list[Token]:
     lows = [word.low for word in words]
     first = next((at for at in range(len(lows) - 1)
                   if lows[at] == "not" and lows[at + 1] in _ONLY), None)  # fmt: skip
-    if first is None or "but" not in lows[first:]:
+    if first is None:
         return words
-    but = lows.index("but", first)
+    but = next((at for at in range(first, len(lows) - 1) if _answers(words, at)), None)
+    if but is None:
+        return words
     before = words[first + 2 : but - (lows[but - 1] == ",")]
-    if not first:
+    if not first and before[:1] and before[0].tag in {"aux", "verb"}:
         end = next((at for at, word in enumerate(before) if at and word.tag not in _NAMING), 0)
         before = [*before[1:end], *before[:1], *before[end:]]  # "not only is it cheap"
     rest = words[but + 1 + (_text_at(words, but + 1) == "also") :]
     return [*words[:first], *before, words[but].reworded("and"), *rest]
+
+
+def _answers(words: list[Token], place: int) -> bool:
+    """Whether what answers "not only" begins there: "but", or a comma and "it is"."""
+    clause = words[place].low == "," and words[place + 1].tag == "pron"
+    return clause or words[place].low == "but"
 
 
 def _without_asides(words: list[Token]) -> list[Token]:

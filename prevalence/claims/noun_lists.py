@@ -65,6 +65,7 @@ def _nouns_begin(words: list[Token], core: Core) -> list[int]:
         after += 1
     if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
         return []
+    after += words[after].tag == "obj" and after + 1 < len(words) and words[after + 1].tag == "det"
     starts = [after] if words[after].tag != "prep" else []
     if words[after].low == "of" and after + 1 < len(words):
         starts = [after + 1]
@@ -93,6 +94,7 @@ def shared_verb(
         subjects = [subjects[0][1:], *subjects[1:]]
     preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
     told = any(word.tag == "rel" for subject in subjects for word in subject)
+    told = told or _is_shared_noun(subjects)
     if told or (any(preps[:-1]) and any(one != {"of"} for one in preps)):
         return None  # "the cook and the waiter who came", "dishes like the soup and the salad"
     if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):
@@ -109,6 +111,19 @@ def shared_verb(
     ]
 
 
+_SIDES = word_set(
+    "front back top bottom left right inside outside upper lower inner outer main side"
+)
+
+
+def _is_shared_noun(subjects: list[list[Token]]) -> bool:
+    """Whether all but the last lack their noun: "the red and green lights"."""
+    first, last = subjects[0], subjects[-1]
+    bare = len(first) == 2 and first[0].tag in {"det", "poss"} and len(last) > 1
+    lacks = first[-1].tag == "adj" or {first[-1].low, last[0].low} <= _SIDES
+    return bare and lacks and last[0].tag not in {"det", "poss"}
+
+
 def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
     """Subjects without "all" at their end, and each with the article of the first."""
     last = subjects[-1]
@@ -119,7 +134,10 @@ def _alike(subjects: list[list[Token]]) -> list[list[Token]]:
     article = subjects[0][0]
     if article.low != "the":
         return subjects
-    return [[article, *subject] if subject[0].tag == "noun" else subject for subject in subjects]
+    return [
+        [article, *subject] if subject[0].tag == "noun" and subject[0].text.islower() else subject
+        for subject in subjects
+    ]
 
 
 def _negated_each(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Core, find_core, head_of
 from prevalence.claims.english import is_plural, verb_of_contraction, word_set
+from prevalence.claims.noun_lists import owner_of
 
 if TYPE_CHECKING:
     from prevalence.claims.drafts import Draft
@@ -33,7 +34,10 @@ _PRICED = word_set("high low fair reasonable steep justified dropped expensive c
 
 
 def resolve(draft: Draft, before: Draft) -> None:
-    """Put the subject of the claim before in place of "it", "they", "its" or "their"."""
+    """Put the subject of the claim before in place of "it", "they", "its" or "their".
+
+    "Its" is of the owner, if the subject has one: of the hotel after "the hotel's menu".
+    """
     pointer = draft.words[0]
     subject = _subject(before)
     low = pointer.low.split("'")[0]
@@ -43,12 +47,17 @@ def resolve(draft: Draft, before: Draft) -> None:
     if low not in {"it", "they", "its", "their"}:
         _put_object(draft, subject)
         return
-    if is_plural(head_of(subject).low) != (low in {"they", "their"}):
+    owns = low in {"its", "their"}
+    many = low in {"they", "their"}
+    owner = owner_of(subject) if owns else []
+    if len(owner) < 2 or owner[-1].low.endswith("s'") != many:
+        owner = []
+    if not owner and is_plural(head_of(subject).low) != many:
         return
     if any(word.low in _EXPLETIVE for word in draft.words[1:5]):
         return
-    put = [*subject]
-    if low in {"its", "their"}:
+    put = owner or [*subject]
+    if owns and not owner:
         put[-1] = put[-1].reworded(put[-1].text + ("'" if low == "their" else "'s"))
     elif "'" in pointer.low:
         put.append(verb_of_contraction(pointer))

@@ -43,7 +43,10 @@ from prevalence.claims.drafts import (
     agreeing,
     before_that,
     ends_in_particle,
+    finders_in,
+    frame_of,
     has_purpose,
+    held_with,
     is_cut_short,
     is_inverted,
     is_of_buyers,
@@ -78,7 +81,7 @@ from prevalence.claims.noun_lists import (
     shared_verb,
 )
 from prevalence.claims.pronouns import resolve
-from prevalence.claims.quantities import People, Quantity, after_frame, people_at
+from prevalence.claims.quantities import Quantity, people_at
 
 __all__ = ["MOST_WORDS", "drafts_of"]
 
@@ -90,19 +93,6 @@ def drafts_of(text: str) -> list[Draft]:
     """The claims of a sentence; none where no rule is safe or the sentence is too long."""
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
     return _Folding(text).fold(words) if 0 < len(words) <= MOST_WORDS else []
-
-
-def _frame(text: str) -> tuple[int, Quantity | None] | None:
-    """What :func:`after_frame` finds, where leaving it out says no more: "nobody says" stays."""
-    found = after_frame(text)
-    return None if found is None or (found[1] is not None and found[1].denies) else found
-
-
-def _finders(text: str) -> People | None:
-    """The people that a text speaks of, unless it says that hardly anybody finds so."""
-    people = people_at(text)
-    denied = people is not None and people.quantity is not None and people.quantity.denies
-    return None if denied else people
 
 
 class _Folding:
@@ -134,12 +124,11 @@ class _Folding:
                 self._follow(piece)
             else:
                 self._begin(piece)
-        if not self._drafts and not self._lead and all(map(is_praise, self._waiting)):
-            for piece in self._waiting:
-                self._drafts.append(
-                    Draft(piece.words, 0, piece.words[0].start, piece.words[-1].end)
-                )
-            self._waiting = []
+        begun = self._drafts or self._lead or self._asides
+        if not begun and all(map(is_praise, self._waiting)):
+            praised, self._waiting = self._waiting, []
+            for piece in praised:
+                self._fragment(piece)
         if self._lead or self._waiting or self._asides or not self._drafts:
             return []
         return self._drafts
@@ -168,7 +157,7 @@ class _Folding:
             self._set_aside(piece)
         elif self._is_told_first(piece):
             self._asides.append(piece)
-        elif shape == "noun" or (shape == "ing" and len(piece.words) == 1 and self._rest):
+        elif shape == "noun" or (shape == "ing" and self._is_doing(piece)):
             self._waiting.append(piece)
         else:
             self._fragment(piece)
@@ -176,9 +165,17 @@ class _Folding:
     def _is_told_first(self, piece: Piece) -> bool:
         """Whether a past form tells of the subject after it: "made of wool, the hat is warm"."""
         following = self._rest[-1] if self._rest else piece
-        told = len(piece.words) > 1 and is_past(piece.words[0].low)
+        made = is_past(piece.words[0].low) and [w.tag for w in piece.words[1:2]] == ["prep"]
+        granted = piece.joint in CONTRASTS and shape_of(piece.words) == "adjective"
         apart = following.comma and not following.joint
-        return told and piece.words[1].tag == "prep" and apart and not self._asides
+        return (made or granted) and apart and not self._asides
+
+    def _is_doing(self, piece: Piece) -> bool:
+        """Whether a form in -ing is a subject: "having a pool | and a gym is nice"."""
+        following = self._rest[-1] if self._rest else piece
+        joined = following.joint == "and" and not following.comma
+        apart = following.words[0].tag == "pron"
+        return bool(self._rest) and (len(piece.words) == 1 or (joined and not apart))
 
     def _is_apart(self, piece: Piece) -> bool:
         """Whether a clause has no part in the nouns before it: "great food and it was cheap"."""
@@ -195,6 +192,8 @@ class _Folding:
             self._asides[-1] = self._asides[-1]._replace(words=words)
         elif shape == "verb" and piece.comma and len(piece.words) == 1 and not self._asides:
             self._waiting.append(piece)  # "its camera, display and speed": a noun
+        elif shape == "verb" and piece.joint in {"and", "or"} and not self._asides:
+            self._waiting.append(piece)  # "the lens | and flash work": a noun
         elif shape == "verb":
             named = len(self._waiting) == 2 and piece.comma and not (piece.joint or last.joint)
             if named and last.words[0].low in {"a", "an"}:
@@ -215,7 +214,7 @@ class _Folding:
     def _is_source(self, piece: Piece) -> bool:
         """Whether a piece says who makes the statement after it: "according to most owners"."""
         start = piece.words[0].start
-        found = _frame(self._text[start:])
+        found = frame_of(self._text[start:])
         if found is None or start + found[0] < piece.words[-1].end:
             return False
         self._said_by, self._dropped = found[1], True
@@ -298,18 +297,23 @@ class _Folding:
         if words[0].tag == "rel":
             said = [*subject, *words[1:]]
         else:
-            verb = "are" if is_plural(head_of(subject).low) else "is"
+            verb = draft.words[core.first].low
+            if verb not in {"is", "are", "was", "were"}:
+                verb = "are" if is_plural(head_of(subject).low) else "is"
             begun = words[0].text[0].lower() + words[0].text[1:]
             said = [*subject, words[0].reworded(verb, "aux"), words[0].reworded(begun), *words[1:]]
         for one in _Folding(self._text).fold(said) or [Draft(said, 0, 0, 0)]:
             self._append(one.words, one.lead, aside, draft)
+            if aside.joint in CONTRASTS:
+                self._drafts[-1].quantity = None  # "while slow, most users like it"
 
     def _each_subject(self, draft: Draft, core: Core, piece: Piece) -> bool:
         """Make a claim of each subject that shares the verb, where that can be."""
         if not self._waiting or piece.joint not in {"and", "or", "nor"}:
             return False
         subjects = [*(waiting.words for waiting in self._waiting), draft.words[: core.first]]
-        shared = shared_verb(subjects, draft.words, core)
+        apart = piece.joint != "or" or or_distributes(draft.words, core)
+        shared = shared_verb(subjects, draft.words, core) if apart else None
         if shared is None:
             return False
         before = len(self._drafts)
@@ -341,7 +345,7 @@ class _Folding:
     def _drop_frame(self, draft: Draft) -> None:
         """Leave out "users say that"; make "users find it good" into "it is good"."""
         text = plain_text(draft.words)
-        found = _frame(text)
+        found = frame_of(text)
         if found is not None:
             words = words_from(draft.words, found[0])
             if words and shape_of(words) in {"clause", "noun"}:
@@ -349,7 +353,7 @@ class _Folding:
                 draft.changed = draft.framed = True
                 return
         said = without_description(draft.words)
-        people = _finders(text)
+        people = finders_in(text)
         if said is None and people is not None:
             rest = words_from(draft.words, people.end)
             said = small_clause(rest)
@@ -457,7 +461,7 @@ class _Folding:
             noun = len(piece.words) == 1 and (is_base(low) or not is_past(low))
             return noun and self._next_noun(draft, piece)
         said = small_clause(piece.words)
-        if said is not None and _finders(plain_text([*shared, piece.words[0]])):
+        if said is not None and finders_in(plain_text([*shared, piece.words[0]])):
             self._append([*self._scope, *said], len(self._scope), piece)
             self._drafts[-1].people = tuple(shared[len(self._scope) :])
         else:
@@ -478,7 +482,7 @@ class _Folding:
         core = find_core(draft.words, draft.lead)
         if core is None or (piece.joint in {"or", "nor"} and not or_distributes(draft.words, core)):
             return False
-        begin = adjective_start(draft.words, core)
+        begin = adjective_start(draft.words, core, piece.words)
         if begin is not None and draft.words[begin].tag == "det" and not piece.joint:
             return False  # "a place to get a massage, facial and haircut"
         if begin is None or (piece.words[0].tag == "ing" and draft.words[begin].tag != "adj"):
@@ -550,7 +554,8 @@ class _Folding:
         left, right = draft.words[begin:], piece.words
         plain = [word for word in left if word.tag != "adv"] or left
         linked = draft.words[core.main].low in BE and plain[0].tag == "adj" and is_predicate(plain)
-        if linked or is_sealed(draft) or is_evasive(left):
+        only = any(word.low == "only" for word in draft.words[: core.first])
+        if linked or only or is_sealed(draft) or is_evasive(left):
             return False
         if left[0].low == "both" and all(word.tag == "adj" for word in left[1:]):
             noun = [word for word in right if word.tag != "adj"]
@@ -579,11 +584,8 @@ class _Folding:
         if not self._rest or not (contrast or (piece.comma and piece.joint in {"and", "so"})):
             return False
         following = self._rest[-1]
-        return (
-            following.joint == "and"
-            and not following.comma
-            and (shape_of(following.words) == "clause")
-        )
+        joined = following.joint == "and" and not following.comma
+        return joined and shape_of(following.words) == "clause"
 
     def _is_listed(self, piece: Piece) -> bool:
         """Whether a noun after a comma belongs to a list that ends in "and" or "or"."""
@@ -597,7 +599,9 @@ class _Folding:
         """A piece and those after it, up to the conjunction of the list that it belongs to."""
         pieces = [piece]
         for one in reversed(self._rest):
-            if pieces[-1].joint or shape_of(one.words) not in {"noun", "adjective", "verb"}:
+            shape = shape_of(one.words)
+            named = shape in {"noun", "adjective", "verb"}
+            if pieces[-1].joint or not (named or (shape == "ing" and len(one.words) == 1)):
                 break
             pieces.append(one)
         return pieces
@@ -620,7 +624,7 @@ class _Folding:
 
     def _next_ing(self, draft: Draft, piece: Piece) -> bool:
         """One word more, or "making it ideal for travel": the subject is ideal for travel."""
-        if piece.joint in {"and", "or"} and len(piece.words) == 1:
+        if len(piece.words) == 1 and self._is_listed(piece):
             return self._next_adjective(draft, piece) or self._next_noun(draft, piece)
         if piece.joint in {"and", "or"} and piece.words[1].tag == "noun":
             return self._next_noun(draft, piece)
@@ -654,14 +658,18 @@ class _Folding:
         denied = words[0].low == "not" and draft.words[core.main].low in BE
         words = words[denied:]
         if piece.comma and not piece.joint and words[0].low == "with":
-            said = self._with(draft, core, words)
+            said = held_with(draft, core, words)
             if said is None:
                 return False
             self._append(said, draft.lead, piece)
             return True
         same = [at for at in range(core.main, len(draft.words))
                 if draft.words[at].low == words[0].low]  # fmt: skip
-        if not same or piece.joint not in ({"but", "yet"} if denied else {"and", "or"}):
+        if (
+            not same
+            or words[0].low == "as"
+            or piece.joint not in ({"but", "yet"} if denied else {"and", "or"})
+        ):
             return False
         shared = draft.words[: same[-1]]
         if denied:
@@ -670,13 +678,6 @@ class _Folding:
             return False
         self._append([*shared, *words], draft.lead, piece)
         return True
-
-    def _with(self, draft: Draft, core: Core, words: list[Token]) -> list[Token] | None:
-        if any(word.tag == "ing" for word in words) or not is_modified(words[1:]):
-            return None
-        subject = draft.words[draft.lead : core.first]
-        verb = "have" if is_plural(head_of(subject).low) else "has"
-        return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
 
     def _next_relative(self, draft: Draft, piece: Piece) -> bool:
         """A relative clause after a comma, said of the noun before it."""
