@@ -431,6 +431,11 @@ class Finished(Generic[Row]):
             places.remove(found)
             yield found[0]
 
+    def unmatched(self) -> str:
+        """What a message says of the current row, once the whole input was read."""
+        seen = not self.in_order and self._mark.name in self._deferred
+        return "which this input has with other texts or summaries" if seen else self.unknown
+
     def foreign(self, why: str) -> InputError:
         """The error of a row that this run would not have written."""
         return foreign_output(self.path, f"{self._mark.name}, {why}")
@@ -465,7 +470,7 @@ def skip_finished(
     while finished.row is not None:
         number, item = next(source, (0, None))
         if item is None:
-            raise finished.foreign(finished.unknown)
+            raise finished.foreign(finished.unmatched())
         expected = marks(item)
         left = [at for at, mark in enumerate(expected) if not finished.take(mark, keep)]
         if left or not expected:

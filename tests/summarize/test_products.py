@@ -69,7 +69,7 @@ def _refused(_):
     ("rows", "signature", "said"),
     [
         ([row("a"), row("other")], lambda _: "s", "'other', which this input does not have"),
-        ([row("a"), row("b", "Changed.")], lambda _: "s", "'b', which this input does not have"),
+        ([row("a"), row("b", "Changed.")], lambda _: "s", "'b', which this input has with other"),
         ([row("b", signature="t")], lambda _: "s", r"other settings \(t\)"),
         ([row("a", signature=None)], _refused, "other settings"),
     ],
