@@ -119,6 +119,8 @@ _SIDES = word_set(
 def _is_shared_noun(subjects: list[list[Token]]) -> bool:
     """Whether all but the last lack their noun: "the red and green lights"."""
     first, last = subjects[0], subjects[-1]
+    if not first or not last:
+        return False
     bare = len(first) == 2 and first[0].tag in {"det", "poss"} and len(last) > 1
     lacks = first[-1].tag == "adj" or {first[-1].low, last[0].low} <= _SIDES
     return bare and lacks and last[0].tag not in {"det", "poss"}

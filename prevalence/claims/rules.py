@@ -228,7 +228,8 @@ class _Folding:
     def _fragment(self, piece: Piece) -> None:
         """Begin with a piece that is no clause: what was set aside goes with it."""
         words = [*self._lead]
-        for waiting in [*self._waiting, *self._asides, piece]:
+        pieces = [*self._waiting, *self._asides, piece]
+        for waiting in sorted(pieces, key=lambda one: one.words[0].start):
             words += [*waiting.glue, *waiting.words] if words else waiting.words
         self._lead, self._scope, self._waiting, self._asides = [], [], [], []
         self._drafts.append(Draft(words, 0, words[0].start, words[-1].end))
