@@ -294,11 +294,12 @@ def _of_released(method: Method, spec: str) -> list[Dimension]:
 def _check_texts(method: Method, dimension: Dimension) -> None:
     if method.templates is not None:
         return
+    own = set(_fields(method, dimension))
     written = {"written_steps"} if method.writer is not None else set()
     together = {"definitions", "forms"} if method.together else set()
-    known = {*_fields(method, dimension), *written, *together}
-    texts = [*method.sections.values(), method.writer or "", method.probabilities or ""]
-    missing = sorted(set().union(*map(placeholders, texts)) - known)
+    texts = [*method.sections.values(), method.probabilities or ""]
+    unknown = set().union(*map(placeholders, texts)) - own - written - together
+    missing = sorted(unknown | (placeholders(method.writer or "") - own))
     if missing:
         raise ConfigurationError(
             f"{method.name} shows {', '.join(missing)}, which {dimension.set}/{dimension.key} "
