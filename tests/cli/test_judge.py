@@ -366,6 +366,26 @@ def test_an_audit_counts_verdicts_with_a_point_and_rows_without_a_dimension(judg
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("verdict", [3, -1, 1.5, True, "1", [1]])
+def test_an_audit_refuses_a_verdict_that_is_none(judge, tmp_path, verdict):
+    path = tmp_path / "pairs.jsonl"
+    pair = {"id": "p", "a": "s", "b": "t", "dimension": "d", "verdict_ab": 1, "verdict_ba": 2}
+    path.write_text(json.dumps(pair) + "\n" + json.dumps({**pair, "verdict_ba": verdict}))
+    found = judge("audit", path)
+    assert found.exit_code == 2
+    assert f"{path}: row 2: verdict_ba: is " in found.stderr
+
+
+def test_an_audit_keeps_judges_apart(judge, repository):
+    duels = repository / "examples/duels.jsonl"
+    whole = json.loads(judge("audit", duels, "--json").stdout)["orders"]
+    both = judge("audit", duels, duels)
+    assert both.exit_code == 2
+    assert "the same two summaries were compared in" in both.stderr
+    labelled = json.loads(judge("audit", duels, f"x={duels}", "--json").stdout)["orders"]
+    assert labelled == {**whole, **{f"x:{name}": one for name, one in whole.items()}}
+
+
 def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
     row = {"schema": 1, "id": "p", "system": "s", "metrics": {"m.d": 4.0, "n.d": None},
            "human": {"d": [3]}, "error": "n.d failed"}  # fmt: skip
