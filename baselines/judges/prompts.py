@@ -375,11 +375,13 @@ def _value(product: Product, name: str) -> object:
 
 
 def _shown(value: object) -> str:
+    if value in (None, "", [], {}):
+        return _NOT_GIVEN
     if isinstance(value, dict):
         return "\n".join(f"- {harmless(str(key))}: {_line(one)}" for key, one in value.items())
     if isinstance(value, list | tuple):
         return "\n".join(f"- {_line(one)}" for one in value)
-    return _NOT_GIVEN if value in (None, "") else harmless(str(value))
+    return harmless(str(value))
 
 
 def _line(value: object) -> str:

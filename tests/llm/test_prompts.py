@@ -92,10 +92,13 @@ def test_the_judge_is_asked_to_write_steps_only_by_g_eval():
 
 
 def test_missing_inputs_are_said():
-    item = product(description="Boots of felt.", specifications={"height": "20 cm"})
+    item = product(
+        description="Boots of felt.", specifications={"height": "20 cm"}, key_features=[]
+    )
     text = prompts("omni", "fluency", item)["fluency"][-1].content
     assert "- height: 20 cm" in text
     assert "<average_rating>\n(not given)\n</average_rating>" in text
+    assert "<key_features>\n(not given)\n</key_features>" in text
     assert missing_inputs(load_method("omni").inputs, item) == ["key_features", "average_rating"]
 
 
