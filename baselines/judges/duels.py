@@ -335,8 +335,11 @@ class ListedPairs:
         return set(self._special)
 
     def __call__(self, product: Product) -> list[tuple[str, str]]:
-        """The pairs of a product, each once."""
-        return list(dict.fromkeys([*self._general, *self._special.get(product.id, [])]))
+        """The pairs of a product, each once: both orders of one are shown in any case."""
+        found: dict[frozenset[str], tuple[str, str]] = {}
+        for pair in (*self._general, *self._special.get(product.id, [])):
+            found.setdefault(frozenset(pair), pair)
+        return list(found.values())
 
 
 def read_pairs(path: Path) -> ListedPairs:

@@ -312,10 +312,10 @@ def _method(row: dict[str, Any], path: Path) -> Method:
     )
     if method.together and answer != "table":
         raise InputError(f'{path}: together = true needs answer = "table", a line a dimension')
-    if method.compares and method.writer is not None:
+    if (method.compares or method.together) and method.writer is not None:
+        other = 'answer = "verdict"' if method.compares else "together = true"
         raise InputError(
-            f'{path}: [writer] and answer = "verdict" do not go together; write the steps in '
-            "[sections]"
+            f"{path}: [writer] and {other} do not go together; write the steps in [sections]"
         )
     return _with(method)
 

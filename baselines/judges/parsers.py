@@ -86,10 +86,10 @@ _ALTERNATIVES = re.compile(
     rf"(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b",
     re.IGNORECASE,
 )
-# "not 5 stars", "would not rate it 5", "rather than option B".
+# "not 5 stars", "would not rate it 5", "rather than option B", "out of 5 stars".
 _DENIED = re.compile(
     r"(?:(?:\b(?:not|never|cannot|nor|neither|unlike)|n['\u2019]t)\s+(?:\w+\s+){0,3}"
-    r"|\b(?:than|against|over)\s+(?:\w+\s+)?)$",
+    r"|\b(?:than|against|over)\s+(?:\w+\s+)?|\bout\s+of\s+(?:\w+\s+)?)$",
     re.IGNORECASE,
 )
 # "4 or higher", "2 or a score of 4": another score is meant too, whatever it is.
@@ -115,7 +115,12 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
-_STARS = re.compile(rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[\s-]*stars?\b", re.IGNORECASE)
+# The scale, if it is named, stands before the word or after it: "3 of 5 stars", "3 stars out of 5".
+_STARS = re.compile(
+    rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|(?:out\s+)?of\b)(?:\s+(?:an?|the|possible))*\s*{_NUMBER})?"
+    rf"[\s-]*stars?\b(?:\s*(?:/|out\s+of\b)(?:\s+(?:an?|possible))*\s*{_NUMBER})?",
+    re.IGNORECASE,
+)
 _SHARE = r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s*%"
 _PERCENT = re.compile(rf"estimate\W{{0,6}}{_SHARE}", re.IGNORECASE)
 _ANY_PERCENT = re.compile(_SHARE)
@@ -209,6 +214,9 @@ def read_star_count(reply: str) -> Reading:
     (Reading(value=4.0, fault=''), 3.0)
     """
     said = spoken(reply)
+    scales = [scale for _, *after in _STARS.findall(said) for scale in after if scale]
+    if any(float(_digits(scale)) != _HIGH for scale in scales):
+        return Reading(None, "out_of_range")
     whole = _WHOLE.fullmatch(said.strip())
     return _agreed([whole[1]] if whole else _stated(said, _STARS))
 
@@ -376,7 +384,12 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
             rf"{alone}(?:{closed}|[)\]*\"']{{0,4}}(?:[).\]:;,!\n]|\s+[-\u2013\u2014(]"
             r"|\s+(?:because|since)\b))",
         ),
-        (rf"^{one}", rf"{alone}(?:{closed}|[)\].:]|[)\]*\"']{{0,4}}[ \t]{{0,9}}\n)"),
+        # A list of the options, in which other letters begin lines of their own, is no answer.
+        (
+            rf"^{one}(?!(?s:.*)\n[ \t]{{0,9}}[(\[*\"']{{0,9}}(?!\1)[{letters}]"
+            r"(?:[)\].:]|[ \t]*(?:\n|$)))",
+            rf"{alone}(?:{closed}|[)\].:]|[)\]*\"']{{0,4}}[ \t]{{0,9}}\n)",
+        ),
     )
     return tuple((re.compile(rule), re.compile(ending)) for rule, ending in rules)
 
@@ -384,7 +397,8 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
 def _row_pattern(title: str) -> re.Pattern[str]:
     words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
     return re.compile(
-        rf"^[^\w\n]*{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}(?!\s*/\s*(?!5\b))"
+        rf"^[^\w\n]*(?:\d{{1,2}}[.)][^\w\n]*)?{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}"
+        r"(?!\s*(?:/|out\s+of\b)(?!\s*(?:an?\s+)?(?:possible\s+)?(?:5|five)\b))"
         r"(?=[ \t]*(?:$|[^\w\s%]|out\s+of\b|stars?\b))",
         re.IGNORECASE | re.MULTILINE,
     )

@@ -294,11 +294,12 @@ def _of_released(method: Method, spec: str) -> list[Dimension]:
 def _check_texts(method: Method, dimension: Dimension) -> None:
     if method.templates is not None:
         return
+    own = set(_fields(method, dimension))
     written = {"written_steps"} if method.writer is not None else set()
     together = {"definitions", "forms"} if method.together else set()
-    known = {*_fields(method, dimension), *written, *together}
-    texts = [*method.sections.values(), method.writer or "", method.probabilities or ""]
-    missing = sorted(set().union(*map(placeholders, texts)) - known)
+    texts = [*method.sections.values(), method.probabilities or ""]
+    unknown = set().union(*map(placeholders, texts)) - own - written - together
+    missing = sorted(unknown | (placeholders(method.writer or "") - own))
     if missing:
         raise ConfigurationError(
             f"{method.name} shows {', '.join(missing)}, which {dimension.set}/{dimension.key} "
@@ -374,11 +375,13 @@ def _value(product: Product, name: str) -> object:
 
 
 def _shown(value: object) -> str:
+    if value in (None, "", [], {}):
+        return _NOT_GIVEN
     if isinstance(value, dict):
         return "\n".join(f"- {harmless(str(key))}: {_line(one)}" for key, one in value.items())
     if isinstance(value, list | tuple):
         return "\n".join(f"- {_line(one)}" for one in value)
-    return _NOT_GIVEN if value in (None, "") else harmless(str(value))
+    return harmless(str(value))
 
 
 def _line(value: object) -> str:

@@ -36,6 +36,26 @@ _SUMMEVAL = ("coherence", "consistency", "fluency", "relevance")
 _KEYS = ("method", "dimension", "id", "system", "other")
 
 
+class _Subjects:
+    """What was asked about each subject, by which alone a recording tells replies apart."""
+
+    def __init__(self) -> None:
+        self._prompts: dict[Subject, int] = {}
+
+    def check(self, request: Request) -> None:
+        """Refuse another prompt about a subject.
+
+        Raises:
+            InputError: there was one before.
+        """
+        prompt = hash(request.messages)
+        if self._prompts.setdefault(request.subject, prompt) != prompt:
+            raise InputError(
+                f"two records are called {request.subject.id!r}, and a recording tells them apart "
+                "by nothing else; give each an id of its own"
+            )
+
+
 class Replay:
     """A backend that answers with what was recorded.
 
@@ -60,12 +80,19 @@ class Replay:
         self._recorded = recorded
         self._empty = empty
         self._unread = unread
+        self._subjects = _Subjects()
         self.signature: Mapping[str, str] = {"replay": name}
 
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None
     ) -> list[list[Response]]:
-        """Answer requests from the recording; one that it lacks is an error of its own."""
+        """Answer requests from the recording; one that it lacks is an error of its own.
+
+        Raises:
+            InputError: two records that differ are called alike.
+        """
+        for request in requests:
+            self._subjects.check(request)
         answered = [
             [self._response(request, index) for index in request.indices] for request in requests
         ]
@@ -121,6 +148,7 @@ class Recorder:
         self._file = path.open("a", encoding="utf-8", newline="")
         self._to_empty = path.is_file() and not append
         self._steps: list[str] = []
+        self._subjects = _Subjects()
         if not path.is_file():
             return
         try:
@@ -144,7 +172,9 @@ class Recorder:
 
         Raises:
             BackendError: the disk is full, or something like it.
+            InputError: another record is called alike.
         """
+        self._subjects.check(request)
         replies = [None if response.error is not None else response.text for response in responses]
         if not any(reply is not None for reply in replies):
             return

@@ -143,17 +143,36 @@ def _replies(paths: list[str]) -> dict[str, Counter[str]]:
 
 
 def _verdicts(paths: list[str]) -> dict[str, list[tuple[float, float]]]:
+    from prevalence.errors import InputError
+
     verdicts: dict[str, list[tuple[float, float]]] = {}
-    for path in paths:
-        for prefix, row in _rows(path):
-            both = (_number(row.get("verdict_ab")), _number(row.get("verdict_ba")))
+    files: dict[str, int] = {}
+    for file, path in enumerate(paths):
+        for number, (prefix, row) in enumerate(_rows(path), start=1):
+            both = _both(row, f"{path}: row {number}")
             named = row.get("dimension")
             # A record that could not be read has neither a dimension nor verdicts.
-            if named is not None or not all(map(math.isnan, both)):
-                name = _UNNAMED if named is None else named
-                verdicts.setdefault(f"{prefix}{name}", []).append(both)
+            if named is None and all(map(math.isnan, both)):
+                continue
+            name = f"{prefix}{_UNNAMED if named is None else named}"
+            verdicts.setdefault(name, []).append(both)
+            duel = repr((name, *(row.get(key) for key in ("id", "a", "b"))))
+            if files.setdefault(duel, file) != file:
+                raise InputError(
+                    f"{path}: row {number}: the same two summaries were compared in "
+                    f"{paths[files[duel]]}; give only one of the two, or tell judges apart with "
+                    "LABEL=FILE"
+                )
     return verdicts
 
 
-def _number(verdict: object) -> float:
-    return float(verdict) if isinstance(verdict, int | float) else math.nan
+def _both(row: Mapping[str, object], where: str) -> tuple[float, float]:
+    """The verdicts of a row in both orders, NaN without one."""
+    from prevalence.errors import InputError
+    from prevalence.meta.preferences import read_verdict
+    from prevalence.readers.fields import FieldError
+
+    try:
+        return read_verdict(row, "verdict_ab"), read_verdict(row, "verdict_ba")
+    except FieldError as fault:
+        raise InputError(f"{where}: {fault.where}: {fault.problem}; {fault.fix}") from None

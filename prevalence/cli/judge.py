@@ -376,8 +376,8 @@ class _Rows(Tally["ScoreRow | PairRow"]):
         if found:
             note(f"of {counted(self._counts['asked'], 'reply', 'replies')}: {', '.join(found)}")
         if self._drawn and self._repeated == self._drawn:
-            note("all samples of each prompt are identical: the server may not sample; check "
-                 "its settings for the model")  # fmt: skip
+            note("all samples of each prompt are identical; if a server answers, it may not "
+                 "sample: check its settings for the model")  # fmt: skip
         describe = getattr(backend, "describe", None)
         if describe is not None and (said := describe()):
             note(said)

@@ -170,6 +170,8 @@ def _first(pair: tuple[Tensor, Tensor], tokens: int) -> tuple[Tensor, Tensor]:
 _BATCH_TOKENS = {"cuda": 1 << 18}
 _CPU_BATCH_TOKENS = 1 << 15
 _WORK_UNIT = 256
+_GREEDY = 1e-30
+"""Below it, logits by temperature are beyond the range of floats, and one token has it all."""
 
 
 class Local:
@@ -482,7 +484,7 @@ def _choose(logits: Tensor, rows: Sequence[_Row]) -> list[int]:
     from prevalence.llm.nucleus import nucleus_choice
 
     sampling: Sampling = rows[0].task.request.sampling
-    if sampling.temperature == 0:
+    if sampling.temperature < _GREEDY:
         chosen = logits.argmax(dim=-1)
     else:
         logits = logits / sampling.temperature

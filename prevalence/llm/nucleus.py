@@ -66,8 +66,8 @@ def nucleus_choice(logits: Tensor, numbers: Tensor, p: float) -> Tensor:
     inside = summed - top < p
     mass = (top * inside).sum(dim=-1)
     passed = inside & (summed <= (numbers * mass).unsqueeze(1))
-    # Rounding may let a number pass the last token inside.
-    place = torch.minimum(passed.sum(dim=-1), inside.sum(dim=-1) - 1)
+    # Rounding may let a number pass the last token inside, or leave none inside for a tiny p.
+    place = torch.minimum(passed.sum(dim=-1), inside.sum(dim=-1) - 1).clamp(min=0)
     return tokens.gather(1, place.unsqueeze(1)).squeeze(1)
 
 

@@ -227,11 +227,13 @@ class DryRun:
 
     def describe(self, prices: Prices | None = None) -> str:
         """What would be asked, in one line."""
+        replies = counted(self.replies, "reply", "replies")
         line = (
-            f"{self.replies:,} replies to generate, {self.stored:,} stored; about "
-            f"{self.prompt_tokens:,} prompt tokens and at most {self.completion_tokens:,} to write"
+            f"{replies} to generate, {self.stored:,} stored; about {self.prompt_tokens:,} "
+            f"prompt tokens and at most {self.completion_tokens:,} to write"
         )
         if prices is None or prices == Prices():
             return line
         most = prices.cost(self.prompt_tokens, self.completion_tokens)
-        return f"{line}; at most about {most:,.2f} at {prices.prompt:g} and {prices.completion:g}"
+        amount = f"{most:,.2f}" if most >= 1 else f"{most:.3g}"
+        return f"{line}; at most about {amount} at {prices.prompt:g} and {prices.completion:g}"

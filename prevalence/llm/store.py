@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import BackendError
+from prevalence.language import counted
 from prevalence.llm.protocol import Response, request_key
 
 if TYPE_CHECKING:
@@ -125,7 +126,8 @@ class StoredBackend:
 
     def describe(self) -> str:
         """What was stored and what was asked for, in one line."""
-        line = f"{self.hits:,} replies were stored, {self.misses:,} were asked for"
+        stored = counted(self.hits, "reply was", "replies were")
+        line = f"{stored} stored, {counted(self.misses, 'was', 'were')} asked for"
         inner = getattr(self.inner, "describe", None)
         return line if inner is None else f"{line}: {inner()}"
 

@@ -14,6 +14,7 @@ from prevalence.readers.fields import FieldError, describe, read_id
 from prevalence.readers.jsonfiles import json_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import ArrayLike
@@ -34,6 +35,7 @@ __all__ = [
     "order_bias",
     "preference_points",
     "read_duels",
+    "read_verdict",
 ]
 
 
@@ -355,7 +357,7 @@ def _row(record: object, table: RatingTable) -> _Row:
         _place(record.get("a"), table.systems, "a"),
         _place(record.get("b"), table.systems, "b"),
     )
-    verdicts = (_verdict(record, "verdict_ab"), _verdict(record, "verdict_ba"))
+    verdicts = (read_verdict(record, "verdict_ab"), read_verdict(record, "verdict_ba"))
     return _Row(place, _dimension(record, table), verdicts)
 
 
@@ -378,7 +380,12 @@ def _place(name: object, known: tuple[str, ...], key: str) -> int:
     return known.index(name)
 
 
-def _verdict(record: dict[str, Any], key: str) -> float:
+def read_verdict(record: Mapping[str, object], key: str) -> float:
+    """The verdict under a key of a head-to-head row: 0, 1 or 2, NaN for none.
+
+    Raises:
+        FieldError: it is something else.
+    """
     value = record.get(key)
     if isinstance(value, bool) or value not in _VERDICTS:
         fix = "give 1 (a better), 2 (b better), 0 (equal) or null"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from prevalence.baselines.judges.replay import Recorder
 from prevalence.cli import main
+from prevalence.errors import InputError
+from prevalence.llm.protocol import Message, Request, Response, Subject
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXAMPLE = ("--method", "rts", "--dimensions", "fluency", "--systems", "balanced,trivial")
@@ -138,6 +142,28 @@ def test_a_recording_is_kept_until_a_reply_takes_its_place(judge, tmp_path):
     replaced = judge(*command, "--backend", "replay:REPLIES", "--limit", "1")
     assert replaced.exit_code == 0
     assert [row["system"] for row in rows(record)] == ["balanced", "trivial"]
+
+
+def test_two_records_of_one_id_are_not_taken_for_each_other(judge, write, tmp_path):
+    path = write(*(
+        {"id": "p", "reviews": ["Warm."], "summaries": {"s": f"Number {number}."}}
+        for number in range(2)
+    ))  # fmt: skip
+    replies, record = tmp_path / "replies.jsonl", tmp_path / "record.jsonl"
+    line = {"id": "p", "system": "s", "dimension": "fluency", "replies": ["Score: 4"]}
+    replies.write_text(json.dumps(line) + "\n")
+    words = ("judge", path, "-m", "rts", "-d", "fluency", "--backend", f"replay:{replies}")
+    found = judge(*words)
+    assert found.exit_code == 2
+    assert "two records are called 'p', and a recording tells them apart by" in found.stderr
+    request = Request(messages=(), subject=Subject("rts", "fluency", "p", "s"))
+    recorder = Recorder(record)
+    for _ in range(2):
+        recorder.write(request, [Response(index=0, text="Score: 4")])
+    with pytest.raises(InputError, match="two records are called 'p'"):
+        recorder.write(replace(request, messages=(Message("user", "?"),)), [Response(index=0)])
+    recorder.close()
+    assert len(rows(record)) == 2
 
 
 def test_errors_without_an_output_are_all_shown(judge, write):
@@ -338,6 +364,26 @@ def test_an_audit_counts_verdicts_with_a_point_and_rows_without_a_dimension(judg
     assert {name: (one["asked"], one["first"]) for name, one in orders.items()} == {
         "d": (1, 1), "no dimension": (1, 0),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("verdict", [3, -1, 1.5, True, "1", [1]])
+def test_an_audit_refuses_a_verdict_that_is_none(judge, tmp_path, verdict):
+    path = tmp_path / "pairs.jsonl"
+    pair = {"id": "p", "a": "s", "b": "t", "dimension": "d", "verdict_ab": 1, "verdict_ba": 2}
+    path.write_text(json.dumps(pair) + "\n" + json.dumps({**pair, "verdict_ba": verdict}))
+    found = judge("audit", path)
+    assert found.exit_code == 2
+    assert f"{path}: row 2: verdict_ba: is " in found.stderr
+
+
+def test_an_audit_keeps_judges_apart(judge, repository):
+    duels = repository / "examples/duels.jsonl"
+    whole = json.loads(judge("audit", duels, "--json").stdout)["orders"]
+    both = judge("audit", duels, duels)
+    assert both.exit_code == 2
+    assert "the same two summaries were compared in" in both.stderr
+    labelled = json.loads(judge("audit", duels, f"x={duels}", "--json").stdout)["orders"]
+    assert labelled == {**whole, **{f"x:{name}": one for name, one in whole.items()}}
 
 
 def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):

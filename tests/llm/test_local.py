@@ -99,9 +99,10 @@ def test_a_sampled_reply_depends_on_no_other(model):
     assert not any(set(one) & set(other) for one, other in zip(together, beside, strict=True))
 
 
-def test_of_one_candidate_there_is_no_choice(model):
+@pytest.mark.parametrize("one", [{"temperature": 1.3, "top_k": 1}, {"temperature": 1e-42}])
+def test_of_one_candidate_there_is_no_choice(model, one):
     requests = [request(ending) for ending in ENDINGS]
-    drawn = [request(ending, temperature=1.3, top_k=1) for ending in ENDINGS]
+    drawn = [request(ending, **one) for ending in ENDINGS]
     assert texts(Local(model).complete(drawn)) == texts(Local(model).complete(requests))
 
 

@@ -46,6 +46,12 @@ def test_a_choice_is_that_of_the_definition(seed, size, p, spread):
         assert chosen[row] in near
 
 
+def test_the_smallest_nucleus_is_the_most_probable_token():
+    logits = torch.tensor([[0.0, 2.0, 1.0]]).expand(3, -1)
+    chosen = nucleus_choice(logits, torch.tensor([0.0, 0.5, 0.999]), 1e-300)
+    assert chosen.tolist() == [1, 1, 1]
+
+
 @pytest.mark.parity
 def test_the_nucleus_is_that_of_transformers():
     from transformers import TopPLogitsWarper

@@ -143,10 +143,34 @@ def test_letters_stars_verdicts_and_tables():
     assert read_choice("Answer: A, because it is.").value == 1.0
     assert read_star_count("four stars").value == 4.0
     assert read_star_count("2 stars for order, 3 stars for style").fault == "several"
+    # A line may follow that begins like a letter.
+    assert read_choice("B\n\nA detailed reason: it is.").value == 2.0
     titles = ["Aspect relevance", "Readability"]
     read = read_table("aspect relevance: 2\n- Readability: 9", titles)
     assert [(one.value, one.fault) for one in read] == [(2.0, ""), (None, "out_of_range")]
     assert [one.value for one in read_table("Readability: 3", titles)] == [None, 3.0]
+    numbered = read_table("1. Aspect relevance: 4\n2) **Readability**: 5", titles)
+    assert [one.value for one in numbered] == [4.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "value", "fault"),
+    [
+        ("Three out of five stars.", 3.0, ""),
+        ("I give it 2 of 5 stars.", 2.0, ""),
+        ("2 out of a possible 5 stars", 2.0, ""),
+        ("4 / 5 stars", 4.0, ""),
+        ("4 stars out of 5", 4.0, ""),
+        ("a rating of 4 stars", 4.0, ""),
+        ("3 of 5 stars for order, 4 stars for style", None, "several"),
+        ("2 of 10 stars", None, "out_of_range"),
+        ("4 stars out of 10", None, "out_of_range"),
+        ("4 1/2 stars", None, "out_of_range"),
+        ("Out of 5 stars, I give it 3.", None, "unparsable"),
+    ],
+)
+def test_the_scale_of_stars_is_no_score(reply, value, fault):
+    assert read_star_count(reply) == (value, fault)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +184,9 @@ def test_letters_stars_verdicts_and_tables():
         (read_choice, "Answer: A or B"),
         (read_choice, "Answer: A, B"),
         (read_choice, "A. or B."),
+        (read_choice, "A. Very poor.\nB. Poor.\nC. Fa"),
+        (read_verdict, "A. Summary 1 is better in fluency.\n(B) Summary 2"),
+        (read_verdict, "A\nB\nC"),
         (read_choice, "Answer: A well-written summary."),
         (read_verdict, "Answer: A summary 2 is better"),
         (read_verdict, "Option A is better than the other."),
@@ -175,9 +202,10 @@ def test_what_is_not_said_plainly_is_counted(read, reply):
 
 
 def test_lines_of_a_table_are_plain_too():
-    for said in ("-2", "4 or 5", "3 facts"):
+    for said in ("-2", "4 or 5", "3 facts", "4 out of 10", "4/10"):
         assert read_table(f"Readability: {said}", ["Readability"])[0].value is None
-    assert read_table("Readability - 4 (good)", ["Readability"])[0].value == 4.0
+    for said in ("4 (good)", "4/5", "4 / 5", "4 out of five"):
+        assert read_table(f"Readability - {said}", ["Readability"])[0].value == 4.0
 
 
 def test_a_percentage_must_lie_in_the_band_of_its_score():

@@ -92,10 +92,13 @@ def test_the_judge_is_asked_to_write_steps_only_by_g_eval():
 
 
 def test_missing_inputs_are_said():
-    item = product(description="Boots of felt.", specifications={"height": "20 cm"})
+    item = product(
+        description="Boots of felt.", specifications={"height": "20 cm"}, key_features=[]
+    )
     text = prompts("omni", "fluency", item)["fluency"][-1].content
     assert "- height: 20 cm" in text
     assert "<average_rating>\n(not given)\n</average_rating>" in text
+    assert "<key_features>\n(not given)\n</key_features>" in text
     assert missing_inputs(load_method("omni").inputs, item) == ["key_features", "average_rating"]
 
 
@@ -177,6 +180,10 @@ output = "Give a score."
             'answer = "verdict"\nwriter = { prompt = "Steps for {title}." }',
             r'\[writer\] and answer = "verdict" do not go together',
         ),
+        (
+            'answer = "table"\ntogether = true\nwriter = { prompt = "Steps for {title}." }',
+            r"\[writer\] and together = true do not go together",
+        ),
         ("about = 1979-05-27", "about is .*; give a text"),
         ("preset = 1", "preset is 1; give a table"),
         ("preset = { samples = 0 }", "samples and max_tokens must be at least 1"),
@@ -207,6 +214,13 @@ def test_a_method_without_dimensions_takes_those_of_a_file(tmp_path, spec):
     assert [one.key for one in choose_dimensions(method, [str(own), f"{own}/wit"])] == ["wit"]
     with pytest.raises(ConfigurationError, match="x names no set of dimensions; give --dimensions"):
         choose_dimensions(method, [spec])
+
+
+def test_the_prompt_that_asks_for_steps_shows_none(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('writer = { prompt = "Steps like {written_steps}." }' + METHOD)
+    with pytest.raises(ConfigurationError, match="x shows written_steps, which summeval/"):
+        choose_dimensions(load_method(str(path)), ["all"])
 
 
 @pytest.mark.parametrize("like", ["'own.toml'", "'x\\u0000.toml'", "3", "'nothing'"])

@@ -262,6 +262,9 @@ def test_which_pairs(tmp_path):
     assert [read_pairs(path)(item) for item in items] == [
         [("s", "t")], [("s", "t"), ("u", "t")],
     ]  # fmt: skip
+    # Both orders are one pair.
+    path.write_text('{"a": "s", "b": "t"}\n{"a": "u", "b": "t"}\n{"a": "t", "b": "s"}\n')
+    assert read_pairs(path)(items[0]) == [("s", "t"), ("u", "t")]
     path.write_text('{"a": "s"}')
     with pytest.raises(InputError, match="is not a pair of systems"):
         read_pairs(path)

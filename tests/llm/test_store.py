@@ -164,6 +164,7 @@ def test_an_error_is_asked_again_next_time(store):
     again = StoredBackend(Counting(), store)
     again.complete([request("p", 0, 1)])
     assert again.inner.asked == [("p", 1)]
+    assert again.describe() == "1 reply was stored, 1 was asked for"
 
 
 def test_every_reply_is_handed_on_once(store):
@@ -185,8 +186,10 @@ def test_a_dry_run_counts_what_is_missing_and_asks_nothing(store):
     assert (counter.stored, counter.replies) == (1, 1)
     assert (counter.prompt_tokens, counter.completion_tokens) == (9, 30)
     line = counter.describe(Prices(prompt=1e6, completion=2e6))
-    assert "1 replies to generate, 1 stored" in line
+    assert "1 reply to generate, 1 stored" in line
     assert "69.00" in line
+    # Nothing that costs something is free.
+    assert "at most about 6.9e-05 at 1 and 2" in counter.describe(Prices(prompt=1, completion=2))
 
 
 _SCRIPT = """
