@@ -37,7 +37,7 @@ from prevalence.scoring.options import UNITS, ScoringOptions, safe
 from prevalence.scoring.profile import Profiles
 from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, get_splitter
 from prevalence.signature import build_signature, trivial_template
 from prevalence.stats.correction import corrected_share
 
@@ -395,6 +395,8 @@ class Engine:
                 splitter=self._units.of_summary(item, summary),
                 template=self._template,
                 max_sentences=self.options.max_sentences,
+                # The program of the paper's authors counts them too.
+                wordless=self.options.splitter == NLTK_PUNKT,
                 restriction=self._restriction,
                 quantity_of=self._units.quantities(item, summary)
                 if self.options.quantities
