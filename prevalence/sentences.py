@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 from prevalence.errors import ConfigurationError
 from prevalence.language import LANGUAGES
 
-__all__ = ["DEFAULT_MAX_SENTENCES", "SPLITTERS", "Sentence", "Splitter", "get_splitter"]
+__all__ = [
+    "DEFAULT_MAX_SENTENCES",
+    "NLTK_PUNKT",
+    "SPLITTERS",
+    "Sentence",
+    "Splitter",
+    "get_splitter",
+    "says_anything",
+]
 
 
 class Sentence(NamedTuple):
@@ -23,7 +31,8 @@ class Sentence(NamedTuple):
 Splitter = Callable[[str], tuple[Sentence, ...]]
 """Maps a text to its sentences; ``text[s.start:s.end] == s.text`` for each."""
 
-SPLITTERS = ("punkt-en", "nltk-punkt-en", "lines")
+NLTK_PUNKT = "nltk-punkt-en"
+SPLITTERS = ("punkt-en", NLTK_PUNKT, "lines")
 """Names of the splitters: Punkt, Punkt as NLTK's program has it, one sentence a line."""
 
 DEFAULT_MAX_SENTENCES = 500
@@ -52,13 +61,22 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
     kind, _, language = name.partition("-")
     if kind == "punkt" and language in LANGUAGES:
         return partial(_punkt_sentences, language)
-    if name == "nltk-punkt-en":
+    if name == NLTK_PUNKT:
         return _nltk_sentences
     if name == "lines":
         return _line_sentences
     raise ConfigurationError(
         f"unknown sentence splitter {name!r}: choose from {', '.join(SPLITTERS)}"
     )
+
+
+def says_anything(sentence: str) -> bool:
+    """Whether there is a letter or a digit; models find any review in support of "!!!".
+
+    >>> [says_anything(text) for text in ("It leaks.", "5/5", "!!!", "\u2014", ":)")]
+    [True, True, False, False, False]
+    """
+    return any(map(str.isalnum, sentence))
 
 
 def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:

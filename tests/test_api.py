@@ -201,13 +201,13 @@ def test_a_product_without_reviews_has_one_row_a_summary(metric):
 
 
 def test_lone_surrogates_are_read_as_replacement_characters(metric):
-    clean = metric.score(["caf\ufffd"], "It fits. \ufffd!", name="a \ufffd")
-    row = metric.score(["caf\udce9"], "It fits. \udfff!", name="a \ud800")
+    clean = metric.score(["caf\ufffd"], "It fits. C\ufffd!", name="a \ufffd")
+    row = metric.score(["caf\udce9"], "It fits. C\udfff!", name="a \ud800")
     assert row == clean
     assert row.prevalence == 0.5
-    assert [(s.start, s.end) for s in row] == [(0, 8), (9, 11)]
+    assert [(s.start, s.end) for s in row] == [(0, 8), (9, 12)]
     product = Product(
-        "p\ud800", (Review("caf\udce9"),), (Summary("s\ud800", "It fits. \udfff!"),), "a \ud800"
+        "p\ud800", (Review("caf\udce9"),), (Summary("s\ud800", "It fits. C\udfff!"),), "a \ud800"
     )
     (many,) = metric.score_many([product])
     assert (many.id, many.system) == ("p\ufffd", "s\ufffd")

@@ -438,16 +438,13 @@ def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
     return low, high
 
 
-def agreement(
-    quantity: Quantity, support: int | None, n_reviews: int, *, confidence: float = 0.95
-) -> Agreement:
+def agreement(quantity: Quantity, support: int | None, n_reviews: int) -> Agreement:
     """Whether the reviews that support a statement are as many as its quantity says.
 
     Args:
         quantity: of the statement.
         support: reviews that support it without its quantity; None where they were not asked.
         n_reviews: reviews, at least 1.
-        confidence: of the interval.
 
     Returns:
         The comparison. Only a quantity that denies agrees with no support at all.
@@ -458,7 +455,7 @@ def agreement(
     low, high = quantity.shares(n_reviews)
     if support is None:
         return Agreement(quantity.text, low, high, None, None)
-    interval = wilson_interval(support, n_reviews, confidence)
+    interval = wilson_interval(support, n_reviews)
     meets = interval[0] <= high and low <= interval[1]
     agrees = meets and (support > 0 or quantity.denies)
     return Agreement(quantity.text, low, high, agrees, interval)

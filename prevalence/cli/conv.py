@@ -152,9 +152,10 @@ def train(*, quiet: bool, **parameters: Any) -> None:
 @_head_settings
 @_output
 def convert(**parameters: Any) -> None:
-    """Convert the authors' .bin state dict, which does not record its settings, to safetensors.
+    """Convert the authors' .bin file to safetensors.
 
-    FILE is read as weights only: no code in it can run.
+    FILE is read as weights only: no code in it can run. It does not record its settings, so give
+    them here.
     """
     from prevalence.scorers.conv import ConvSettings, read_head, write_head
 
@@ -171,9 +172,9 @@ def convert(**parameters: Any) -> None:
 @option("Output", "--output", "-o", required=True, metavar="FOLDER", type=FOLDER_PATH,
         help="Write the checkpoint folder here.")  # fmt: skip
 def alignscore(*, file: Path, base: Path, output: Path) -> None:
-    """Convert AlignScore's .ckpt file, which is a pickle, to a checkpoint folder.
+    """Convert AlignScore's .ckpt file to a checkpoint folder.
 
-    FILE is read as weights only: no code in it can run.
+    FILE is a pickle, of which only the weights are read: no code in it can run.
     """
     from prevalence.scorers.alignscore import convert_alignscore
 

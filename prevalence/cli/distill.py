@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from prevalence.cli.options import (
-    FILE_PATH,
     GroupedCommand,
     model_options,
     option,
+    output_option,
     quiet_option,
     scorer_settings,
     seed_option,
@@ -40,14 +40,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     "inputs", metavar="INPUT...", nargs=-1, required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )  # fmt: skip
-@option(
-    "Output",
-    "--output",
-    metavar="FILE",
-    required=True,
-    type=FILE_PATH,
-    help="Write the reviews with soft labels here, all at once at the end.",
-)
+@output_option("Write the reviews with soft labels here, all at once at the end.", required=True)
 @option("Output", "--overwrite", is_flag=True, help="Replace OUTPUT if it exists.")
 @option(
     "Pairs",

@@ -449,8 +449,12 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
     if statistics:
         console.print(system_table(statistics, width=console.width))
     if table.unreadable:
-        unread = counted(table.unreadable, "record")
-        console.print(f"{unread} could not be read (no system is known for them)", style="dim")
+        unread = counted(
+            table.unreadable,
+            "record could not be read (no system is known for it)",
+            "records could not be read (no system is known for them)",
+        )
+        console.print(unread, style="dim")
     places = standings(table, resamples=counts["bootstrap"], seed=options.seed)
     if len(places) > 1:
         console.print()

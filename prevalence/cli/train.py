@@ -22,7 +22,7 @@ Example:
 @click.command(cls=ShortHelp, epilog=_EPILOG)
 @click.argument("recipe", type=FILE_PATH)
 @click.option(
-    "--output", required=True, type=FOLDER_PATH,
+    "--output", "-o", required=True, type=FOLDER_PATH,
     help="Folder of the new checkpoint.",
 )  # fmt: skip
 @click.option(

@@ -125,7 +125,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
         ratings=_ratings(products),
         found=_found(products),
         signatures=contents.signatures,
-        footer="Made by prevalence. This file asks nothing of a network.",
+        footer="Made by prevalence. This file needs no network.",
         # These go in unescaped: two files of the package, and JSON that has no "<" left.
         style=style,
         script=script,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
 from prevalence.summarize.candidates import Candidates, LengthRule
 from prevalence.summarize.greedy import greedy
@@ -99,7 +100,7 @@ class Ceilings:
         return self._known[product]
 
     def _cut(self, job: SummaryJob) -> Candidates:
-        every = Candidates.of(_reviews(job), self.splitter)
+        every = Candidates.of(_reviews(job), self.splitter, says=says_anything)
         where = self.statements
         if where is None:
             return every

@@ -37,7 +37,7 @@ from prevalence.scoring.options import UNITS, ScoringOptions, safe
 from prevalence.scoring.profile import Profiles
 from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, get_splitter
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, get_splitter
 from prevalence.signature import build_signature, trivial_template
 from prevalence.stats.correction import corrected_share
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from prevalence.scoring.others import OtherProducts
     from prevalence.stats.arrays import Ints
     from prevalence.stats.correction import ErrorRates
+
+    _Ask = Callable[[TextTable, PairPlan], PairScores]
 
 __all__ = ["Engine", "ScoringOptions", "WorkCounts"]
 
@@ -343,24 +345,23 @@ class Engine:
             raise ConfigurationError(
                 "genericness compares with other products: give the engine all of them"
             )
+        ask = partial(self.answer, progress=progress, planned=planned)
         for chunk in self._chunks(items):
-            ceilings = self._ceilings(chunk, progress, planned) if self.options.ceiling else None
+            ceilings = self._ceilings(chunk, ask) if self.options.ceiling else None
             if ceilings is not None:
                 most = ceilings.most_pairs(chunk.jobs)
                 self.counts.ceiling_most += most
                 if announced is not None and most:
                     announced(most)
-            self._score_chunk(chunk, progress, planned)
-            if ceilings is not None:
-                with self._apart():
+            self._score_chunk(chunk, ask)
+            with self._apart():
+                if ceilings is not None:
                     self.counts.ceiling_asked += ceilings.set_on(chunk.jobs)
-            if self.options.profile:
-                profiles = self._profiles(chunk, progress, planned)
-                with self._apart():
+                if self.options.profile:
+                    profiles = self._profiles(chunk, ask)
                     self.counts.profile_asked += profiles.set_on(chunk.jobs)
-            if self.options.evidence:
-                with self._apart():
-                    self._find_evidence(chunk, progress, planned)
+                if self.options.evidence:
+                    self._find_evidence(chunk, ask)
             for entry in chunk.entries:
                 yield self._row(entry)
 
@@ -394,6 +395,8 @@ class Engine:
                 splitter=self._units.of_summary(item, summary),
                 template=self._template,
                 max_sentences=self.options.max_sentences,
+                # The program of the paper's authors counts them too.
+                wordless=self.options.splitter == NLTK_PUNKT,
                 restriction=self._restriction,
                 quantity_of=self._units.quantities(item, summary)
                 if self.options.quantities
@@ -403,12 +406,7 @@ class Engine:
             chunk.pairs += job.naive_pairs
             self.counts.naive += job.naive_pairs
 
-    def _score_chunk(
-        self,
-        chunk: _Chunk,
-        progress: Progress | None,
-        planned: Callable[[int], None] | None,
-    ) -> None:
+    def _score_chunk(self, chunk: _Chunk, ask: _Ask) -> None:
         everything = self.options.full_matrix or self.options.soft
         jobs = [job for job in chunk.jobs if job.open]
         plan = PairPlan()
@@ -416,7 +414,7 @@ class Engine:
             job.plan_masks(plan)
             if everything:
                 job.plan_reviews(plan, all_sentences=True)
-        answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
+        answers = ask(chunk.texts, plan)
         for job in jobs:
             job.read_masks(answers, self.threshold, three_way=self.scorer.traits.three_way)
         if not everything:
@@ -424,18 +422,13 @@ class Engine:
             jobs = [job for job in jobs if job.open]
             for job in jobs:
                 job.plan_reviews(plan, all_sentences=False)
-            answers = self.answer(chunk.texts, plan, progress=progress, planned=planned)
+            answers = ask(chunk.texts, plan)
         for job in jobs:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.traits.three_way)
 
-    def _ceilings(
-        self,
-        chunk: _Chunk,
-        progress: Progress | None,
-        planned: Callable[[int], None] | None,
-    ) -> Ceilings:
+    def _ceilings(self, chunk: _Chunk, ask: _Ask) -> Ceilings:
         return Ceilings(
-            ask=partial(self.answer, progress=progress, planned=planned),
+            ask=ask,
             texts=chunk.texts,
             splitter=self._splitter,
             template=self._template,
@@ -444,14 +437,9 @@ class Engine:
             statements=self._restriction.statements,
         )
 
-    def _profiles(
-        self,
-        chunk: _Chunk,
-        progress: Progress | None,
-        planned: Callable[[int], None] | None,
-    ) -> Profiles:
+    def _profiles(self, chunk: _Chunk, ask: _Ask) -> Profiles:
         return Profiles(
-            ask=partial(self.answer, progress=progress, planned=planned),
+            ask=ask,
             texts=chunk.texts,
             units=self._units,
             options=self.options,
@@ -468,14 +456,9 @@ class Engine:
         finally:
             self.counts.planned, self.counts.unique = before
 
-    def _find_evidence(
-        self,
-        chunk: _Chunk,
-        progress: Progress | None,
-        planned: Callable[[int], None] | None,
-    ) -> None:
+    def _find_evidence(self, chunk: _Chunk, ask: _Ask) -> None:
         search = PassageSearch(
-            ask=partial(self.answer, progress=progress, planned=planned),
+            ask=ask,
             texts=chunk.texts,
             splitter=self._splitter,
             three_way=self.scorer.traits.three_way,
@@ -545,7 +528,8 @@ class Engine:
         if self.error_rates is not None and row.prevalence is not None:
             # Empty reviews are not asked: they support nothing, and nothing wrongly.
             most = row.counting * len(entry.review_ids) / entry.n_reviews
-            share = _corrected(row.prevalence, self.error_rates, most)
+            rates = self.error_rates
+            share = corrected_share(row.prevalence, rates.sensitivity, rates.specificity, most=most)
             row = replace(row, corrected=share, corrected_most=most)
         self.counts.add_row(row, named=entry.product.name is not None)
         return row
@@ -555,8 +539,3 @@ def add_name(names: list[str], name: str) -> None:
     """Add a name that is new, while there are few of them."""
     if name not in names and len(names) < _NAMED:
         names.append(name)
-
-
-def _corrected(prevalence: float, rates: ErrorRates, most: float) -> float:
-    """The score corrected for the errors of the scorer on what was asked."""
-    return corrected_share(prevalence, rates.sensitivity, rates.specificity, most=most)

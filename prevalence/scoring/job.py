@@ -15,6 +15,7 @@ from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
 from prevalence.records import CLAIMS, SHOWN_DECIMALS, ScoredSentence, ScoredSummary, input_digest
 from prevalence.scoring.options import Restriction
+from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
 
 if TYPE_CHECKING:
@@ -109,10 +110,14 @@ class SummaryJob:
         splitter: Splitter,
         template: str | None,
         max_sentences: int,
+        wordless: bool = False,
         restriction: Restriction | None = None,
         quantity_of: Callable[[int, Sentence], Quantified | None] | None = None,
     ) -> SummaryJob:
-        """Split the summary and number its texts; a job that cannot be scored has an error."""
+        """Split the summary and number its texts; a job that cannot be scored has an error.
+
+        A sentence without a letter or a digit counts only if ``wordless`` says so.
+        """
         job = cls(product, summary, review_places=np.arange(len(product.reviews)))
         if not product.reviews:
             job._fail("no reviews", "give at least one")
@@ -129,7 +134,7 @@ class SummaryJob:
                 f"shorten it or raise the limit of {max_sentences:,} (--max-sentences)",
             )
             return job
-        job._restrict(restriction or Restriction(), sentences)
+        job._restrict(restriction or Restriction(), sentences, wordless=wordless)
         if not job.open:
             return job
         if quantity_of is not None:
@@ -161,7 +166,9 @@ class SummaryJob:
             for sentence, quantity in zip(self.sentences, found, strict=True)
         ]
 
-    def _restrict(self, restriction: Restriction, sentences: tuple[Sentence, ...]) -> None:
+    def _restrict(
+        self, restriction: Restriction, sentences: tuple[Sentence, ...], *, wordless: bool
+    ) -> None:
         """Take what the restriction leaves, or say why there is nothing."""
         try:
             statements = restriction.sentences_left(self.summary, sentences)
@@ -170,8 +177,9 @@ class SummaryJob:
             return
         reviews = restriction.reviews_left(self.product)
         self.nothing_left = reviews.reason or statements.reason
-        self.sentences = tuple(sentences[place] for place in statements.places)
-        self.sentence_places = np.asarray(statements.places, np.int64)
+        places = [k for k in statements.places if wordless or says_anything(sentences[k].text)]
+        self.sentences = tuple(sentences[place] for place in places)
+        self.sentence_places = np.asarray(places, np.int64)
         self.of_sentences = len(sentences)
         self.review_places = np.asarray(reviews.places, np.int64)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import ConfigurationError
 from prevalence.models.registry import lookup
 from prevalence.scorers.registry import FAMILIES
+from prevalence.sentences import NLTK_PUNKT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +57,8 @@ _HIRO: Mapping[str, Any] = {
 }
 _HIRO_LACKS = (
     "SAP is a share here and 100 times that in the paper; an empty summary has genericness 0 here "
-    "and none there; genericness depends on which products the input holds"
+    "and none there; genericness depends on which products the input holds; a sentence without a "
+    "letter or a digit is left out here"
 )
 
 PRESETS: Mapping[str, Preset] = {
@@ -70,7 +72,7 @@ PRESETS: Mapping[str, Preset] = {
     "malon-script": Preset(
         about="the program of its authors: SummaC's reader, NLTK's Punkt",
         options={"model": "mnli", "threshold": 0.04, "trivial": "script",
-                 "splitter": "nltk-punkt-en"},
+                 "splitter": NLTK_PUNKT},
         reader=_DOCUMENTS,
         lacks="an empty review implies nothing here, and is asked about there; special tokens in "
         "a text are text here; a summary without a sentence scores 0 here, and stops it there",

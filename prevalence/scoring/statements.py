@@ -25,6 +25,7 @@ import numpy as np
 from prevalence import metric
 from prevalence.nli.pairs import FLAG_TOO_LONG, no_pairs
 from prevalence.records import LeftOut
+from prevalence.sentences import says_anything
 from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.greedy import upper_bounds
 
@@ -141,7 +142,7 @@ class Statements:
         where: Where | None,
         threshold: float,
     ) -> None:
-        found = Candidates.of(reviews, splitter)
+        found = Candidates.of(reviews, splitter, says=says_anything)
         fitting = [
             k for k, text in enumerate(found.texts) if where is None or where.holds({"text": text})
         ]

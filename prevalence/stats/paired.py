@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PairedDifference", "PairedDifferences", "tied_groups"]
 
+_CONFIDENCE = 0.95
 _NOISE = 1e-12
 """A difference that is no larger is one of rounding."""
 
@@ -36,7 +37,7 @@ class PairedDifference:
 
     Attributes:
         difference: mean of the first minus mean of the second; NaN without a common product.
-        interval: bootstrap interval over products; None with fewer than
+        interval: 95% bootstrap interval over products; None with fewer than
             :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`.
         detectable: the least true difference that a two-sided test at 5% would find in 80% of
             samples of so many products; None likewise.
@@ -47,11 +48,6 @@ class PairedDifference:
     interval: Interval | None
     detectable: float | None
     products: int
-
-    @property
-    def told_apart(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return self.above or (self.interval is not None and self.interval.high < -_NOISE)
 
     @property
     def above(self) -> bool:
@@ -71,10 +67,9 @@ class PairedDifferences:
         scores: by system, aligned over all products.
         resamples: of the bootstrap.
         seed: of the generator.
-        confidence: of the intervals.
 
     Raises:
-        ConfigurationError: no resamples, or a confidence outside (0, 1).
+        ConfigurationError: no resamples.
     """
 
     def __init__(
@@ -83,12 +78,10 @@ class PairedDifferences:
         *,
         resamples: int = DEFAULT_RESAMPLES,
         seed: int = DEFAULT_SEED,
-        confidence: float = 0.95,
     ) -> None:
-        check_drawing(resamples, confidence)
+        check_drawing(resamples)
         self._scores = scores
         self._drawing = resamples, seed
-        self._confidence = confidence
         self._drawn: dict[_Key, Floats] = {}
 
     def __call__(self, first: str, second: str) -> PairedDifference:
@@ -102,7 +95,7 @@ class PairedDifferences:
         drawn = self._means(first, both) - self._means(second, both)
         return PairedDifference(
             observed,
-            expanded_interval(drawn, self._confidence, products),
+            expanded_interval(drawn, _CONFIDENCE, products),
             _detectable(float(drawn.std(ddof=1)), products) if drawn.size > 1 else None,
             products,
         )

@@ -13,7 +13,7 @@ import numpy as np
 from prevalence.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from prevalence.sentences import Splitter
 
@@ -136,7 +136,7 @@ class Candidates:
         splitter: Splitter,
         *,
         close: bool = True,
-        content: bool = False,
+        says: Callable[[str], bool] | None = None,
     ) -> Candidates:
         """Split reviews into candidates.
 
@@ -145,14 +145,14 @@ class Candidates:
             splitter: cuts them into sentences.
             close: give a sentence that no punctuation ends a full stop, so that it remains a
                 sentence of its own beside others; False takes every sentence as it is.
-            content: leave out what :func:`has_content` says has none.
+            says: whether a sentence says enough to be a candidate; None for all of them.
         """
         left_out = 0
         places: list[Place] = []
         ranks: dict[str, list[int]] = {}
         for row, review in enumerate(reviews):
             for sentence in splitter(review):
-                if content and not has_content(sentence.text):
+                if says is not None and not says(sentence.text):
                     left_out += 1
                     continue
                 text = closed(sentence.text) if close else sentence.text

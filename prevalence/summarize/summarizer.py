@@ -11,7 +11,7 @@ import numpy as np
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.sentences import get_splitter
 from prevalence.signature import build_signature, statement_of, trivial_template, with_parts
-from prevalence.summarize.candidates import Candidates, number_of
+from prevalence.summarize.candidates import Candidates, has_content, number_of
 from prevalence.summarize.extract import Extract, ExtractedSentence, SummaryOptions
 from prevalence.summarize.greedy import FEW, greedy
 from prevalence.summarize.questions import Calls, PairJudge
@@ -122,7 +122,7 @@ class Summarizer:
 
     def _candidates(self, texts: Sequence[str], options: SummaryOptions) -> Candidates:
         candidates = Candidates.of(
-            texts, self.splitter, close=options.close, content=options.filters
+            texts, self.splitter, close=options.close, says=has_content if options.filters else None
         )
         if not candidates.places and candidates.left_out:
             raise InputError(

@@ -121,4 +121,4 @@ def test_alignscore_is_converted(run: Run, tmp_path: Path) -> None:
 
 def test_both_commands_have_help(run: Run) -> None:
     assert "Examples:" in run("conv", "train", "--help").stdout
-    assert "state dict" in run("conv", "convert", "--help").stdout
+    assert " file to safetensors" in run("conv", "convert", "--help").stdout

@@ -442,6 +442,8 @@ def test_records_that_could_not_be_read_are_counted_apart(
     assert "<dt>failed</dt><dd>0</dd>" in page
     assert "<dt>records that could not be read</dt><dd>2</dd>" in page
     assert page.count("<li><bdi>p") == 2
+    alone = score(write(boots, unread[0]))
+    assert "1 record could not be read (no system is known for it)" in alone.stdout
 
 
 def test_pairs_that_were_not_asked_are_explained(score: Run, write: Write) -> None:

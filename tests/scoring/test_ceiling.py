@@ -137,9 +137,9 @@ def test_a_ceiling_of_zero_gives_no_share(fake_scorer):
 def test_the_reviews_of_a_product_are_cut_once(fake_scorer, monkeypatch):
     cut, at_once = [], Candidates.of
 
-    def counting(reviews, splitter):
+    def counting(reviews, splitter, **options):
         cut.append(reviews)
-        return at_once(reviews, splitter)
+        return at_once(reviews, splitter, **options)
 
     monkeypatch.setattr(Candidates, "of", counting)
     summaries = (Summary("s", "It is blue."), Summary("t", "It fits."))

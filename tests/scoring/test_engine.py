@@ -14,6 +14,7 @@ from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
 from prevalence.report.systems import SystemTable
 from prevalence.scoring.engine import Engine, ScoringOptions
+from prevalence.scoring.options import STATEMENTS
 from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
 from prevalence.stats.correction import ErrorRates
@@ -228,6 +229,37 @@ def test_the_worked_example_in_full(fake_scorer):
     assert row.prevalence == 1 / 12
     assert [sentence.support for sentence in row] == [0, 1, 1]
     assert row.soft_prevalence == pytest.approx((1.27 + 0.06 * 0.9) / 12, abs=1e-7)
+
+
+def test_a_sentence_without_a_letter_or_a_digit_is_left_out(fake_scorer):
+    scorer = fake_scorer({(review, said): (0.9, 0.0) for review in "ab" for said in ("Ok.", ":)")})
+    row = one(["a", "b"], "Ok.\n:)\n5/5", scorer=scorer, splitter="lines", ceiling=True)
+    assert [(s.text, s.start, s.support) for s in row] == [("Ok.", 0, 2), ("5/5", 7, 0)]
+    assert row.prevalence == 0.5
+    row = one(["a", "b"], "!!! \u2014", scorer=scorer)
+    assert (row.prevalence, row.warning) == (0.0, "the summary has no sentence, so it scores 0")
+    authors = one(["a", "b"], "Ok!!", scorer=scorer, splitter="nltk-punkt-en")
+    assert [s.text for s in authors] == ["Ok!", "!"]
+
+
+def test_a_review_sentence_without_a_letter_or_a_digit_is_in_no_ceiling_or_coverage(fake_scorer):
+    reviews = ["It fits.\n!!!", "It leaks."]
+    answers = {(r, "!!!"): (0.9, 0.0) for r in (*reviews, "It fits.")}
+    scorer = fake_scorer(answers | {(reviews[0], "It fits."): (0.9, 0.0)})
+    options = {"splitter": "lines", "ceiling": True, "profile": True}
+    row = one(reviews, "It fits.", scorer=scorer, **options)
+    assert row.ceiling == 0.5
+    assert [statement.text for statement in row.profile.left_out] == ["It fits."]
+
+
+def test_labels_and_offsets_count_the_sentences_that_are_left_out(fake_scorer):
+    labels = [{"on": "fit"}, {}, {"on": "price"}]
+    summary = Summary("s", "Ok.\n---\nCheap.", {STATEMENTS: labels})
+    options = ScoringOptions(splitter="lines", statements_where="on = price")
+    product = Product("p", (Review("a"),), (summary,))
+    row = next(Engine(fake_scorer({}), options).run([product]))
+    assert [(s.text, s.start) for s in row] == [("Cheap.", 8)]
+    assert row.restriction["sentences"] == [2]
 
 
 def test_without_a_name_or_a_template_nothing_is_trivial(fake_scorer):

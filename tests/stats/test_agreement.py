@@ -13,7 +13,6 @@ from hypothesis.extra import numpy as hnp
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.stats.agreement import (
-    COEFFICIENTS,
     SCALES,
     agreement_by_cell,
     cohen_kappa,
@@ -23,6 +22,12 @@ from prevalence.stats.agreement import (
 )
 
 NAN = float("nan")
+COEFFICIENTS = {
+    "cohen": cohen_kappa,
+    "fleiss": fleiss_kappa,
+    "gwet-ac1": gwet_ac1,
+    "krippendorff": krippendorff_alpha,
+}
 
 # Krippendorff 2011, section C: four observers, twelve units, five categories, missing data.
 KRIPPENDORFF = np.array(

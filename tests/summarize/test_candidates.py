@@ -82,7 +82,7 @@ def test_fragments_and_exclamations_without_content(sentence: str, expected: boo
 
 def test_sentences_without_content_are_counted_and_leave_the_offsets_alone() -> None:
     reviews = ["Avoid! They leak.", "Be careful! Avoid!"]
-    found = Candidates.of(reviews, get_splitter(), content=True)
+    found = Candidates.of(reviews, get_splitter(), says=has_content)
     assert (found.texts, found.places, found.left_out) == (("They leak.",), ((0, 7, 17),), 3)
     every = Candidates.of(reviews, get_splitter())
     assert (len(every.places), every.left_out) == (4, 0)
