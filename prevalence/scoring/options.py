@@ -255,10 +255,16 @@ def _fault(text: str, problem: str) -> ConfigurationError:
 
 def _lookup(fields: Mapping[str, Any], name: str) -> Any:
     if name in fields:
-        return fields[name]
+        return _plain(fields[name])
     head, dot, rest = name.partition(".")
     inner = fields.get(head)
     return _lookup(inner, rest) if dot and isinstance(inner, dict) else None
+
+
+def _plain(value: Any) -> Any:
+    """A value out of NumPy's types; NaN, which data frames put where nothing is, as None."""
+    found = value.tolist() if hasattr(value, "tolist") else value
+    return None if isinstance(found, float) and math.isnan(found) else found
 
 
 def as_number(value: object) -> float | None:
