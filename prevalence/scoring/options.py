@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.language import LANGUAGES
+from prevalence.language import LANGUAGES, counted
 from prevalence.records import well_formed
 from prevalence.scorers.options import check_numbers, described, documented
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
@@ -417,7 +417,8 @@ class Restriction:
             raise InputError(f"no labels to read {named} from; {advice}")
         if len(labels) != count:
             raise InputError(
-                f'"{STATEMENTS}" has {len(labels)} entries and the summary {count} sentences; '
+                f'"{STATEMENTS}" has {counted(len(labels), "entry", "entries")} and the summary '
+                f"{counted(count, 'sentence')}; "
                 f"{advice} (--splitter says what a sentence is)"
             )
         return labels
