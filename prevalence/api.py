@@ -68,14 +68,20 @@ def checked_reviews(reviews: object) -> tuple[Review, ...]:
     """At least one review.
 
     Raises:
-        InputError: no list, an empty one, or a review without text.
+        InputError: no list, an empty one, a review without text, or one whose ``extra`` is no
+            mapping.
     """
     return tuple(
-        replace(item, text=checked_text(item.text, f"review {place}"))
-        if isinstance(item, Review)
-        else Review(checked_text(item, f"review {place}"))
+        _checked_review(item, f"review {place}")
         for place, item in enumerate(_several(reviews, "reviews"))
     )
+
+
+def _checked_review(item: object, what: str) -> Review:
+    if not isinstance(item, Review):
+        return Review(checked_text(item, what))
+    _check_mapping(item.extra, what)
+    return replace(item, text=checked_text(item.text, what))
 
 
 def checked_statements(statements: object) -> tuple[str, ...]:
@@ -144,6 +150,7 @@ def _checked_summary(summary: object) -> Summary:
         raise InputError(f"a summary is {type(summary).__name__}: give a tuple of Summary objects")
     system = checked_text(summary.system, "a system's name")
     text = checked_text(summary.text, f"the summary by {system!r}")
+    extra = _checked_keys(summary.extra, f"the summary by {system!r}")
     claims = summary.extra.get(CLAIMS, ())
     listed = isinstance(claims, list | tuple) and None not in map(stated_claim, claims)
     if claims is not None and not listed:
@@ -151,7 +158,6 @@ def _checked_summary(summary: object) -> Summary:
             f"the claims of {system!r} are no list of statements: give texts, or objects such as "
             '{"text": "It leaks.", "quantity": "most"}'
         )
-    extra = _checked_keys(summary.extra, f"the summary by {system!r}")
     return replace(summary, system=system, text=text, extra=extra)
 
 
@@ -161,13 +167,17 @@ def _checked_keys(extra: object, whose: str) -> dict[str, Any]:
     Raises:
         InputError: one cannot be written as JSON; the message calls its owner ``whose``.
     """
-    if not isinstance(extra, Mapping):
-        raise InputError(f"the other keys of {whose} are {type(extra).__name__}: give a mapping")
+    _check_mapping(extra, whose)
     try:
         return cast("dict[str, Any]", scrub(extra))
     except FieldError as error:
         what = " ".join(filter(None, (error.where, error.problem)))
         raise InputError(f"the other keys of {whose}: {what}; {error.fix}") from None
+
+
+def _check_mapping(extra: object, whose: str) -> None:
+    if not isinstance(extra, Mapping):
+        raise InputError(f"the other keys of {whose} are {type(extra).__name__}: give a mapping")
 
 
 def _several(items: object, what: str) -> list[Any]:

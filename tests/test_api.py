@@ -167,6 +167,14 @@ def test_a_summary_that_cannot_be_scored_raises(fake_scorer):
             "record 1: the other keys of the product: day is a object; give a JSON value",
         ),
         (Product("p", PRODUCT.reviews, PRODUCT.summaries, extra=[1]), "record 1: the other keys"),
+        (
+            Product("p", (Review("x", extra=None),), PRODUCT.summaries),
+            "record 1: the other keys of review 0 are NoneType: give a mapping",
+        ),
+        (
+            Product("p", PRODUCT.reviews, (Summary("s", "x", None),)),
+            "record 1: the other keys of the summary by 's' are NoneType: give a mapping",
+        ),
         (stating("It fits."), "record 1: the claims of 's' are no list of statements"),
         (stating(["It fits.", 3]), "record 1: the claims of 's' are no list of statements"),
         (["p"], "record 1: is "),

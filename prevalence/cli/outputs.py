@@ -220,6 +220,11 @@ class LineFile:
             "the lines already written are kept, and the same command continues from there",
         )
 
+    @property
+    def untouched(self) -> bool:
+        """Whether no line was written, by this run or by one that it continues."""
+        return not self._begun and not self.continues
+
     def kept(self, what: str) -> str:
         """What an interrupted run leaves behind, in words.
 
@@ -228,7 +233,7 @@ class LineFile:
         Args:
             what: what a line holds.
         """
-        if not self._begun and not self.continues:
+        if self.untouched:
             return f"no {what} was written to {self._path} yet"
         command = "the same command"
         if self._overwrite:

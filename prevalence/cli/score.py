@@ -575,7 +575,8 @@ def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> Non
 def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     """What an interrupted run leaves behind, which is what the next one need not do."""
     if lines is not None:
-        return lines.kept("row")
+        in_cache = "; pairs scored so far are in the cache"
+        return lines.kept("row") + (in_cache if engine.cached and lines.untouched else "")
     if options.output is not None and options.output.is_dir():
         return kept_parts(options.output, overwrite=options.overwrite)
     if engine.cached:

@@ -27,8 +27,11 @@ LogMetric = Callable[[str, float], None]
 DEFAULT_NAME_COLUMN = "name"
 MOST_SENTENCES = 100
 """Far above any summary: a policy that writes only full stops must not cost n(n − 1)/2 pairs."""
-_DECIDED = ("full_matrix", "soft", "ceiling", "profile", "groups", "others", "sap_alpha")
-"""Options of scoring that follow from ``latency`` and the shaping."""
+_DECIDED = (
+    "full_matrix", "soft", "ceiling", "profile", "groups", "others", "sap_alpha", "corrected",
+    "evidence", "check_cuts",
+)  # fmt: skip
+"""Options that follow from ``latency`` and the shaping, or that no reward reads."""
 
 
 class PrevalenceReward:
@@ -57,9 +60,9 @@ class PrevalenceReward:
         kept_pairs: answers kept between calls, the most recently used; 0 for none.
         kept_characters: texts and their tokens kept between calls, up to about this length.
         name: what trainers call the reward in their logs.
-        options: fields of :class:`~prevalence.scoring.options.ScoringOptions`, but those that
-            ``latency`` and ``shaping`` decide, and of
-            :class:`~prevalence.scorers.registry.ScorerOptions`; see
+        options: fields of :class:`~prevalence.scoring.options.ScoringOptions` and of
+            :class:`~prevalence.scorers.registry.ScorerOptions`, but those that ``latency`` and
+            ``shaping`` decide or that no reward reads; see
             :class:`~prevalence.rewards.batch.BatchScorer` for the device ``auto``. The longest
             completion scored has 100 sentences unless ``max_sentences`` is another number.
 

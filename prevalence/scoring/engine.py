@@ -172,7 +172,9 @@ class Engine:
         self.counts = WorkCounts()
         self.foreign: list[str] = []
         own = checked_scorer(scorer).traits
-        self.threshold = own.threshold if self.options.threshold is None else self.options.threshold
+        chosen = self.options.threshold
+        # A number of NumPy would be named as such in the signature.
+        self.threshold = float(own.threshold if chosen is None else chosen)
         self.scorer = scorer.at(self.threshold)
         self._others = others
         self._cut: WeakKeyDictionary[TextTable, set[int]] = WeakKeyDictionary()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.language import LANGUAGES
+from prevalence.language import LANGUAGES, counted
 from prevalence.records import well_formed
 from prevalence.scorers.options import check_numbers, described, documented
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
@@ -255,10 +255,16 @@ def _fault(text: str, problem: str) -> ConfigurationError:
 
 def _lookup(fields: Mapping[str, Any], name: str) -> Any:
     if name in fields:
-        return fields[name]
+        return _plain(fields[name])
     head, dot, rest = name.partition(".")
     inner = fields.get(head)
     return _lookup(inner, rest) if dot and isinstance(inner, dict) else None
+
+
+def _plain(value: Any) -> Any:
+    """A value out of NumPy's types; NaN, which data frames put where nothing is, as None."""
+    found = value.tolist() if hasattr(value, "tolist") else value
+    return None if isinstance(found, float) and math.isnan(found) else found
 
 
 def as_number(value: object) -> float | None:
@@ -411,7 +417,8 @@ class Restriction:
             raise InputError(f"no labels to read {named} from; {advice}")
         if len(labels) != count:
             raise InputError(
-                f'"{STATEMENTS}" has {len(labels)} entries and the summary {count} sentences; '
+                f'"{STATEMENTS}" has {counted(len(labels), "entry", "entries")} and the summary '
+                f"{counted(count, 'sentence')}; "
                 f"{advice} (--splitter says what a sentence is)"
             )
         return labels

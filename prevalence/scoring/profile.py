@@ -158,18 +158,18 @@ class _Draft:
 
     def read_others(self, threshold: float, alpha: float, answers: PairScores) -> None:
         """Genericness, and prevalence adjusted for it."""
-        alone = "the input has no other product with a summary by this system"
-        for prefix, request, size in (
-            ("", self._summaries, self.of_others),
-            ("review_", self._reviews, self.of_reviews),
+        alone = "the input has no other product with a"
+        for prefix, request, size, lacking in (
+            ("", self._summaries, self.of_others, f"{alone} summary by this system"),
+            ("review_", self._reviews, self.of_reviews, f"{alone} review that is not empty"),
         ):
             value = None
             if size:
                 implied = metric.implied_pairs(answers.take(request), threshold)
                 value = int(implied.sum()) / (size * max(len(self.job.sentences), 1))
-            self.set(f"{prefix}genericness", value, alone)
+            self.set(f"{prefix}genericness", value, lacking)
             adjusted = None if value is None else (self.job.prevalence or 0.0) - alpha * value
-            self.set(f"{prefix}sap", adjusted, alone)
+            self.set(f"{prefix}sap", adjusted, lacking)
 
     def plan_coverage(self, plan: PairPlan, texts: TextTable, *, restricted: bool) -> None:
         """Ask the summary about the statements; a restricted one is what is left of it."""

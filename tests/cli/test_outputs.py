@@ -120,6 +120,29 @@ def test_begun_anew_the_same_command_would_not_go_on(
     )
 
 
+@pytest.mark.parametrize(
+    ("cache", "kept"),
+    [(["--no-cache"], ""), ([], "; pairs scored so far are in the cache")],
+)
+def test_before_the_first_row_pairs_may_be_kept(
+    run: Run,
+    line_of: Callable[[str], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    cache: list[str],
+    kept: str,
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prevalence.scorers.rouge.RougeScorer.score", interrupted)
+    output = tmp_path / "out.jsonl"
+    words = [word for word in line_of("score") if word != "--no-cache"]
+    stopped = run(*words, "--output", output, *cache)
+    assert stopped.stderr == f"interrupted: no row was written to {output} yet{kept}\n"
+
+
 def test_a_file_that_was_not_begun_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "old.jsonl"
     path.write_text("old\n")

@@ -81,6 +81,9 @@ def calibration(scorer):
         ({"pakcing": "padded"}, "no option 'pakcing'; did you mean packing"),
         ({"soft": True}, "no option 'soft'"),
         ({"full_matrix": True}, "no option 'full_matrix'"),
+        ({"corrected": True}, "no option 'corrected'"),
+        ({"evidence": True}, "no option 'evidence'"),
+        ({"check_cuts": True}, "no option 'check_cuts'"),
     ],
 )
 def test_what_is_no_option_is_refused(options, said):
@@ -97,7 +100,7 @@ def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):
 def test_the_signature_in_python_shows_the_options():
     shown = inspect.signature(PrevalenceReward).parameters
     assert {"packing", "recheck", "calibration", "labels", "splitter"} <= set(shown)
-    assert not {"soft", "full_matrix", "options"} & set(shown)
+    assert not {"soft", "full_matrix", "corrected", "evidence", "options"} & set(shown)
 
 
 def test_shaping_decides_what_it_needs():

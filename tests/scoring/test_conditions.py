@@ -97,6 +97,21 @@ def test_numbers_of_numpy_are_numbers():
     assert not parse_where("rating >= 4").holds({"rating": np.True_})
 
 
+def test_other_values_of_numpy_are_what_they_stand_for():
+    assert parse_where("verified = true").holds({"verified": np.True_})
+    assert parse_where("verified != true").holds({"verified": np.False_})
+    assert parse_where("tags = red").holds({"tags": np.array(["blue", "red"])})
+    assert not parse_where("tags != red").holds({"tags": np.array(["blue", "red"])})
+    assert parse_where("stars.best >= 4").holds({"stars": {"best": np.array([1, 5])}})
+
+
+@pytest.mark.parametrize("nothing", [float("nan"), np.nan, np.float32("nan")])
+def test_nan_is_a_missing_value(nothing):
+    where = parse_where("rating != 1")
+    assert not where.holds({"rating": nothing})
+    assert where.missing([{"rating": nothing}]) == ["rating"]
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [

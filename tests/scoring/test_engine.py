@@ -490,6 +490,16 @@ def test_signatures_name_what_can_change_a_score(fake_scorer):
     assert signature(max_sentences=501).endswith(f"|limit:501|v:{version}")
 
 
+@pytest.mark.parametrize("threshold", [0.3, 1 / 7])
+def test_a_threshold_of_numpy_is_signed_as_the_number(fake_scorer, threshold):
+    signatures = {
+        Engine(fake_scorer(), ScoringOptions(threshold=kind(threshold))).signature()
+        for kind in (float, np.float64)
+    }
+    assert len(signatures) == 1
+    assert f"|thr:{threshold!r}|" in signatures.pop()
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -149,7 +149,9 @@ def test_alone_there_is_no_genericness(fake_scorer):
     own = Product("p", RATED, (Summary("s", FITS),))
     (row,) = engine_beside([own], fake_scorer(ANSWERS)).run([own])
     assert row.profile.genericness is row.profile.sap is None
-    assert row.profile.missing["sap"].startswith("the input has no other product")
+    why = "the input has no other product with a "
+    assert row.profile.missing["sap"] == f"{why}summary by this system"
+    assert row.profile.missing["review_sap"] == f"{why}review that is not empty"
 
 
 def test_a_unit_too_long_to_read_is_not_generic(fake_scorer):

@@ -155,7 +155,7 @@ def test_a_summary_without_a_sentence_still_scores_0_when_only_reviews_are_restr
             [{"text": "Else.", "aspect": "fit"}, LABELS[1]],
             '"statements"[0] does not match sentence',
         ),
-        (LABELS[:1], '"statements" has 1 entries and the summary 2 sentences'),
+        (LABELS[:1], '"statements" has 1 entry and the summary 2 sentences'),
     ],
 )
 def test_labels_are_never_guessed(fake_scorer, labels, message):
