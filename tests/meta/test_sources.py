@@ -251,6 +251,17 @@ def test_llm_summeval_annotations_and_generations(write, tmp_path):
         read_table(tmp_path / "notes" / "M2_annotations.jsonl", raters="crowd")
 
 
+def test_a_rater_who_is_null_did_not_rate_and_the_other_experts_count(write):
+    records = [{"model_id": f"M{number}", **ANNOTATIONS[0]} for number in (1, 2, 3)]
+    records[1]["expert_annotations"] = [None, {"coherence": 4}]
+    records[2]["expert_annotations"] = [None, None]
+    table = read_table(write("all.jsonl", *records))
+    np.testing.assert_array_equal(table.human["coherence"][0], [[1, 5], [np.nan, 4], [np.nan] * 2])
+    records[1]["expert_annotations"] = [{"coherence": 4}, "absent"]
+    with pytest.raises(InputError, match=r"expert\[1\]: is the string 'absent'; give an object"):
+        read_table(write("all.jsonl", *records))
+
+
 def test_a_system_named_in_the_record_wins_over_the_file(write):
     path = write(
         "all.jsonl", {"model_id": "M5", **ANNOTATIONS[0]}, {"model_id": "M6", **ANNOTATIONS[0]}
