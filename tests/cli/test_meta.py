@@ -235,6 +235,15 @@ def test_preferences_of_metrics_and_judges(run: Run) -> None:
     assert rows[0]["random"] == pytest.approx(10 / 3)
 
 
+def test_a_head_to_head_judge_named_like_a_metric_has_a_line_of_its_own(run: Run) -> None:
+    words = ("meta", "preferences", RATINGS, "--duels", "judge=examples/duels.jsonl")
+    shown = run(*words).stdout
+    assert re.search(r"^judge +6/10 +9/10$", shown, re.MULTILINE)
+    assert re.search(r"^judge \(duels\) +9/10 +10/10$", shown, re.MULTILINE)
+    rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
+    assert len({(row["row"], row["dimension"]) for row in rows}) == len(rows) == 6
+
+
 def test_duels_of_a_record_that_could_not_be_read_are_left_out_and_counted(
     run: Run, tmp_path: Path
 ) -> None:
