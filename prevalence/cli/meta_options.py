@@ -14,10 +14,11 @@ from prevalence.cli.outputs import check_output
 from prevalence.language import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from prevalence.meta.correlate import Pairing
+    from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report, Study
 
 __all__ = [
@@ -247,6 +248,8 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
     read = reading.table.with_people() if parameters.get("people") else reading.table
     whole = read.select(systems=names(parameters["systems"]))
     table = whole.select(**{key: names(parameters[key]) for key in ("metrics", "dimensions")})
+    if "own" in parameters and not parameters["all_pairs"]:
+        table = _without_others(table, whole.dimensions, own, names(parameters["metrics"]) or ())
     settings = {
         "inputs": [str(path) for path in parameters["inputs"]],
         "convention": name,
@@ -265,6 +268,27 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
         _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
     return replace(study, settings=settings | counted)
+
+
+def _without_others(
+    table: RatingTable, rated: Iterable[str], own: Mapping[str, str], named: Iterable[str]
+) -> RatingTable:
+    """Without the metrics of one dimension that judge a rated one which was not chosen."""
+    from prevalence.meta.table import own_dimension
+
+    judged = {metric: own_dimension(metric, rated)[1] for metric in table.metrics}
+    others = {
+        metric: dimension
+        for metric, dimension in judged.items()
+        if dimension is not None and dimension not in table.human and metric not in own
+    }
+    for metric in named:
+        if metric in others:
+            raise click.UsageError(
+                f"--dimensions leaves out {others[metric]}, which {metric} judges; --all-pairs "
+                "compares it with other dimensions"
+            )
+    return table.select(metrics=[metric for metric in table.metrics if metric not in others])
 
 
 def _note_gaps(what: str, counts: Mapping[str, int]) -> None:

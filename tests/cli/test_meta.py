@@ -417,6 +417,21 @@ def test_people_agree_with_themselves(run: Run) -> None:
     assert other < 1
 
 
+def test_a_metric_of_a_dimension_that_is_not_chosen_is_left_out(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--dimensions", "coverage", "--format", "json")
+    every, chosen = (
+        {(row["metric"], row["dimension"], row["level"]): row for row in json.loads(text)["rows"]}
+        for text in (run(*words[:3], *words[5:]).stdout, run(*words).stdout)
+    )
+    assert chosen == {key: row for key, row in every.items() if key[1] == "coverage"}
+    for also in ("--all-pairs", "--own=judge.faithfulness=coverage"):
+        rows = json.loads(run(*words, also).stdout)["rows"]
+        assert "judge.faithfulness" in {row["metric"] for row in rows}
+    refused = run(*words, "--metrics", "judge.faithfulness")
+    assert refused.exit_code == 2
+    assert "--dimensions leaves out faithfulness, which judge.faithfulness judges" in refused.stderr
+
+
 def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
     duel = {"id": "ex-boots", "a": "balanced", "b": "trivial", "verdict_ab": 1, "verdict_ba": 1}
     path = tmp_path / "duels.jsonl"
