@@ -156,9 +156,9 @@ def level_option(about: str) -> Callable[[Command], Command]:
 
 
 def names(given: tuple[str, ...]) -> list[str] | None:
-    """Names of a repeated option with commas; None where it was not given."""
+    """Names of a repeated option with commas, each once; None where it was not given."""
     found = [name.strip() for part in given for name in part.split(",") if name.strip()]
-    return found or None
+    return list(dict.fromkeys(found)) or None
 
 
 def _own_dimensions(given: tuple[str, ...]) -> dict[str, str]:

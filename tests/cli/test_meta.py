@@ -417,6 +417,13 @@ def test_people_agree_with_themselves(run: Run) -> None:
     assert other < 1
 
 
+def test_a_name_that_is_given_twice_counts_once(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--format", "csv", "--systems")
+    once = run(*words, "balanced,trivial,repetitive")
+    assert once.exit_code == 0
+    assert run(*words, "balanced,trivial,balanced,repetitive").stdout == once.stdout
+
+
 def test_a_metric_of_a_dimension_that_is_not_chosen_is_left_out(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--dimensions", "coverage", "--format", "json")
     every, chosen = (
