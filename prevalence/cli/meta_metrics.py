@@ -294,7 +294,7 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
             raise click.UsageError(
                 f"--duels: two files are called {label!r}; tell them apart with LABEL=FILE"
             )
-        judges[label], left_out = read_duels(path, study.table)
+        judges[label], left_out = read_duels(path, study.table, unchosen=study.unchosen)
         if not quiet:
             note_left_out(left_out, path)
     return preference_report(study, judges, files=judged)

@@ -261,7 +261,9 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         "systems": list(table.systems),
         "raters": len(table.raters),
     }
-    study = Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
+    unchosen = frozenset(read.systems).difference(table.systems)
+    all_pairs = bool(parameters.get("all_pairs"))
+    study = Study(table, whole, convention, settings, own, all_pairs, unchosen)
     counted = _gaps(study)
     if not parameters["quiet"]:
         rule = "counted as 0" if convention.missing == "zero" else "left out"

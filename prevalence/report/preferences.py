@@ -75,7 +75,7 @@ def preference_report(
         f"{name} · {duels.dimension}"
         for name, found in judges.items()
         for duels in found
-        if duels.dimension not in table.human
+        if duels.dimension not in whole.human
     ]
     note = [f"compared, but not rated by people: {', '.join(unrated)}"] if unrated else []
     places = [*neighbours[:1, 0], *neighbours[:, 1]]

@@ -417,6 +417,14 @@ def test_people_agree_with_themselves(run: Run) -> None:
     assert other < 1
 
 
+def test_duels_of_systems_and_dimensions_that_are_not_chosen_are_passed_over(run: Run) -> None:
+    words = ("meta", "preferences", RATINGS, "--duels", "other=examples/duels.jsonl")
+    shown = run(*words, "--systems", "trivial,balanced", "--dimensions", "coverage").stdout
+    assert re.search(r"^other +1/1$", shown, re.MULTILINE)
+    assert "order by mean human score over all dimensions: balanced > trivial" in shown
+    assert "not rated by people" not in shown
+
+
 def test_a_name_that_is_given_twice_counts_once(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--format", "csv", "--systems")
     once = run(*words, "balanced,trivial,repetitive")
