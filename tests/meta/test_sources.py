@@ -262,6 +262,18 @@ def test_a_rater_who_is_null_did_not_rate_and_the_other_experts_count(write):
         read_table(write("all.jsonl", *records))
 
 
+def test_means_of_the_same_ratings_in_another_order_are_equal(write):
+    given = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.9, 0.2, 0.3], [-0.1, -0.2, 0.3], [0, 0, 0], [])
+    rows = [row("a", str(place), human={"q": ratings}) for place, ratings in enumerate(given)]
+    first, second, third, cancelled, zero, unrated = read_table(write("r.jsonl", *rows)).mean_human(
+        "q"
+    )[0]
+    assert first == second == np.mean([0.1, 0.2, 0.3])
+    assert third == pytest.approx(1.4 / 3)
+    assert cancelled == zero
+    assert np.isnan(unrated)
+
+
 def test_a_system_named_in_the_record_wins_over_the_file(write):
     path = write(
         "all.jsonl", {"model_id": "M5", **ANNOTATIONS[0]}, {"model_id": "M6", **ANNOTATIONS[0]}
