@@ -20,6 +20,8 @@ from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
     option,
+    parameter_names,
+    refuse_given,
     run_options,
     scorer_settings,
     seed_option,
@@ -96,6 +98,10 @@ def key_points(**parameters: Any) -> None:
     from prevalence.meta.key_points import evaluate
     from prevalence.report.key_points import key_point_report
 
+    if parameters["bootstrap"] == "none":
+        refuse_given(("resamples", "confidence", "seed"), "goes with --bootstrap")
+    if not parameters["scorers"]:
+        refuse_given(parameter_names(run_options), "goes with --scorer")
     if parameters["output"] is not None:
         check_report(parameters["form"], parameters["output"])
     given = _thresholds(parameters["thresholds"])

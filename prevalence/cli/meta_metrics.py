@@ -14,6 +14,7 @@ from prevalence.cli.meta_options import (
     duels,
     input_options,
     level_option,
+    missing_option,
     names,
     note_left_out,
     output_options,
@@ -246,7 +247,7 @@ def _tested(
     "Comparison", "--methods", multiple=True, metavar="FIRST,SECOND",
     help="Also correlate the agreement R of two methods with the performance of each.",
 )  # fmt: skip
-@rule_options
+@missing_option
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show Q, P and R of every system.")
 @reporting
@@ -269,11 +270,7 @@ def stability(study: Study, *, methods: tuple[str, ...], parts: bool, **_: Any) 
     help="Head-to-head rows {id, a, b, dimension, verdict_ab, verdict_ba} of a judge; repeat it "
     "for several judges.",
 )  # fmt: skip
-@option(
-    "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-    help="What to do with a rated summary without a metric value: drop, zero or fail [default: "
-         "drop].",
-)  # fmt: skip
+@missing_option
 @output_options
 @reporting
 def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any) -> Report:
@@ -413,6 +410,8 @@ def figures(**parameters: Any) -> None:
     """
     from prevalence.report.figures import FIGURES, FigureSource, draw, save
 
+    if parameters["bootstrap"] == "none":
+        refuse_given(("resamples", "seed"), "goes with --bootstrap")
     asked = names(parameters["wanted"])
     wanted = asked or list(FIGURES)
     unknown = [name for name in wanted if name not in FIGURES]

@@ -27,6 +27,7 @@ __all__ = [
     "duels",
     "input_options",
     "level_option",
+    "missing_option",
     "names",
     "note_left_out",
     "output_options",
@@ -124,17 +125,19 @@ pairing_options = together(
 )  # fmt: skip
 """The options that say which metric is compared with which dimension."""
 
+missing_option = option(
+    "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
+    help="What to do with a rated summary without a metric value: drop it, score it zero, "
+         "or fail [default: drop].",
+)  # fmt: skip
+
 rule_options = together(
     option(
         "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
         help="What to do with a coefficient of constant values (NaN): drop it from means, "
              "count it as zero, or fail [default: drop].",
     ),
-    option(
-        "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-        help="What to do with a rated summary without a metric value: drop it, score it zero, "
-             "or fail [default: drop].",
-    ),
+    missing_option,
 )  # fmt: skip
 """The rules for undefined coefficients and missing values."""
 

@@ -156,6 +156,14 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["agreement", RATINGS, "--maximum", "3"], "maximum is 3"),
         (["figures", RATINGS, "-o", "f", "--figure", "pie"], "'pie' is none of correlations"),
         (["means", RATINGS, "--systems", "best"], "no system 'best'"),
+        (["means", RATINGS, "--metrics", "judge.coverage"], "--metrics goes with --of metrics"),
+        (["means", RATINGS, "--of", "both", "--average-rounded"], "goes with --of human"),
+        (["means", RATINGS, "--of", "metrics", "--dimensions", "coverage"], "--dimensions goes"),
+        (["agreement", RATINGS, "--people"], "--people goes with --maximum"),
+        (["stability", RATINGS, "--undefined", "zero"], "No such option"),
+        (["figures", RATINGS, "-o", "f", "--bootstrap", "none", "--seed", "3"], "--seed goes"),
+        (["key-points", "examples/key_points.csv", "--seed", "3"], "--seed goes with --bootstrap"),
+        (["key-points", "examples/key_points.csv", "--no-cache"], "--no-cache goes with --scorer"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2(run: Run, words: list[str], said: str) -> None:
