@@ -26,7 +26,7 @@ from prevalence.cli.options import (
     scorer_settings,
     seed_option,
 )
-from prevalence.cli.outputs import keeping_pairs
+from prevalence.cli.outputs import keeping_pairs, refuse_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,6 +109,7 @@ def key_points(**parameters: Any) -> None:
     convention = replace(
         CONVENTIONS["default"], **{k: v for k, v in told.items() if v not in (None, ())}
     )
+    refuse_repeats(parameters["inputs"])
     table = join_key_points(parameters["inputs"])
     matchers = [*_columns(table, parameters), *_scored(table, parameters, given)]
     matchers = _with_thresholds(matchers, given)

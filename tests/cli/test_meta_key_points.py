@@ -109,6 +109,14 @@ def test_what_cannot_be_done_is_one_line(
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_a_file_under_two_names_is_refused(run: Run, pairs: Path) -> None:
+    again = pairs.with_name("again.csv")
+    again.symlink_to(pairs)
+    refused = run("meta", "key-points", pairs, again, *ROUGE)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert f"{again}: is given twice" in refused.stderr
+
+
 def test_calibrate_takes_the_table(run: Run, pairs: Path) -> None:
     result = run("calibrate", pairs, *ROUGE, "--resamples", "20", "--trials", "20", "--json")
     assert result.exit_code == 0, result.stderr
