@@ -433,6 +433,18 @@ def test_duels_of_systems_and_dimensions_that_are_not_chosen_are_passed_over(run
     assert "not rated by people" not in shown
 
 
+def test_samples_that_are_all_null_are_none(run: Run, write: Write) -> None:
+    rows = [
+        {"id": "a", "system": s, "samples": {"m": [None, None]}, "human": {"q": [1, 2]}}
+        for s in "abc"
+    ]
+    path = write(*rows)
+    found = run("meta", "significance", path)
+    assert found.exit_code == 0, found.output
+    assert "number of samples" not in found.stdout
+    assert "'m' has no samples" in run("meta", "significance", path, "--methods", "m,m").stderr
+
+
 def test_a_name_that_is_given_twice_counts_once(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--format", "csv", "--systems")
     once = run(*words, "balanced,trivial,repetitive")
