@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
 
 __all__ = [
-    "COEFFICIENTS",
     "SCALES",
     "Scale",
     "agreement_by_cell",
@@ -178,15 +177,6 @@ def gwet_ac1(
     shares = _shares(counts)
     chance = float((shares * (1.0 - shares)).sum()) / (size - 1) if size > 1 else 1.0
     return _corrected(_agreement(counts), chance, one_category)
-
-
-COEFFICIENTS: dict[str, Callable[..., float]] = {
-    "cohen": cohen_kappa,
-    "fleiss": fleiss_kappa,
-    "gwet-ac1": gwet_ac1,
-    "krippendorff": krippendorff_alpha,
-}
-"""The coefficients by the name that options take; each has the keyword ``one_category``."""
 
 
 def agreement_by_cell(

@@ -13,7 +13,6 @@ from hypothesis.extra import numpy as hnp
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.stats.agreement import (
-    COEFFICIENTS,
     SCALES,
     agreement_by_cell,
     cohen_kappa,
@@ -23,6 +22,8 @@ from prevalence.stats.agreement import (
 )
 
 NAN = float("nan")
+
+COEFFICIENTS = {f.__name__: f for f in (cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha)}
 
 # Krippendorff 2011, section C: four observers, twelve units, five categories, missing data.
 KRIPPENDORFF = np.array(
