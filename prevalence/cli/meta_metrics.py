@@ -131,7 +131,12 @@ Examples:
     "Output", "--mark", "marked", metavar="N", type=click.IntRange(0, 9), default=6,
     show_default=True, help="Mark the best N values of each column, and the best one differently.",
 )  # fmt: skip
-@option("Output", "--average", is_flag=True, help="Add the average over dimensions.")
+@option(
+    "Output",
+    "--average",
+    is_flag=True,
+    help="Add the average over dimensions, if a metric has a value in each.",
+)
 @option("Output", "--parts", is_flag=True, help="Show the coefficients that are averaged.")
 @reporting
 def correlate(study: Study, **parameters: Any) -> Report:
@@ -148,8 +153,9 @@ def correlate(study: Study, **parameters: Any) -> Report:
         refuse_given(("permute",), "goes with --test permutation")
     if parameters["bootstrap"] == "none":
         refuse_given(("confidence",), "goes with --bootstrap")
-        if not parameters["compare"]:
-            refuse_given(("resamples", "seed"), "goes with --bootstrap or --compare")
+        if not parameters["compare"] or parameters["test"] == "williams":
+            why = "goes with --bootstrap, or with --compare by permutation"
+            refuse_given(("resamples", "seed"), why)
     bootstrap = _bootstrap(parameters)
     cells = correlations(
         study.table,
@@ -182,9 +188,11 @@ def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> d
     settings: dict[str, Any] = {}
     if bootstrap is not None:
         settings |= {"bootstrap": bootstrap.over, "confidence": bootstrap.confidence}
+    permuted = parameters["compare"] and parameters["test"] == "permutation"
     if parameters["compare"]:
-        settings |= {"test": parameters["test"], "permute": parameters["permute"]}
-    if settings:
+        settings |= {"test": parameters["test"]}
+        settings |= {"permute": parameters["permute"]} if permuted else {}
+    if bootstrap is not None or permuted:
         settings |= {"resamples": parameters["resamples"], "seed": parameters["seed"]}
     return settings
 
@@ -194,7 +202,7 @@ def _comparisons(study: Study, parameters: Mapping[str, Any]) -> list[MetricTest
 
     tests = [
         _tested(study, duel, level, kind, parameters)
-        for names in parameters["compare"]
+        for names in dict.fromkeys(parameters["compare"])
         for duel in duels(names, study.pairs)
         for level, kind in product(study.convention.levels, study.convention.kinds)
     ]

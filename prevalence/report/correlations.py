@@ -10,7 +10,6 @@ import numpy as np
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
-from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -251,12 +250,11 @@ class _Layout(NamedTuple):
     ) -> list[Cell]:
         averages = []
         for group in self._average_groups(columns):
-            values = [
-                (self._cut(cell) if self.printer.convention.average_rounded else cell.value)
-                for column, cell in zip(columns, found, strict=True)
-                if column[1:] == group and cell is not None
-            ]
-            averages.append(self.printer.figure(float(mean_coefficient(np.array(values)))))
+            cells = [c for column, c in zip(columns, found, strict=True) if column[1:] == group]
+            rounded = self.printer.convention.average_rounded
+            # NaN goes on: an average over other dimensions than another metric's misleads.
+            values = [self._cut(c) if rounded or c is None else c.value for c in cells]
+            averages.append(self.printer.figure(float(np.mean(values))))
         return averages
 
     def _average_groups(self, columns: Sequence[_Column]) -> list[tuple[str, str]]:

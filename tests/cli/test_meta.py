@@ -117,7 +117,11 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["correlate", RATINGS, "--permute", "items"], "--permute goes with --compare"),
         (["correlate", RATINGS, "--test", "williams"], "--test goes with --compare"),
         (["correlate", RATINGS, "--confidence", "0.9"], "--confidence goes with --bootstrap"),
-        (["correlate", RATINGS, "--seed", "1"], "--seed goes with --bootstrap or --compare"),
+        (["correlate", RATINGS, "--seed", "1"], "--seed goes with --bootstrap, or with"),
+        (
+            ["correlate", RATINGS, "--compare", JUDGED, *WILLIAMS, "--resamples", "9"],
+            "--resamples goes with --bootstrap, or with --compare by permutation",
+        ),
         (
             [
                 "correlate",
@@ -203,6 +207,22 @@ def test_williams_and_holm(run: Run) -> None:
     assert sorted(row["p_holm"] for row in tests) == pytest.approx(
         [2 * smaller, max(2 * smaller, larger)]
     )
+
+
+def test_a_comparison_that_is_asked_for_twice_is_made_once(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level", "system", "--holm", "--format", "json")
+    once, twice = (run(*words, *n * ("--compare", JUDGED)).stdout for n in (1, 2))
+    assert once == twice
+    williams = json.loads(run(*words, *WILLIAMS, "--compare", JUDGED).stdout)["settings"]
+    assert williams["test"] == "williams"
+    assert williams.keys().isdisjoint({"permute", "resamples", "seed"})
+
+
+def test_an_average_is_of_all_dimensions_or_none(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level", "system", "--average", "--metrics")
+    shown = run(*words, "judge.coverage,characters").stdout
+    assert re.search(r"^judge +1\.000\*¹ +–$", shown, re.MULTILINE)
+    assert re.search(r"^characters +-0\.200² +-0\.200¹ +-0\.200$", shown, re.MULTILINE)
 
 
 def test_small_p_values_of_comparisons_are_no_zeros(run: Run, write: Write) -> None:
