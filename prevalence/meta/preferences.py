@@ -363,6 +363,8 @@ def _row(record: object, table: RatingTable) -> _Row:
         _place(record.get("a"), table.systems, "a"),
         _place(record.get("b"), table.systems, "b"),
     )
+    if place[1] == place[2]:
+        raise FieldError("b", f"is {describe(record['b'])}, as a is", "give two systems")
     verdicts = (_verdict(record, "verdict_ab"), _verdict(record, "verdict_ba"))
     return _Row(place, _dimension(record, table), verdicts)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
@@ -143,9 +144,9 @@ def correlation_report(
 def undefined_notes(undefined: int, absent: int, convention: Convention) -> list[str]:
     """What became of coefficients of constant values, and of those without two values."""
     rule = "counted as 0" if convention.undefined == "zero" else "left out of means"
-    notes = [f"{undefined} coefficients of constant values {rule}"] if undefined else []
+    notes = [f"{counted(undefined, 'coefficient')} of constant values {rule}"] if undefined else []
     if absent:
-        notes.append(f"{absent} coefficients left out of means for lack of two values")
+        notes.append(f"{counted(absent, 'coefficient')} left out of means for lack of two values")
     return notes
 
 

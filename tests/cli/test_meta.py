@@ -432,7 +432,7 @@ def test_what_is_missing_is_counted_by_every_command(run: Run, write: Write, com
     if command == "agreement":
         assert "ratings that are missing, of summaries that others rated: tone 3" in result.stdout
         assert "2 coefficients left out of means" not in result.stdout
-        assert "1 coefficients left out of means for lack of two values" in result.stdout
+        assert "1 coefficient left out of means for lack of two values" in result.stdout
 
 
 def test_people_agree_with_themselves(run: Run) -> None:
@@ -499,5 +499,8 @@ def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
     )
     one = run(*words, "--dimensions", "coverage", "--format", "json")
     assert {row["row"] for row in json.loads(one.stdout)["rows"]} >= {"duels"}
+    path.write_text(json.dumps(duel | {"b": "balanced"}) + "\n")
+    refused = run(*words)
+    assert f"{path}:1: b: is the string 'balanced', as a is; give two systems" in refused.stderr
     path.write_text(json.dumps(duel | {"dimension": "humour"}) + "\n")
     assert "compared, but not rated by people: duels · humour" in run(*words).stdout
