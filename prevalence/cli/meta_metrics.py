@@ -17,6 +17,7 @@ from prevalence.cli.meta_options import (
     missing_option,
     names,
     note_left_out,
+    once,
     output_options,
     pairing_options,
     read_study,
@@ -107,7 +108,7 @@ Examples:
 )  # fmt: skip
 @seed_option("Statistics", "Seed for resampling and permutations.")
 @option(
-    "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND",
+    "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Test two metrics (or families) against each other; repeat it for several pairs.",
 )  # fmt: skip
 @option(
@@ -202,7 +203,7 @@ def _comparisons(study: Study, parameters: Mapping[str, Any]) -> list[MetricTest
 
     tests = [
         _tested(study, duel, level, kind, parameters)
-        for names in dict.fromkeys(parameters["compare"])
+        for names in parameters["compare"]
         for duel in duels(names, study.pairs)
         for level, kind in product(study.convention.levels, study.convention.kinds)
     ]
@@ -252,7 +253,7 @@ def _tested(
 @coefficient_option
 @pairing_options
 @option(
-    "Comparison", "--methods", multiple=True, metavar="FIRST,SECOND",
+    "Comparison", "--methods", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Also correlate the agreement R of two methods with the performance of each.",
 )  # fmt: skip
 @missing_option
@@ -314,7 +315,7 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
 @coefficient_option
 @pairing_options
 @option(
-    "Samples", "--methods", multiple=True, metavar="FIRST,SECOND",
+    "Samples", "--methods", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Test the groups of two sampled metrics (or families) against each other.",
 )  # fmt: skip
 @option(

@@ -30,6 +30,7 @@ __all__ = [
     "missing_option",
     "names",
     "note_left_out",
+    "once",
     "output_options",
     "pairing_options",
     "read_study",
@@ -135,15 +136,20 @@ rule_options = together(
     option(
         "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
         help="What to do with a coefficient of constant values (NaN): drop it from means, "
-             "count it as zero, or fail [default: drop].",
+             "count it as zero, or fail [default: the convention's, or drop].",
     ),
     missing_option,
 )  # fmt: skip
 """The rules for undefined coefficients and missing values."""
 
 
+def once(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """What was given to an option that can be repeated, each once."""
+    return tuple(dict.fromkeys(given))
+
+
 coefficient_option = option(
-    "Comparison", "--coefficient", "kinds", multiple=True, metavar="NAME",
+    "Comparison", "--coefficient", "kinds", multiple=True, metavar="NAME", callback=once,
     type=click.Choice(["kendall", "spearman", "pearson"]),
     help="kendall (tau-b), spearman or pearson; repeat it for several "
     "[default: the convention's, or kendall].",
@@ -153,7 +159,7 @@ coefficient_option = option(
 def level_option(about: str) -> Callable[[Command], Command]:
     """Add --level."""
     return option(
-        "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about,
+        "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about, callback=once,
         type=click.Choice(["system", "summary", "pooled", "candidate"]),
     )  # fmt: skip
 

@@ -218,6 +218,23 @@ def test_a_comparison_that_is_asked_for_twice_is_made_once(run: Run) -> None:
     assert williams.keys().isdisjoint({"permute", "resamples", "seed"})
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("correlate", ["--level", "system", "--compare", JUDGED, "--holm"]),
+        ("correlate", ["--coefficient", "pearson", "--compare", JUDGED, "--holm"]),
+        ("stability", ["--coefficient", "pearson", "--methods", JUDGED, "--parts"]),
+        ("significance", ["--level", "system", "--methods", "judge,judge"]),
+        ("agreement", ["--coefficient", "pearson"]),
+        ("key-points", ["--coefficient", "pearson"]),
+    ],
+)
+def test_options_that_are_given_twice_count_once(run: Run, command: str, words: list[str]) -> None:
+    file = "examples/key_points.csv" if command == "key-points" else RATINGS
+    once, twice = run("meta", command, file, *words), run("meta", command, file, *words, *words)
+    assert (twice.exit_code, twice.stdout) == (0, once.stdout)
+
+
 def test_an_average_is_of_all_dimensions_or_none(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "system", "--average", "--metrics")
     shown = run(*words, "judge.coverage,characters").stdout
