@@ -20,11 +20,13 @@ from prevalence.cli.options import (
     SCORER,
     GroupedCommand,
     option,
+    parameter_names,
+    refuse_given,
     run_options,
     scorer_settings,
     seed_option,
 )
-from prevalence.cli.outputs import keeping_pairs
+from prevalence.cli.outputs import keeping_pairs, refuse_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,6 +98,10 @@ def key_points(**parameters: Any) -> None:
     from prevalence.meta.key_points import evaluate
     from prevalence.report.key_points import key_point_report
 
+    if parameters["bootstrap"] == "none":
+        refuse_given(("resamples", "confidence", "seed"), "goes with --bootstrap")
+    if not parameters["scorers"]:
+        refuse_given(parameter_names(run_options), "goes with --scorer")
     if parameters["output"] is not None:
         check_report(parameters["form"], parameters["output"])
     given = _thresholds(parameters["thresholds"])
@@ -103,6 +109,7 @@ def key_points(**parameters: Any) -> None:
     convention = replace(
         CONVENTIONS["default"], **{k: v for k, v in told.items() if v not in (None, ())}
     )
+    refuse_repeats(parameters["inputs"])
     table = join_key_points(parameters["inputs"])
     matchers = [*_columns(table, parameters), *_scored(table, parameters, given)]
     matchers = _with_thresholds(matchers, given)

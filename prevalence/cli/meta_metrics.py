@@ -14,8 +14,10 @@ from prevalence.cli.meta_options import (
     duels,
     input_options,
     level_option,
+    missing_option,
     names,
     note_left_out,
+    once,
     output_options,
     pairing_options,
     read_study,
@@ -106,7 +108,7 @@ Examples:
 )  # fmt: skip
 @seed_option("Statistics", "Seed for resampling and permutations.")
 @option(
-    "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND",
+    "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Test two metrics (or families) against each other; repeat it for several pairs.",
 )  # fmt: skip
 @option(
@@ -130,7 +132,12 @@ Examples:
     "Output", "--mark", "marked", metavar="N", type=click.IntRange(0, 9), default=6,
     show_default=True, help="Mark the best N values of each column, and the best one differently.",
 )  # fmt: skip
-@option("Output", "--average", is_flag=True, help="Add the average over dimensions.")
+@option(
+    "Output",
+    "--average",
+    is_flag=True,
+    help="Add the average over dimensions, if a metric has a value in each.",
+)
 @option("Output", "--parts", is_flag=True, help="Show the coefficients that are averaged.")
 @reporting
 def correlate(study: Study, **parameters: Any) -> Report:
@@ -147,8 +154,9 @@ def correlate(study: Study, **parameters: Any) -> Report:
         refuse_given(("permute",), "goes with --test permutation")
     if parameters["bootstrap"] == "none":
         refuse_given(("confidence",), "goes with --bootstrap")
-        if not parameters["compare"]:
-            refuse_given(("resamples", "seed"), "goes with --bootstrap or --compare")
+        if not parameters["compare"] or parameters["test"] == "williams":
+            why = "goes with --bootstrap, or with --compare by permutation"
+            refuse_given(("resamples", "seed"), why)
     bootstrap = _bootstrap(parameters)
     cells = correlations(
         study.table,
@@ -181,9 +189,11 @@ def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> d
     settings: dict[str, Any] = {}
     if bootstrap is not None:
         settings |= {"bootstrap": bootstrap.over, "confidence": bootstrap.confidence}
+    permuted = parameters["compare"] and parameters["test"] == "permutation"
     if parameters["compare"]:
-        settings |= {"test": parameters["test"], "permute": parameters["permute"]}
-    if settings:
+        settings |= {"test": parameters["test"]}
+        settings |= {"permute": parameters["permute"]} if permuted else {}
+    if bootstrap is not None or permuted:
         settings |= {"resamples": parameters["resamples"], "seed": parameters["seed"]}
     return settings
 
@@ -243,10 +253,10 @@ def _tested(
 @coefficient_option
 @pairing_options
 @option(
-    "Comparison", "--methods", multiple=True, metavar="FIRST,SECOND",
+    "Comparison", "--methods", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Also correlate the agreement R of two methods with the performance of each.",
 )  # fmt: skip
-@rule_options
+@missing_option
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show Q, P and R of every system.")
 @reporting
@@ -269,11 +279,7 @@ def stability(study: Study, *, methods: tuple[str, ...], parts: bool, **_: Any) 
     help="Head-to-head rows {id, a, b, dimension, verdict_ab, verdict_ba} of a judge; repeat it "
     "for several judges.",
 )  # fmt: skip
-@option(
-    "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-    help="What to do with a rated summary without a metric value: drop, zero or fail [default: "
-         "drop].",
-)  # fmt: skip
+@missing_option
 @output_options
 @reporting
 def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any) -> Report:
@@ -294,7 +300,7 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
             raise click.UsageError(
                 f"--duels: two files are called {label!r}; tell them apart with LABEL=FILE"
             )
-        judges[label], left_out = read_duels(path, study.table)
+        judges[label], left_out = read_duels(path, study.table, unchosen=study.unchosen)
         if not quiet:
             note_left_out(left_out, path)
     return preference_report(study, judges, files=judged)
@@ -309,7 +315,7 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
 @coefficient_option
 @pairing_options
 @option(
-    "Samples", "--methods", multiple=True, metavar="FIRST,SECOND",
+    "Samples", "--methods", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Test the groups of two sampled metrics (or families) against each other.",
 )  # fmt: skip
 @option(
@@ -413,6 +419,8 @@ def figures(**parameters: Any) -> None:
     """
     from prevalence.report.figures import FIGURES, FigureSource, draw, save
 
+    if parameters["bootstrap"] == "none":
+        refuse_given(("resamples", "seed"), "goes with --bootstrap")
     asked = names(parameters["wanted"])
     wanted = asked or list(FIGURES)
     unknown = [name for name in wanted if name not in FIGURES]

@@ -14,10 +14,11 @@ from prevalence.cli.outputs import check_output
 from prevalence.language import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from prevalence.meta.correlate import Pairing
+    from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report, Study
 
 __all__ = [
@@ -26,8 +27,10 @@ __all__ = [
     "duels",
     "input_options",
     "level_option",
+    "missing_option",
     "names",
     "note_left_out",
+    "once",
     "output_options",
     "pairing_options",
     "read_study",
@@ -123,23 +126,30 @@ pairing_options = together(
 )  # fmt: skip
 """The options that say which metric is compared with which dimension."""
 
+missing_option = option(
+    "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
+    help="What to do with a rated summary without a metric value: drop it, score it zero, "
+         "or fail [default: drop].",
+)  # fmt: skip
+
 rule_options = together(
     option(
         "Rules", "--undefined", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
         help="What to do with a coefficient of constant values (NaN): drop it from means, "
-             "count it as zero, or fail [default: drop].",
+             "count it as zero, or fail [default: the convention's, or drop].",
     ),
-    option(
-        "Rules", "--missing", metavar="RULE", type=click.Choice(["drop", "zero", "fail"]),
-        help="What to do with a rated summary without a metric value: drop it, score it zero, "
-             "or fail [default: drop].",
-    ),
+    missing_option,
 )  # fmt: skip
 """The rules for undefined coefficients and missing values."""
 
 
+def once(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """What was given to an option that can be repeated, each once."""
+    return tuple(dict.fromkeys(given))
+
+
 coefficient_option = option(
-    "Comparison", "--coefficient", "kinds", multiple=True, metavar="NAME",
+    "Comparison", "--coefficient", "kinds", multiple=True, metavar="NAME", callback=once,
     type=click.Choice(["kendall", "spearman", "pearson"]),
     help="kendall (tau-b), spearman or pearson; repeat it for several "
     "[default: the convention's, or kendall].",
@@ -149,15 +159,15 @@ coefficient_option = option(
 def level_option(about: str) -> Callable[[Command], Command]:
     """Add --level."""
     return option(
-        "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about,
+        "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about, callback=once,
         type=click.Choice(["system", "summary", "pooled", "candidate"]),
     )  # fmt: skip
 
 
 def names(given: tuple[str, ...]) -> list[str] | None:
-    """Names of a repeated option with commas; None where it was not given."""
+    """Names of a repeated option with commas, each once; None where it was not given."""
     found = [name.strip() for part in given for name in part.split(",") if name.strip()]
-    return found or None
+    return list(dict.fromkeys(found)) or None
 
 
 def _own_dimensions(given: tuple[str, ...]) -> dict[str, str]:
@@ -247,6 +257,8 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
     read = reading.table.with_people() if parameters.get("people") else reading.table
     whole = read.select(systems=names(parameters["systems"]))
     table = whole.select(**{key: names(parameters[key]) for key in ("metrics", "dimensions")})
+    if "own" in parameters and not parameters["all_pairs"]:
+        table = _without_others(table, whole.dimensions, own, names(parameters["metrics"]) or ())
     settings = {
         "inputs": [str(path) for path in parameters["inputs"]],
         "convention": name,
@@ -258,13 +270,36 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         "systems": list(table.systems),
         "raters": len(table.raters),
     }
-    study = Study(table, whole, convention, settings, own, bool(parameters.get("all_pairs")))
+    unchosen = frozenset(read.systems).difference(table.systems)
+    all_pairs = bool(parameters.get("all_pairs"))
+    study = Study(table, whole, convention, settings, own, all_pairs, unchosen)
     counted = _gaps(study)
     if not parameters["quiet"]:
         rule = "counted as 0" if convention.missing == "zero" else "left out"
         _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
         _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
     return replace(study, settings=settings | counted)
+
+
+def _without_others(
+    table: RatingTable, rated: Iterable[str], own: Mapping[str, str], named: Iterable[str]
+) -> RatingTable:
+    """Without the metrics of one dimension that judge a rated one which was not chosen."""
+    from prevalence.meta.table import own_dimension
+
+    judged = {metric: own_dimension(metric, rated)[1] for metric in table.metrics}
+    others = {
+        metric: dimension
+        for metric, dimension in judged.items()
+        if dimension is not None and dimension not in table.human and metric not in own
+    }
+    for metric in named:
+        if metric in others:
+            raise click.UsageError(
+                f"--dimensions leaves out {others[metric]}, which {metric} judges; --all-pairs "
+                "compares it with other dimensions"
+            )
+    return table.select(metrics=[metric for metric in table.metrics if metric not in others])
 
 
 def _note_gaps(what: str, counts: Mapping[str, int]) -> None:

@@ -14,7 +14,7 @@ from prevalence.cli.meta_options import (
     pairing_options,
     reporting,
 )
-from prevalence.cli.options import GroupedCommand, option
+from prevalence.cli.options import GroupedCommand, option, refuse_given
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def agreement(study: Study, **parameters: Any) -> Report:
     """
     from prevalence.report.agreement import AgreementOptions, agreement_report
 
+    if parameters["maximum"] is None:
+        refuse_given(("metrics", "own", "all_pairs", "people", "repeated"), "goes with --maximum")
     if not study.table.human:
         raise InputError("the inputs hold no human ratings")
     told = {name: parameters[name] for name in AgreementOptions._fields}
@@ -121,6 +123,12 @@ def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: A
     from prevalence.meta.table import PEOPLE
     from prevalence.report.correlations import means_report
 
+    if what == "human":
+        refuse_given(("metrics",), "goes with --of metrics or both")
+    else:
+        refuse_given(("average_rounded",), "goes with --of human")
+    if what == "metrics":
+        refuse_given(("dimensions", "raters"), "goes with --of human or both")
     table = study.table
     if average_rounded:
         study = replace(study, convention=replace(study.convention, average_rounded=True))

@@ -14,11 +14,12 @@ import click
 from prevalence.cli.options import NamingFiles
 from prevalence.errors import InputError
 from prevalence.language import counted
+from prevalence.readers.streams import display
 from prevalence.report.text import inert
 from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager, ExitStack
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "line_file",
     "line_writer",
     "print_json",
+    "refuse_repeats",
     "same_file",
     "screen",
 ]
@@ -124,6 +126,17 @@ def same_file(first: str | Path, second: str | Path) -> bool:
     except (OSError, ValueError):
         # What a parameter says need not be the name of any file, nor standard input one.
         return False
+
+
+def refuse_repeats(paths: Sequence[str | Path]) -> None:
+    """Refuse a file that is given twice: all that it holds would count twice.
+
+    Raises:
+        InputError: naming the file.
+    """
+    for place, path in enumerate(paths):
+        if any(same_file(path, earlier) for earlier in paths[:place]):
+            raise InputError(f"{display(path)}: is given twice; name each file of rows once")
 
 
 def _status(path: str | Path) -> os.stat_result:

@@ -17,7 +17,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
 )
-from prevalence.cli.outputs import check_page, same_file
+from prevalence.cli.outputs import check_page, refuse_repeats
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.streams import display
@@ -146,7 +146,7 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     from prevalence.report.contents import Contents, read_rows
 
     contents = Contents(doubt=doubt)
-    _refuse_repeats(paths)
+    refuse_repeats(paths)
     stems = [path.stem for path in paths]
     found = 0
     for path, stem in zip(paths, stems, strict=True):
@@ -160,13 +160,6 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     if not found:
         raise InputError(f"{', '.join(map(display, paths))}: no row; there is nothing to show")
     return contents
-
-
-def _refuse_repeats(paths: Sequence[Path]) -> None:
-    """Refuse a file that is given twice: each of its products and duels would count twice."""
-    for place, path in enumerate(paths):
-        if any(same_file(path, earlier) for earlier in paths[:place]):
-            raise InputError(f"{display(path)}: is given twice; name each file of rows once")
 
 
 def write_report(

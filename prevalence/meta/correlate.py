@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -73,7 +74,8 @@ class Correlation:
     """One cell of the result.
 
     Attributes:
-        row: name of the metric, or of its family where it judges this dimension alone.
+        row: name of the metric; of its family where it judges this dimension alone, and no other
+            metric is called like the family or judges this dimension in it.
         metric: name of the metric.
         dimension: name of the dimension.
         level: of aggregation.
@@ -157,7 +159,11 @@ def pairings(
             raise InputError(f"no {what} to correlate; add a file that holds some")
     for metric, dimension in own.items():
         table.select(metrics=[metric], dimensions=[dimension])
-    return list(_pairings(table, all_pairs, own))
+    pairs = list(_pairings(table, all_pairs, own))
+    cells = Counter((pair.row, pair.dimension) for pair in pairs)
+    # A family's name is that of a line only where no other metric would stand in it.
+    shared = {row for (row, _), count in cells.items() if count > 1 or row in table.metrics}
+    return [pair._replace(row=pair.metric) if pair.row in shared else pair for pair in pairs]
 
 
 def _pairings(table: RatingTable, all_pairs: bool, own: Mapping[str, str]) -> Iterator[Pairing]:

@@ -291,11 +291,13 @@ def _groups(record: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The ratings of each group of people: a list with one object of dimensions a rater."""
     named = {match["group"]: value for key, value in record.items() if (match := _GROUP.match(key))}
     named |= {key: record[key] for key in _JOINED_GROUPS if key in record}
-    return {
-        group: value
-        for group, value in named.items()
-        if isinstance(value, list) and all(isinstance(ratings, dict) for ratings in value)
-    }
+    return {group: value for group, value in named.items() if _holds_ratings(value)}
+
+
+def _holds_ratings(value: object) -> bool:
+    """Whether it is a list of objects, a null for each rater who did not rate."""
+    found = {type(ratings) for ratings in value} if isinstance(value, list) else {object}
+    return dict in found or found <= {type(None)}
 
 
 def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
@@ -307,9 +309,9 @@ def _annotated(record: Mapping[str, Any], raters: str | None) -> Ratings:
         raise FieldError(chosen, "is not a group of raters", f"choose one of {', '.join(groups)}")
     human: Ratings = {}
     for number, ratings in enumerate(groups[chosen], start=1):
-        for dimension, value in ratings.items():
-            where = f"{chosen}[{number - 1}].{dimension}"
-            human.setdefault(dimension, {})[str(number)] = _number(value, where)
+        where = f"{chosen}[{number - 1}]"
+        for dimension, value in _numbers(ratings, where).items():
+            human.setdefault(dimension, {})[str(number)] = value
     return human
 
 

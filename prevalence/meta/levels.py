@@ -285,7 +285,7 @@ def _drawn_means(metric: Floats, human: Floats, drawn: Ints) -> tuple[Floats, Fl
         known = np.nan_to_num(grid)
         total = weights @ known
         mean = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-        return without_noise(mean, scale=np.abs(known).max(initial=0.0))
+        return without_noise(mean, scale=np.abs(known).max(axis=0, initial=0.0))
 
     return means(metric), means(human)
 

@@ -14,7 +14,7 @@ from prevalence.readers.fields import FieldError, describe, read_id
 from prevalence.readers.jsonfiles import json_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from numpy.typing import ArrayLike
@@ -296,13 +296,14 @@ class _Row(NamedTuple):
     verdicts: tuple[float, float]
 
 
-def read_duels(path: str | Path, table: RatingTable) -> DuelFile:
+def read_duels(path: str | Path, table: RatingTable, *, unchosen: Collection[str] = ()) -> DuelFile:
     """Read pair rows, one a line: id, a, b, dimension, verdict_ab, verdict_ba.
 
     Args:
         path: the file, JSON Lines. A verdict is 1 (a better), 2 (b better), 0 (equal) or null,
             already turned back where b was shown first.
         table: names the items and systems.
+        unchosen: other systems, whose rows are passed over.
 
     Returns:
         The verdicts, and how many rows report an error in place of two systems.
@@ -316,6 +317,8 @@ def read_duels(path: str | Path, table: RatingTable) -> DuelFile:
     for position, record in json_lines(path):
         if _compares_nothing(record):
             left_out += 1
+            continue
+        if isinstance(record, dict) and _names_one(record, unchosen):
             continue
         try:
             rows.append(_row(record, table))
@@ -334,6 +337,10 @@ def _compares_nothing(record: object) -> bool:
         return False
     unnamed = record.get("a") is None or record.get("b") is None
     return unnamed and record.get("error") is not None
+
+
+def _names_one(record: Mapping[str, Any], unchosen: Collection[str]) -> bool:
+    return any(isinstance(name := record.get(k), str) and name in unchosen for k in ("a", "b"))
 
 
 def _duels(dimension: str, rows: list[_Row], table: RatingTable) -> Duels:
@@ -357,6 +364,8 @@ def _row(record: object, table: RatingTable) -> _Row:
         _place(record.get("a"), table.systems, "a"),
         _place(record.get("b"), table.systems, "b"),
     )
+    if place[1] == place[2]:
+        raise FieldError("b", f"is {describe(record['b'])}, as a is", "give two systems")
     verdicts = (read_verdict(record, "verdict_ab"), read_verdict(record, "verdict_ba"))
     return _Row(place, _dimension(record, table), verdicts)
 

@@ -219,7 +219,8 @@ def ratings_per_score(ratings: ArrayLike, *, scores: ArrayLike | None = None) ->
     outside = observed[~np.isin(observed, scale)]
     if outside.size:
         raise InputError(f"rating {outside[0]:g} is not on the scale: name all of its scores")
-    counts = (rows[:, :, None] == scale).sum(axis=1)
+    places = [np.searchsorted(scale, row[~np.isnan(row)]) for row in rows]
+    counts = np.array([np.bincount(place, minlength=scale.size) for place in places])
     return ScoreCounts(scale, counts, counts.mean(axis=0), counts.std(axis=0))
 
 

@@ -171,8 +171,8 @@ def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> G
         The test; NaN without any count.
 
     Raises:
-        InputError: fewer than two categories, a negative count, or an expectation that is not
-            positive.
+        InputError: fewer than two categories, a count that is negative or not finite, or an
+            expectation that is not positive.
 
     >>> found = goodness_of_fit([5196, 804])
     >>> round(found.statistic, 1), round(found.cramers_v, 3)
@@ -182,12 +182,12 @@ def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> G
 
     counts = np.asarray(observed, dtype=np.float64)
     shares = np.ones(counts.shape) if expected is None else np.asarray(expected, np.float64)
-    if counts.ndim != 1 or counts.size < 2 or shares.shape != counts.shape:
-        raise InputError(
-            f"counts {counts.shape} and expectations {shares.shape}: give two or more of each"
-        )
-    if not ((counts >= 0).all() and (shares > 0).all()):
-        raise InputError("counts must not be negative, and expectations must be positive")
+    if counts.ndim != 1 or counts.size < 2:
+        raise InputError(f"counts: {counts.size} given; give two or more, in one row")
+    if not (np.isfinite(counts) & (counts >= 0)).all():
+        raise InputError("counts must be finite and not negative")
+    if shares.shape != counts.shape or not (shares > 0).all():
+        raise InputError("expectations must be positive, one for each count")
     total, freedom = counts.sum(), counts.size - 1
     if not total:
         return GoodnessOfFit(NAN, NAN, freedom, NAN)

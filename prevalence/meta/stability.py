@@ -90,7 +90,7 @@ def stability(metric: ArrayLike, human: ArrayLike, *, kind: Kind) -> Stability:
     ours, theirs = _grids(metric, human)
     quality = mean_coefficient(theirs.T)
     performance = coefficients(kind, ours.T, theirs.T)
-    tied = without_noise(quality, scale=np.abs(np.nan_to_num(theirs)).max(initial=0.0))
+    tied = without_noise(quality, scale=np.abs(np.nan_to_num(theirs)).max(axis=0, initial=0.0))
     return Stability(quality, performance, _meta(kind, tied, performance.value))
 
 

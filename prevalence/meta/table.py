@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.meta.levels import without_noise
 from prevalence.readers.summeval_op import snake
 from prevalence.records import PROFILE_FIGURES
 from prevalence.stats.coefficients import mean_coefficient
@@ -88,6 +89,8 @@ class RatingTable:
     def mean_human(self, dimension: str) -> Floats:
         """Mean over the raters that are present.
 
+        Means that differ by rounding noise alone are made equal, so that ties stay ties.
+
         Args:
             dimension: one of :attr:`dimensions`.
 
@@ -97,7 +100,13 @@ class RatingTable:
         Raises:
             InputError: the dimension is unknown.
         """
-        return mean_coefficient(_get(self.human, dimension, "dimension"))
+        ratings = _get(self.human, dimension, "dimension")
+        means = mean_coefficient(ratings)
+        scale = np.abs(np.nan_to_num(ratings)).max(axis=2, initial=0.0)
+        _, first, places = np.unique(
+            without_noise(means, scale=scale), return_index=True, return_inverse=True
+        )
+        return means.ravel()[first][places.reshape(means.shape)]
 
     def metric(self, name: str) -> Floats:
         """Values of a metric, float64 [items, systems].

@@ -228,6 +228,9 @@ def own_scores(rows: Sequence[NamedRow], known: Iterable[str]) -> list[dict[str,
     Returns:
         For each row the values of every other column that holds numbers and nothing else, and of
         the object `scores`; NaN where there is none. Columns of ids and without a name are none.
+
+    Raises:
+        InputError: `scores` is no object of numbers.
     """
     passed = {*known, "scores"}
     found = [
@@ -255,6 +258,10 @@ def _nested(row: NamedRow) -> dict[str, Any]:
         return {}
     if not isinstance(scores, dict):
         raise InputError(f"{row.where}: scores is {describe(scores)}; give an object of numbers")
+    for name, value in scores.items():
+        if _number(value) is None:
+            fix = "give a number, or null where there is none"
+            raise InputError(f"{row.where}: scores.{escaped(name)} is {describe(value)}; {fix}")
     return scores
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
-from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -144,9 +144,9 @@ def correlation_report(
 def undefined_notes(undefined: int, absent: int, convention: Convention) -> list[str]:
     """What became of coefficients of constant values, and of those without two values."""
     rule = "counted as 0" if convention.undefined == "zero" else "left out of means"
-    notes = [f"{undefined} coefficients of constant values {rule}"] if undefined else []
+    notes = [f"{counted(undefined, 'coefficient')} of constant values {rule}"] if undefined else []
     if absent:
-        notes.append(f"{absent} coefficients left out of means for lack of two values")
+        notes.append(f"{counted(absent, 'coefficient')} left out of means for lack of two values")
     return notes
 
 
@@ -251,12 +251,11 @@ class _Layout(NamedTuple):
     ) -> list[Cell]:
         averages = []
         for group in self._average_groups(columns):
-            values = [
-                (self._cut(cell) if self.printer.convention.average_rounded else cell.value)
-                for column, cell in zip(columns, found, strict=True)
-                if column[1:] == group and cell is not None
-            ]
-            averages.append(self.printer.figure(float(mean_coefficient(np.array(values)))))
+            cells = [c for column, c in zip(columns, found, strict=True) if column[1:] == group]
+            rounded = self.printer.convention.average_rounded
+            # NaN goes on: an average over other dimensions than another metric's misleads.
+            values = [self._cut(c) if rounded or c is None else c.value for c in cells]
+            averages.append(self.printer.figure(float(np.mean(values))))
         return averages
 
     def _average_groups(self, columns: Sequence[_Column]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from prevalence.language import counted
 from prevalence.report.sheets import Cell, Printer, Report, Sheet
 
 if TYPE_CHECKING:
@@ -60,9 +61,10 @@ def _whole_sheet(
     pairs, matches, undecided = (
         sum(getattr(topic, name) for topic in topics) for name in ("pairs", "matches", "undecided")
     )
-    said = f"{pairs:,} pairs, {matches:,} of them matches, {undecided:,} undecided"
+    said = f"{counted(pairs, 'pair')}, {matches:,} of them matches, {undecided:,} undecided"
+    said += f"; {counted(len(found[0].counts), 'key point')}, "
     notes = [
-        f"{said}; {len(found[0].counts):,} key points, {len(topics):,} topics and stances",
+        said + counted(len(topics), "topic and stance", "topics and stances"),
         "AP: mean over topics and stances of the average precision; count error: mean absolute "
         "error of the number of supporters of a key point",
     ]
@@ -71,7 +73,9 @@ def _whole_sheet(
     if any(found[0].intervals.values()):
         notes.append("in brackets: bootstrap interval, topics and stances drawn with replacement")
     notes += [
-        f"{e.name}: {e.unscored:,} labelled pairs without a score" for e in found if e.unscored
+        f"{e.name}: {counted(e.unscored, 'labelled pair')} without a score"
+        for e in found
+        if e.unscored
     ]
     return Sheet("Key points and their supporters", (*columns, *ranks), rows, tuple(notes))
 

@@ -59,7 +59,10 @@ def preference_report(
     over_items = np.stack([mean_coefficient(grid.T) for grid in quality])
     neighbours = neighbour_pairs(mean_coefficient(over_items.T))
     judged = []
-    for pair in study.pairs if table.metrics or not judges else ():
+    pairs = study.pairs if table.metrics or not judges else []
+    taken = {name for pair in pairs for name in (pair.row, pair.metric)}
+    judges = {f"{name} (duels)" if name in taken else name: each for name, each in judges.items()}
+    for pair in pairs:
         metric, human = score_grids(table, pair, missing=convention.missing)
         judged.append(_judged(pair, preference_points(metric), human, neighbours))
     for name, found in judges.items():
@@ -72,7 +75,7 @@ def preference_report(
         f"{name} · {duels.dimension}"
         for name, found in judges.items()
         for duels in found
-        if duels.dimension not in table.human
+        if duels.dimension not in whole.human
     ]
     note = [f"compared, but not rated by people: {', '.join(unrated)}"] if unrated else []
     places = [*neighbours[:1, 0], *neighbours[:, 1]]

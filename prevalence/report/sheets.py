@@ -87,6 +87,7 @@ class Study:
         convention: coefficients, levels, rules, decimals, stars.
         settings: what the report says it was computed with.
         own, all_pairs: see :func:`prevalence.meta.correlate.pairings`.
+        unchosen: systems that were read and are not in the tables.
     """
 
     table: RatingTable
@@ -95,6 +96,7 @@ class Study:
     settings: dict[str, Any]
     own: Mapping[str, str]
     all_pairs: bool
+    unchosen: frozenset[str] = frozenset()
 
     @property
     def pairs(self) -> list[Pairing]:

@@ -62,13 +62,18 @@ def significance_report(
         ConfigurationError: a method that is to be compared has no samples.
     """
     for pair in (each for duel in options.duels for each in duel):
-        if pair.metric not in study.table.samples:
+        if not _has_samples(study.table, pair):
             raise ConfigurationError(f"--methods: {pair.metric!r} has no samples")
     sheets = list(_Sheets(study.table, Printer(study.convention), options).all(study.pairs))
     if counts:
         sheets.append(count_sheet(counts, study.convention))
     settings = study.settings | {"groups": options.groups}
     return Report("significance", settings, tuple(sheets), records_of(sheets))
+
+
+def _has_samples(table: RatingTable, pair: Pairing) -> bool:
+    """Whether a metric has samples, and not only nulls in their place."""
+    return pair.metric in table.samples and table.samples[pair.metric].shape[2] > 0
 
 
 def count_sheet(counts: Sequence[float], convention: Convention) -> Sheet:
@@ -92,7 +97,7 @@ class _Sheets(NamedTuple):
     options: SampleOptions
 
     def all(self, pairs: Sequence[Pairing]) -> Iterator[Sheet]:
-        sampled = [pair for pair in pairs if pair.metric in self.table.samples]
+        sampled = [pair for pair in pairs if _has_samples(self.table, pair)]
         self._check_sizes([self.table.samples[pair.metric].shape[2] for pair in sampled])
         if sampled:
             for level in self.printer.convention.levels:

@@ -85,13 +85,10 @@ def krippendorff_alpha(
         return NAN
     if counts.categories.size == 1:
         return one_category
-    distance = _distances(counts, level)
-    weights = counts.table / (counts.per_item - 1.0)[:, None]
     totals = counts.table.sum(axis=0)
-    # The diagonal of a distance is 0, so pairs of a rating with itself need no taking off.
-    observed = float(((weights.T @ counts.table) * distance).sum())
-    expected = (np.outer(totals, totals) * distance).sum() / (totals.sum() - 1.0)
-    return 1.0 - observed / float(expected)
+    values = _values(counts.categories, totals, level)
+    observed = float((_distances(counts.table, values) / (counts.per_item - 1.0)).sum())
+    return 1.0 - observed / float(_distances(totals, values) / (totals.sum() - 1.0))
 
 
 def cohen_kappa(ratings: ArrayLike, *, one_category: float = NAN) -> float:
@@ -235,16 +232,28 @@ def _counts(table: Floats) -> _Counts:
     return _Counts(categories[:size], counted)
 
 
-def _distances(counts: _Counts, level: Scale) -> Floats:
-    size = counts.categories.size
+def _values(categories: Floats, totals: Floats, level: Scale) -> Floats | None:
+    """What stands for each category, so that squared differences are distances; None: nominal."""
     if level == "nominal":
-        return np.asarray(1.0 - np.eye(size))
-    values = counts.categories
-    if level == "ordinal":
-        totals = counts.table.sum(axis=0)
-        # Mid-ranks: their difference is the count between two categories, half of each end.
-        values = np.cumsum(totals) - totals / 2.0
-    return np.asarray((values[:, None] - values[None, :]) ** 2)
+        return None
+    # Mid-ranks: their difference is the count between two categories, half of each end.
+    values = np.cumsum(totals) - totals / 2.0 if level == "ordinal" else categories
+    return np.asarray(values - values.mean())
+
+
+def _distances(table: Floats, values: Floats | None) -> Floats:
+    """Sum of the distances between all ordered pairs of ratings, float64 [...].
+
+    Args:
+        table: float64 [..., categories], how often each occurs.
+        values: float64 [categories], or None where any two categories are 1 apart.
+    """
+    size = table.sum(axis=-1)
+    if values is None:
+        return np.asarray(size**2 - (table**2).sum(axis=-1))
+    # Not a matrix product, whose last digit depends on where in memory the table lies.
+    first, second = ((table * values**power).sum(axis=-1) for power in (1, 2))
+    return np.asarray(np.maximum(2.0 * (size * second - first**2), 0.0))
 
 
 def _cohen(pair: Floats, one_category: float) -> float:

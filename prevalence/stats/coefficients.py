@@ -132,24 +132,22 @@ def settle(
         values: float64 of any shape.
         undefined: ``drop`` keeps NaN (means leave it out), ``zero`` makes it 0, ``fail`` raises.
         points: int64 of that shape, the points behind each value; below two nothing was
-            correlated, which is missing data and stays NaN under ``zero``. None: there were two.
+            correlated, which is missing data and stays NaN. None: there were two.
         what: the thing that is undefined, for the message.
 
     Raises:
-        InputError: a value is NaN under ``fail``.
+        InputError: a value of two points or more is NaN under ``fail``.
         ConfigurationError: there is no rule of that name.
     """
     if undefined not in UNDEFINED:
         raise ConfigurationError(f"undefined must be {_listed(UNDEFINED)}, not {undefined!r}")
-    missing = np.isnan(values)
-    if undefined == "fail" and missing.any():
+    constant = np.isnan(values) if points is None else np.isnan(values) & (points >= 2)
+    if undefined == "fail" and constant.any():
         raise InputError(
-            f"{what}: {int(missing.sum())} of {values.size} coefficients are undefined (constant "
-            "or missing values); leave such rows out, or choose drop or zero"
+            f"{what}: {int(constant.sum())} of {values.size} coefficients are undefined (constant "
+            "values); leave such rows out, or choose drop or zero"
         )
-    if undefined != "zero":
-        return values
-    return np.where(missing if points is None else missing & (points >= 2), 0.0, values)
+    return np.where(constant, 0.0, values) if undefined == "zero" else values
 
 
 def mean_coefficient(values: Floats) -> Floats:

@@ -117,7 +117,11 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["correlate", RATINGS, "--permute", "items"], "--permute goes with --compare"),
         (["correlate", RATINGS, "--test", "williams"], "--test goes with --compare"),
         (["correlate", RATINGS, "--confidence", "0.9"], "--confidence goes with --bootstrap"),
-        (["correlate", RATINGS, "--seed", "1"], "--seed goes with --bootstrap or --compare"),
+        (["correlate", RATINGS, "--seed", "1"], "--seed goes with --bootstrap, or with"),
+        (
+            ["correlate", RATINGS, "--compare", JUDGED, *WILLIAMS, "--resamples", "9"],
+            "--resamples goes with --bootstrap, or with --compare by permutation",
+        ),
         (
             [
                 "correlate",
@@ -156,6 +160,14 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["agreement", RATINGS, "--maximum", "3"], "maximum is 3"),
         (["figures", RATINGS, "-o", "f", "--figure", "pie"], "'pie' is none of correlations"),
         (["means", RATINGS, "--systems", "best"], "no system 'best'"),
+        (["means", RATINGS, "--metrics", "judge.coverage"], "--metrics goes with --of metrics"),
+        (["means", RATINGS, "--of", "both", "--average-rounded"], "goes with --of human"),
+        (["means", RATINGS, "--of", "metrics", "--dimensions", "coverage"], "--dimensions goes"),
+        (["agreement", RATINGS, "--people"], "--people goes with --maximum"),
+        (["stability", RATINGS, "--undefined", "zero"], "No such option"),
+        (["figures", RATINGS, "-o", "f", "--bootstrap", "none", "--seed", "3"], "--seed goes"),
+        (["key-points", "examples/key_points.csv", "--seed", "3"], "--seed goes with --bootstrap"),
+        (["key-points", "examples/key_points.csv", "--no-cache"], "--no-cache goes with --scorer"),
     ],
 )
 def test_mistakes_are_one_line_and_status_2(run: Run, words: list[str], said: str) -> None:
@@ -197,6 +209,39 @@ def test_williams_and_holm(run: Run) -> None:
     )
 
 
+def test_a_comparison_that_is_asked_for_twice_is_made_once(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level", "system", "--holm", "--format", "json")
+    once, twice = (run(*words, *n * ("--compare", JUDGED)).stdout for n in (1, 2))
+    assert once == twice
+    williams = json.loads(run(*words, *WILLIAMS, "--compare", JUDGED).stdout)["settings"]
+    assert williams["test"] == "williams"
+    assert williams.keys().isdisjoint({"permute", "resamples", "seed"})
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("correlate", ["--level", "system", "--compare", JUDGED, "--holm"]),
+        ("correlate", ["--coefficient", "pearson", "--compare", JUDGED, "--holm"]),
+        ("stability", ["--coefficient", "pearson", "--methods", JUDGED, "--parts"]),
+        ("significance", ["--level", "system", "--methods", "judge,judge"]),
+        ("agreement", ["--coefficient", "pearson"]),
+        ("key-points", ["--coefficient", "pearson"]),
+    ],
+)
+def test_options_that_are_given_twice_count_once(run: Run, command: str, words: list[str]) -> None:
+    file = "examples/key_points.csv" if command == "key-points" else RATINGS
+    once, twice = run("meta", command, file, *words), run("meta", command, file, *words, *words)
+    assert (twice.exit_code, twice.stdout) == (0, once.stdout)
+
+
+def test_an_average_is_of_all_dimensions_or_none(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level", "system", "--average", "--metrics")
+    shown = run(*words, "judge.coverage,characters").stdout
+    assert re.search(r"^judge +1\.000\*¹ +–$", shown, re.MULTILINE)
+    assert re.search(r"^characters +-0\.200² +-0\.200¹ +-0\.200$", shown, re.MULTILINE)
+
+
 def test_small_p_values_of_comparisons_are_no_zeros(run: Run, write: Write) -> None:
     rows = [
         {"id": f"{n}", "system": s, "human": {"tone": [n + k]},
@@ -233,6 +278,15 @@ def test_preferences_of_metrics_and_judges(run: Run) -> None:
     rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
     assert {row["row"] for row in rows} == {"judge", "characters", "other"}
     assert rows[0]["random"] == pytest.approx(10 / 3)
+
+
+def test_a_head_to_head_judge_named_like_a_metric_has_a_line_of_its_own(run: Run) -> None:
+    words = ("meta", "preferences", RATINGS, "--duels", "judge=examples/duels.jsonl")
+    shown = run(*words).stdout
+    assert re.search(r"^judge +6/10 +9/10$", shown, re.MULTILINE)
+    assert re.search(r"^judge \(duels\) +9/10 +10/10$", shown, re.MULTILINE)
+    rows = json.loads(run(*words, "--format", "json").stdout)["rows"]
+    assert len({(row["row"], row["dimension"]) for row in rows}) == len(rows) == 6
 
 
 def test_duels_of_a_record_that_could_not_be_read_are_left_out_and_counted(
@@ -395,7 +449,7 @@ def test_what_is_missing_is_counted_by_every_command(run: Run, write: Write, com
     if command == "agreement":
         assert "ratings that are missing, of summaries that others rated: tone 3" in result.stdout
         assert "2 coefficients left out of means" not in result.stdout
-        assert "1 coefficients left out of means for lack of two values" in result.stdout
+        assert "1 coefficient left out of means for lack of two values" in result.stdout
 
 
 def test_people_agree_with_themselves(run: Run) -> None:
@@ -406,6 +460,48 @@ def test_people_agree_with_themselves(run: Run) -> None:
     other = found["people.coverage", "faithfulness"]
     assert other == pytest.approx(found["people.faithfulness", "coverage"])
     assert other < 1
+
+
+def test_duels_of_systems_and_dimensions_that_are_not_chosen_are_passed_over(run: Run) -> None:
+    words = ("meta", "preferences", RATINGS, "--duels", "other=examples/duels.jsonl")
+    shown = run(*words, "--systems", "trivial,balanced", "--dimensions", "coverage").stdout
+    assert re.search(r"^other +1/1$", shown, re.MULTILINE)
+    assert "order by mean human score over all dimensions: balanced > trivial" in shown
+    assert "not rated by people" not in shown
+
+
+def test_samples_that_are_all_null_are_none(run: Run, write: Write) -> None:
+    rows = [
+        {"id": "a", "system": s, "samples": {"m": [None, None]}, "human": {"q": [1, 2]}}
+        for s in "abc"
+    ]
+    path = write(*rows)
+    found = run("meta", "significance", path)
+    assert found.exit_code == 0, found.output
+    assert "number of samples" not in found.stdout
+    assert "'m' has no samples" in run("meta", "significance", path, "--methods", "m,m").stderr
+
+
+def test_a_name_that_is_given_twice_counts_once(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--format", "csv", "--systems")
+    once = run(*words, "balanced,trivial,repetitive")
+    assert once.exit_code == 0
+    assert run(*words, "balanced,trivial,balanced,repetitive").stdout == once.stdout
+
+
+def test_a_metric_of_a_dimension_that_is_not_chosen_is_left_out(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--dimensions", "coverage", "--format", "json")
+    every, chosen = (
+        {(row["metric"], row["dimension"], row["level"]): row for row in json.loads(text)["rows"]}
+        for text in (run(*words[:3], *words[5:]).stdout, run(*words).stdout)
+    )
+    assert chosen == {key: row for key, row in every.items() if key[1] == "coverage"}
+    for also in ("--all-pairs", "--own=judge.faithfulness=coverage"):
+        rows = json.loads(run(*words, also).stdout)["rows"]
+        assert "judge.faithfulness" in {row["metric"] for row in rows}
+    refused = run(*words, "--metrics", "judge.faithfulness")
+    assert refused.exit_code == 2
+    assert "--dimensions leaves out faithfulness, which judge.faithfulness judges" in refused.stderr
 
 
 def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
@@ -420,5 +516,8 @@ def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
     )
     one = run(*words, "--dimensions", "coverage", "--format", "json")
     assert {row["row"] for row in json.loads(one.stdout)["rows"]} >= {"duels"}
+    path.write_text(json.dumps(duel | {"b": "balanced"}) + "\n")
+    refused = run(*words)
+    assert f"{path}:1: b: is the string 'balanced', as a is; give two systems" in refused.stderr
     path.write_text(json.dumps(duel | {"dimension": "humour"}) + "\n")
     assert "compared, but not rated by people: duels · humour" in run(*words).stdout

@@ -109,6 +109,22 @@ def test_what_cannot_be_done_is_one_line(
     assert len(result.stderr.splitlines()) == 1
 
 
+def test_one_of_a_kind_is_in_the_singular(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("comment,key_point,label,m,n\na,k,1,.5,\nb,k,0,.1,.2\n", encoding="utf-8")
+    shown = run("meta", "key-points", path).stdout
+    assert "0 undecided; 1 key point, 1 topic and stance\n" in shown
+    assert "n: 1 labelled pair without a score\n" in shown
+
+
+def test_a_file_under_two_names_is_refused(run: Run, pairs: Path) -> None:
+    again = pairs.with_name("again.csv")
+    again.symlink_to(pairs)
+    refused = run("meta", "key-points", pairs, again, *ROUGE)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert f"{again}: is given twice" in refused.stderr
+
+
 def test_calibrate_takes_the_table(run: Run, pairs: Path) -> None:
     result = run("calibrate", pairs, *ROUGE, "--resamples", "20", "--trials", "20", "--json")
     assert result.exit_code == 0, result.stderr

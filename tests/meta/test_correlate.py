@@ -52,6 +52,22 @@ def test_a_metric_of_one_dimension_is_compared_with_it_alone(table):
             pairings(table, own=own)
 
 
+def test_metrics_that_would_share_a_line_have_their_own_names(table):
+    metrics = dict(table.metrics)
+    metrics |= {"judge": metrics["rouge"], "x.tone": metrics["rouge"], "x.TONE": metrics["rouge"]}
+    rows = [pair.row for pair in pairings(replace(table, metrics=metrics))]
+    assert rows == [
+        *2 * ["rouge"],
+        "judge.fluency",
+        "judge.tone",
+        *2 * ["judge"],
+        "x.tone",
+        "x.TONE",
+    ]
+    own = pairings(replace(table, metrics=metrics), own={"judge": "tone"})
+    assert [pair.row for pair in own if pair.dimension == "fluency"] == ["rouge", "judge.fluency"]
+
+
 def test_cells_come_by_coefficient_level_and_metric(table):
     cells = correlate(table, Convention(kinds=("kendall", "pearson"), levels=("pooled", "summary")))
     assert len(cells) == 2 * 2 * 4

@@ -152,6 +152,13 @@ def test_equal_means_stay_equal_whatever_the_order_of_the_sum():
     assert tiny == pytest.approx(thirds.mean() * 1e-30)
 
 
+def test_small_means_of_one_system_are_no_noise_beside_a_large_one_of_another():
+    metric = np.array([[1e-3, 3e-17, 2e-18, 5e-19, 0.0]] * 2)
+    human = np.array([[5.0, 4.0, 3.0, 2.0, 1.0]] * 2)
+    assert correlate_level("system", "kendall", metric, human).value == 1.0
+    assert correlate_many("system", "spearman", metric[None], human).tolist() == [1.0]
+
+
 def test_bad_settings_are_refused(grids):
     with pytest.raises(ConfigurationError, match="a level is system, summary"):
         correlate_level("corpus", "kendall", *grids)

@@ -151,11 +151,19 @@ def test_no_counts_fit_nothing():
 
 
 @pytest.mark.parametrize(
-    ("observed", "expected"),
-    [([5], None), ([5, -1], None), ([5, 1], [1, 0]), ([5, 1], [1, 1, 1]), ([[5, 1]], None)],
+    ("observed", "expected", "said"),
+    [
+        ([5], None, "counts: 1 given; give two or more"),
+        ([[5, 1]], None, "in one row"),
+        ([5, -1], None, "not negative"),
+        ([5, math.inf], None, "finite"),
+        ([5, NAN], None, "finite"),
+        ([5, 1], [1, 0], "expectations must be positive"),
+        ([5, 1], [1, 1, 1], "one for each count"),
+    ],
 )
-def test_malformed_counts_are_refused(observed, expected):
-    with pytest.raises(InputError, match=r"give two or more|must not be negative"):
+def test_malformed_counts_are_refused(observed, expected, said):
+    with pytest.raises(InputError, match=said):
         goodness_of_fit(observed, expected)
 
 

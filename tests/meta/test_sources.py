@@ -251,6 +251,29 @@ def test_llm_summeval_annotations_and_generations(write, tmp_path):
         read_table(tmp_path / "notes" / "M2_annotations.jsonl", raters="crowd")
 
 
+def test_a_rater_who_is_null_did_not_rate_and_the_other_experts_count(write):
+    records = [{"model_id": f"M{number}", **ANNOTATIONS[0]} for number in (1, 2, 3)]
+    records[1]["expert_annotations"] = [None, {"coherence": 4}]
+    records[2]["expert_annotations"] = [None, None]
+    table = read_table(write("all.jsonl", *records))
+    np.testing.assert_array_equal(table.human["coherence"][0], [[1, 5], [np.nan, 4], [np.nan] * 2])
+    records[1]["expert_annotations"] = [{"coherence": 4}, "absent"]
+    with pytest.raises(InputError, match=r"expert\[1\]: is the string 'absent'; give an object"):
+        read_table(write("all.jsonl", *records))
+
+
+def test_means_of_the_same_ratings_in_another_order_are_equal(write):
+    given = ([0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.9, 0.2, 0.3], [-0.1, -0.2, 0.3], [0, 0, 0], [])
+    rows = [row("a", str(place), human={"q": ratings}) for place, ratings in enumerate(given)]
+    first, second, third, cancelled, zero, unrated = read_table(write("r.jsonl", *rows)).mean_human(
+        "q"
+    )[0]
+    assert first == second == np.mean([0.1, 0.2, 0.3])
+    assert third == pytest.approx(1.4 / 3)
+    assert cancelled == zero
+    assert np.isnan(unrated)
+
+
 def test_a_system_named_in_the_record_wins_over_the_file(write):
     path = write(
         "all.jsonl", {"model_id": "M5", **ANNOTATIONS[0]}, {"model_id": "M6", **ANNOTATIONS[0]}

@@ -201,6 +201,10 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
         ("comment,key_point,label\ra,b,1\r", "f.csv:1: header: the row cannot be read (a carr"),
         ('{"comment": "a", "key_point": 3, "label": 1}\n', "key_point must be a text, not the num"),
         ('{"comment": "a", "key_point": "k", "label": 1, "scores": 2}\n', "f.csv:1: scores is the"),
+        (
+            '{"comment": "a", "key_point": "k", "label": 1, "scores": {"m": "high"}}\n',
+            "f.csv:1: scores.m is the string 'high'; give a number, or null",
+        ),
         ('{"comment": "a", "key_point": "k", "label": 1\n', "f.csv:1: not valid JSON"),
         ("[1]", "give one object per pair"),
         (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -28,6 +29,8 @@ COEFFICIENTS = {
     "gwet-ac1": gwet_ac1,
     "krippendorff": krippendorff_alpha,
 }
+
+COEFFICIENTS = {f.__name__: f for f in (cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha)}
 
 # Krippendorff 2011, section C: four observers, twelve units, five categories, missing data.
 KRIPPENDORFF = np.array(
@@ -227,3 +230,16 @@ def test_constant_cells_follow_the_convention():
     counted = agreement_by_cell(values, partial(cohen_kappa, one_category=1.0), batch=4)
     np.testing.assert_allclose(strict, [[NAN, 0.5]])
     np.testing.assert_allclose(counted, [[1.0, 0.5]])
+
+
+@pytest.mark.parametrize("level", SCALES)
+def test_alpha_of_ratings_that_are_all_different_needs_no_table_of_categories(level):
+    table = np.random.default_rng(4).permutation(np.arange(2000.0)).reshape(-1, 2)
+    krippendorff_alpha(table[:3], level=level)
+    tracemalloc.start()
+    found = krippendorff_alpha(table, level=level)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # 1,000 items by 2,000 categories are 16 MB; 2,000 by 2,000 would be 32.
+    assert peak < 60e6
+    assert abs(found) < 0.1

@@ -102,6 +102,8 @@ def test_rules_for_the_undefined():
     assert mean_coefficient(settle(values, "zero")) == pytest.approx(0.2)
     with pytest.raises(InputError, match=r"rouge: 1 of 3 coefficients are undefined"):
         settle(values, "fail", what="rouge")
+    one_point = settle(values, "fail", points=np.array([2, 1, 2]))
+    np.testing.assert_array_equal(one_point, values)
     assert np.isnan(mean_coefficient(np.array([np.nan])))
 
 
