@@ -252,7 +252,12 @@ class Workshop:
             if validation
             else None,
             (sorted(without), label),
-            *((output.store, output.block) if stage.rounded else ()),
+            # Early stopping judges weights as they will be stored.
+            *(
+                (output.store, output.block)
+                if stage.rounded or (validation and output.bits)
+                else ()
+            ),
         )
 
     def _plan(
