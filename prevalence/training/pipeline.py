@@ -108,10 +108,8 @@ def _run(shop: Workshop, trial: _Trial | None, output: Path, device: str) -> Tra
     if selection is None and recipe.validation is not None:
         judged = shop.sources.validation_pairs(recipe.validation.source)
         selection = _select(shop.entailment(judged.pairs), judged, ())
+    digest = write_checkpoint(shop, output, selection=selection, seconds=seconds)
     threshold = selection.threshold if selection else 0.5
-    digest = write_checkpoint(
-        shop, output, threshold=threshold, selection=selection, seconds=seconds
-    )
     return TrainingResult(output, threshold, selection, seconds, digest)
 
 
@@ -159,7 +157,7 @@ def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
     if not output.is_dir() or not any(output.iterdir()):
         return
     config = output / "config.json"
-    trained = config.is_file() and '"prevalence_threshold"' in config.read_text(encoding="utf-8")
+    trained = config.is_file() and b'"prevalence_threshold"' in config.read_bytes()
     named = recipe.model.base
     teachers = () if recipe.teacher is None else recipe.teacher.models
     folders = [recipe.resolve(model, data) for model in teachers]
