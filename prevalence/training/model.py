@@ -152,7 +152,7 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
 def _read_network(
     path: Path, config: Any, settings: ModelSettings, *, new_head: bool
 ) -> tuple[Any, list[str]]:
-    """The network of a folder, and the names of the weights that are not there."""
+    """The network of a folder, and the names of weights that are not there, or do not fit."""
     from transformers import AutoModelForSequenceClassification as Automatic
 
     # Premise-first models run our attention, so that any family's own will do.
@@ -168,7 +168,8 @@ def _read_network(
         local_files_only=True, use_safetensors=True, ignore_mismatched_sizes=new_head,
         output_loading_info=True,
     )  # fmt: skip
-    return model, sorted(info["missing_keys"])
+    misfits = [row[0] for row in info["mismatched_keys"]]
+    return model, sorted([*info["missing_keys"], *misfits])
 
 
 def _check_encoder(model: Any, missing: Sequence[str], path: Path) -> None:

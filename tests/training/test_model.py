@@ -149,7 +149,14 @@ def folded_without_a_layer(weights: dict[str, Tensor]) -> None:
     weights.update(pack_rows(whole))
 
 
-@pytest.mark.parametrize("change", [without_a_layer, renamed, folded_without_a_layer])
+def of_another_width(weights: dict[str, Tensor]) -> None:
+    name = "embeddings.word_embeddings.weight"
+    weights[name] = weights[name][:, :-1].contiguous()
+
+
+@pytest.mark.parametrize(
+    "change", [without_a_layer, renamed, folded_without_a_layer, of_another_width]
+)
 def test_a_base_that_lacks_weights_of_its_encoder(
     change: Callable[[dict[str, Tensor]], None], tiny_base: Path, tmp_path: Path
 ) -> None:
