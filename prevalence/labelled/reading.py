@@ -138,18 +138,13 @@ def read_documents(
         split = splits.get(str(record.get("id")))
         if split is not None:
             told = parse_record({**whole, "labels": split}, where, labels, summaries=summaries)
-            _check_split(found, told, f"{where}: {threeway}")
-            found = told
+            found = _checked_split(found, told, f"{where}: {threeway}")
         documents.extend(found)
     return documents
 
 
-def _check_split(found: Sequence[Document], told: Sequence[Document], where: str) -> None:
-    """Refuse a split that changes no target, or what is entailed.
-
-    Raises:
-        InputError: it does.
-    """
+def _checked_split(found: list[Document], told: list[Document], where: str) -> list[Document]:
+    """What a split tells of documents, refused if it changes no target, or what is entailed."""
     if found == told:
         raise InputError(
             f"{where} changes no label of this record; it splits 'labels' of 0 and 1, with labels "
@@ -162,6 +157,7 @@ def _check_split(found: Sequence[Document], told: Sequence[Document], where: str
                     f"{where} and the label of {text[:_SHOWN]!r} do not agree on entailment; "
                     "correct one of them"
                 )
+    return told
 
 
 def _released(
