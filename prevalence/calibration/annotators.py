@@ -82,7 +82,7 @@ def worker_figures(documents: Iterable[Document]) -> dict[str, Any] | None:
         Pairs, labels, pooled rates against the majority, and nominal alpha, as JSON values (None
         where a figure is not defined); None when no document has annotators.
     """
-    voted = [document for document in documents if document.votes]
+    voted = [document for document in documents if document.votes and document.hypotheses]
     if not voted:
         return None
     annotators = max(len(document.votes) for document in voted)

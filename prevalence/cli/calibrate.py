@@ -328,6 +328,7 @@ def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
 def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any]) -> None:
     from prevalence.calibration import best_of
     from prevalence.cli.errors import note
+    from prevalence.language import counted
     from prevalence.report.calibration import calibration_table, summary_table
     from prevalence.report.console import make_console
 
@@ -343,7 +344,8 @@ def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any])
         return
     unscored = sum(part["unscored"] for part in (rows[0].dev, rows[0].test) if part is not None)
     if unscored:
-        note(f"{unscored:,} pairs are left out: the hypothesis is longer than a scorer reads")
+        pairs = counted(unscored, "pair is", "pairs are")
+        note(f"{pairs} left out: the hypothesis is longer than a scorer reads")
     if options.output is not None:
         note(f"{options.output} holds the calibration of {best_of(rows).scored.name}")
 

@@ -79,6 +79,13 @@ _output = output_option("Write the head here (.safetensors).", required=True)
 @conv.command(cls=GroupedCommand, epilog=_TRAIN_EPILOG)
 @click.argument("pairs", metavar="PAIRS", type=FILE_PATH)
 @option(
+    "Input",
+    "--products",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="Reviews and summaries that PAIRS speaks of, as for `prevalence calibrate`.",
+)
+@option(
     "Head",
     "--model",
     "models",
@@ -133,7 +140,8 @@ def train(*, quiet: bool, **parameters: Any) -> None:
     output = _checked_output(parameters.pop("output"))
     settings = ConvSettings(**_taken(parameters, ConvSettings))
     training = ConvTraining(**_taken(parameters, ConvTraining))
-    judged = JudgedPairs.of(read_documents(parameters.pop("pairs")))
+    pairs, products = parameters.pop("pairs"), parameters.pop("products")
+    judged = JudgedPairs.of(read_documents(pairs, products=products, refuse_unused=True))
     models = parameters.pop("models") or ("embedded",)
     options = ScorerOptions(**scorer_settings(parameters))
     inners = [open_unit_model(model, options) for model in models]

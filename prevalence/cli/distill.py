@@ -28,9 +28,9 @@ Examples:
   prevalence distill products.jsonl --summaries system-a,system-b --output taught.jsonl
 
 \b
-INPUT is JSON Lines in any layout that training reads, or unlabelled products
-with reviews. OUTPUT is a source for `prevalence train`. A recipe can also name
-its teacher itself ([teacher]); training then does the same.
+INPUT is JSON Lines in any layout that holds the texts of labelled pairs, or
+unlabelled products with reviews. OUTPUT is a source for `prevalence train`. A
+recipe can also name its teacher itself ([teacher]); training then does the same.
 Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
 """
 

@@ -42,8 +42,9 @@ def train(
 ) -> None:
     """Fine-tune an entailment model as RECIPE (a TOML file) describes.
 
-    The checkpoint folder gets safetensors weights, tokenizer, config with a calibrated threshold,
-    and a model card. Ctrl-C keeps the last checkpoint; the same command resumes from it.
+    The checkpoint folder gets safetensors weights, tokenizer, config and a model card, and a
+    calibrated threshold if the recipe has [validation] or [cross_validation]. Ctrl-C keeps the
+    last checkpoint; the same command resumes from it.
     """
     from prevalence.training.pipeline import train as run
     from prevalence.training.recipe import read_recipe
@@ -58,8 +59,10 @@ def train(
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted: the same command resumes from {where}") from None
     click.echo(f"checkpoint: {result.folder}")
-    click.echo(f"threshold:  {result.threshold:.4f}")
-    if result.selection is not None:
+    if result.selection is None:
+        click.echo(f"threshold:  {result.threshold:g}, not calibrated (prevalence calibrate)")
+    else:
+        click.echo(f"threshold:  {result.threshold:.4f}")
         click.echo(
             f"held out:   AUC {result.selection.auc:.4f}, balanced accuracy "
             f"{result.selection.balanced_accuracy:.4f} on {result.selection.pairs} pairs"

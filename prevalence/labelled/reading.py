@@ -23,6 +23,8 @@ __all__ = ["JudgedPairs", "check_summaries", "read_documents"]
 
 _TEXTS = frozenset({"premise", "review", "reviews", "statements"})
 """Keys of records that hold what their labels are about."""
+_SHOWN = 60
+"""Characters of a text in a message."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,12 +131,33 @@ def read_documents(
     beside = _read_beside(products) if products is not None else {}
     documents: list[Document] = []
     for where, record in records:
+        whole = record
+        if products is not None and not _has_texts(record):
+            whole = _with_reviews(record, beside, f"{where}: {products}")
+        found = parse_record(whole, where, labels, summaries=summaries)
         split = splits.get(str(record.get("id")))
-        whole = record if split is None else {**record, "labels": split}
-        if products is not None and "reviews" not in record:
-            whole = _with_reviews(whole, beside, f"{where}: {products}")
-        documents.extend(parse_record(whole, where, labels, summaries=summaries))
+        if split is not None:
+            told = parse_record({**whole, "labels": split}, where, labels, summaries=summaries)
+            found = _checked_split(found, told, f"{where}: {threeway}")
+        documents.extend(found)
     return documents
+
+
+def _checked_split(found: list[Document], told: list[Document], where: str) -> list[Document]:
+    """What a split tells of documents, refused if it changes no target, or what is entailed."""
+    if found == told:
+        raise InputError(
+            f"{where} changes no label of this record; it splits 'labels' of 0 and 1, with labels "
+            "= 'majority'"
+        )
+    for one, other in zip(found, told, strict=True):
+        for text, label, split in zip(one.hypotheses, one.targets, other.targets, strict=True):
+            if (label.entailment > 0.5) != (split.entailment > 0.5):
+                raise InputError(
+                    f"{where} and the label of {text[:_SHOWN]!r} do not agree on entailment; "
+                    "correct one of them"
+                )
+    return told
 
 
 def _released(
@@ -194,7 +217,9 @@ def _with_reviews(record: Record, beside: Mapping[str, Record], where: str) -> R
             if name not in beside:
                 raise InputError(f"{where}: holds no review {name!r}; give the file that has it")
         return {**record, "reviews": [text_of(beside[name], "review", where) for name in names]}
-    product = beside.get(text_of(record, "product_id", where))
+    if not isinstance(record.get("product_id"), str | int):
+        raise InputError(f"{where}: field 'product_id' must be a string or whole number")
+    product = beside.get(str(record["product_id"]))
     if product is None:
         raise InputError(
             f"{where}: holds no product {record['product_id']!r}; give the file with its reviews"

@@ -495,11 +495,12 @@ def load_network(
         The network in evaluation mode.
 
     Raises:
-        ModelError: no safetensors, not loadable, or weights are missing.
+        ModelError: no safetensors, not loadable, or weights are missing or of another shape.
     """
     import transformers
 
     _refuse_pickles(folder, model)
+    misfits: list[str] = []
     try:
         automatic = getattr(transformers, kind)
         own = folded_weights(folder) if weights is None else weights
@@ -507,14 +508,15 @@ def load_network(
             if own is None:
                 network, info = automatic.from_pretrained(
                     folder, config=config, dtype=dtype, use_safetensors=True,
-                    trust_remote_code=False, output_loading_info=True,
+                    trust_remote_code=False, output_loading_info=True, ignore_mismatched_sizes=True,
                 )  # fmt: skip
-                absent = info["missing_keys"]
+                absent, misfits = info["missing_keys"], [row[0] for row in info["mismatched_keys"]]
             else:
                 network = automatic.from_config(config, dtype=dtype, trust_remote_code=False)
                 absent = _load_folded(network, own)
     except Exception as error:
         raise ModelError(f"{model}: its weights cannot be loaded: {first_line(error)}") from error
+    _refuse_misfits(misfits, model)
     missing = [name for name in sorted(absent) if not name.startswith(optional)]
     if missing:
         wanted = "fine-tuned classifier" if kind == _CLASSIFIER else f"model for {kind}"
@@ -526,6 +528,14 @@ def load_network(
         for weight in network.parameters():
             weight.data = weight.data.to(dtype)
     return network.eval()
+
+
+def _refuse_misfits(names: Sequence[str], model: str) -> None:
+    if names:
+        raise ModelError(
+            f"{model}: the shape of {', '.join(sorted(names)[:3])} is not what its config says; "
+            "use the config.json that belongs to these weights"
+        )
 
 
 class Layout(NamedTuple):

@@ -200,10 +200,12 @@ def train_simplifier(
 
     Raises:
         ModelError: the base cannot be loaded, or the loss is not finite.
+        ConfigurationError: the length limit is above the base's, or the prefix fills it.
         InputError: the state or the checkpoint in ``output`` belongs to another run.
     """
     chosen = settings or SimplifierSettings()
     loaded = load_seq_to_seq(base, device=device)
+    _check_lengths(loaded, chosen)
     torch.manual_seed(chosen.seed)
     run = _Run(loaded, corpus, chosen, output / STATE)
     if _is_finished(run, output):
@@ -224,6 +226,21 @@ def train_simplifier(
     _write(run, corpus, output)
     run.file.unlink(missing_ok=True)
     return output
+
+
+def _check_lengths(base: SeqToSeq, settings: SimplifierSettings) -> None:
+    """Refuse a limit that the base cannot read, or that leaves no room for a sentence."""
+    most = settings.max_length
+    if most > base.limit:
+        raise ConfigurationError(
+            f"--max-length {most} is above the {base.limit} tokens that {base.name} reads"
+        )
+    taken = len(base.tokenizer(settings.prefix)["input_ids"])
+    if taken >= most:
+        raise ConfigurationError(
+            f"the prefix {settings.prefix!r} takes {taken} tokens and leaves no room for a "
+            f"sentence; raise --max-length ({most}) or shorten --prefix"
+        )
 
 
 def _is_finished(run: _Run, folder: Path) -> bool:

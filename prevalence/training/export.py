@@ -91,7 +91,7 @@ class HeldOutResult:
         return float(np.mean(values)), float(np.std(values, ddof=1))
 
 
-def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> str:
+def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float | None) -> str:
     return "\n".join([
         "---",
         f"license: {recipe.output.licence.lower()}",
@@ -106,12 +106,17 @@ def _head(recipe: Recipe, *, parameters: int, digest: str, threshold: float) -> 
         f"- Parameters: {parameters / 1e6:.1f} million, stored in {_stored(recipe)} "
         "(compute in float32 on a CPU)",
         "- Labels: entailment, neutral, contradiction",
-        f"- Decision: a premise supports a hypothesis if P(entailment) > {threshold:.4f} "
-        "(`prevalence_threshold` in config.json)",
+        f"- Decision: a premise supports a hypothesis if P(entailment) > {_cut(threshold)}",
         *_reading(recipe),
         f"- Licence of the weights: {recipe.output.licence}",
         f"- SHA-256 of model.safetensors: `{digest}`",
     ])  # fmt: skip
+
+
+def _cut(threshold: float | None) -> str:
+    if threshold is None:
+        return "0.5, which is not calibrated"
+    return f"{threshold:.4f} (`prevalence_threshold` in config.json)"
 
 
 def _stored(recipe: Recipe) -> str:
@@ -268,7 +273,6 @@ def write_checkpoint(
     shop: Workshop,
     folder: Path,
     *,
-    threshold: float,
     selection: HeldOutResult | None,
     seconds: Mapping[str, float],
 ) -> str:
@@ -277,14 +281,14 @@ def write_checkpoint(
     Args:
         shop: holds model, tokenizer and recipe.
         folder: target folder.
-        threshold: decision threshold on P(entailment), stored in the config.
-        selection: held-out figures for the card.
+        selection: threshold for the config, and figures for the card; None without held-out pairs.
         seconds: wall time by stage, for the card.
 
     Returns:
         SHA-256 of the weights file.
     """
     recipe = shop.recipe
+    threshold = None if selection is None else selection.threshold
     folder.mkdir(parents=True, exist_ok=True)
     for name in (HELD_OUT, ERRORS_FILE):
         (folder / name).unlink(missing_ok=True)
@@ -348,7 +352,7 @@ def _write_errors(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
-def _settings(recipe: Recipe, threshold: float) -> dict[str, Any]:
+def _settings(recipe: Recipe, threshold: float | None) -> dict[str, Any]:
     """What a scorer needs to know beside the architecture."""
     model, output = recipe.model, recipe.output
     settings: dict[str, Any] = {

@@ -14,7 +14,10 @@ from prevalence.errors import MissingDependencyError, ModelError
 from prevalence.models.checkpoint import (
     PREMISE_FIRST,
     PREMISE_FIRST_FAMILIES,
+    first_line,
     quiet_transformers,
+    read_config,
+    read_tokenizer,
     real_limit,
 )
 from prevalence.models.quantized import folded_weights
@@ -24,6 +27,8 @@ from prevalence.training.network import RowClassifier
 from prevalence.training.recipe import expanded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prevalence.training.inputs import Inputs, Pairs
     from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
@@ -119,41 +124,63 @@ def load_classifier(path: Path, settings: ModelSettings, *, seed: int) -> Classi
     Raises:
         ModelError: the folder cannot be loaded, or not with this architecture.
     """
-    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
-
+    config = read_config(path, str(path))
+    _check_architecture(config, path, settings)
+    columns = _columns(config.id2label)
+    if columns is None:
+        config.id2label = dict(enumerate(LABELS))
+        config.label2id = {name: i for i, name in enumerate(LABELS)}
+    _set_dropout(config, settings)
+    config.prevalence_pooling = settings.pooling
+    tokenizer = read_tokenizer(path, str(path))
+    _check_tokenizer(config, tokenizer, path, settings)
+    torch.manual_seed(seed)
     try:
-        config = AutoConfig.from_pretrained(path, local_files_only=True)
-        _check_architecture(config, path, settings)
-        columns = _columns(config.id2label)
-        if columns is None:
-            config.id2label = dict(enumerate(LABELS))
-            config.label2id = {name: i for i, name in enumerate(LABELS)}
-        _set_dropout(config, settings)
-        config.prevalence_pooling = settings.pooling
-        # Premise-first models run our attention, so that any family's own will do.
-        attention = "eager" if settings.architecture == PREMISE_FIRST else settings.attention
-        torch.manual_seed(seed)
         with quiet_transformers():
-            folded = folded_weights(path)
-            if folded is None:
-                model = AutoModelForSequenceClassification.from_pretrained(
-                    path, config=config, dtype=torch.float32, attn_implementation=attention,
-                    local_files_only=True, use_safetensors=True,
-                    ignore_mismatched_sizes=columns is None,
-                )  # fmt: skip
-            else:
-                model = AutoModelForSequenceClassification.from_config(  # type: ignore[no-untyped-call]
-                    config, dtype=torch.float32, attn_implementation=attention
-                )
-                model.load_state_dict(folded)
+            model, missing = _read_network(path, config, settings, new_head=columns is None)
         _thin_out(model, settings.layers)
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-        _check_tokenizer(config, tokenizer, path, settings)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise ModelError(f"{path}: cannot be loaded as a base checkpoint ({reason})") from error
+    # Libraries raise errors of many kinds for damaged files and unknown settings.
+    except Exception as error:
+        raise ModelError(
+            f"{path}: cannot be loaded as a base checkpoint ({first_line(error)})"
+        ) from error
+    _check_encoder(model, missing, path)
     _freeze(model, settings)
     return Classifier(model.train(), tokenizer, columns or (0, 1, 2), settings)
+
+
+def _read_network(
+    path: Path, config: Any, settings: ModelSettings, *, new_head: bool
+) -> tuple[Any, list[str]]:
+    """The network of a folder, and the names of weights that are not there, or do not fit."""
+    from transformers import AutoModelForSequenceClassification as Automatic
+
+    # Premise-first models run our attention, so that any family's own will do.
+    attention = "eager" if settings.architecture == PREMISE_FIRST else settings.attention
+    folded = folded_weights(path)
+    if folded is not None:
+        model = Automatic.from_config(  # type: ignore[no-untyped-call]
+            config, dtype=torch.float32, attn_implementation=attention
+        )
+        return model, model.load_state_dict(folded, strict=False).missing_keys
+    model, info = Automatic.from_pretrained(
+        path, config=config, dtype=torch.float32, attn_implementation=attention,
+        local_files_only=True, use_safetensors=True, ignore_mismatched_sizes=new_head,
+        output_loading_info=True,
+    )  # fmt: skip
+    misfits = [row[0] for row in info["mismatched_keys"]]
+    return model, sorted([*info["missing_keys"], *misfits])
+
+
+def _check_encoder(model: Any, missing: Sequence[str], path: Path) -> None:
+    """Refuse a folder that lacks weights of the encoder itself; a pooler belongs to the head."""
+    inner = f"{model.base_model_prefix}."
+    lacking = [name for name in missing if name.startswith(inner) and "pooler" not in name]
+    if lacking:
+        raise ModelError(
+            f"{path}: weights are missing for {', '.join(lacking[:3])}: the files hold another "
+            "model than config.json says, and training would start from random numbers"
+        )
 
 
 def _thin_out(model: Any, layers: int) -> None:

@@ -78,9 +78,9 @@ def train(
     threads = torch.get_num_threads()
     try:
         _check_output(output, recipe, data)
-        sources = Sources(recipe, data)
-        trial = _held_out(sources)
-        _check_stages(sources, trial)
+        sources, trial = _read(recipe, data)
+        for own in _teacher_recipes(recipe, data):
+            _read(own, data)
         base = _base(recipe, work=work, data=data, device=device, progress=progress)
         shop = Workshop(
             sources, base=base, work=work, device=open_device(device), progress=progress
@@ -108,11 +108,17 @@ def _run(shop: Workshop, trial: _Trial | None, output: Path, device: str) -> Tra
     if selection is None and recipe.validation is not None:
         judged = shop.sources.validation_pairs(recipe.validation.source)
         selection = _select(shop.entailment(judged.pairs), judged, ())
+    digest = write_checkpoint(shop, output, selection=selection, seconds=seconds)
     threshold = selection.threshold if selection else 0.5
-    digest = write_checkpoint(
-        shop, output, threshold=threshold, selection=selection, seconds=seconds
-    )
     return TrainingResult(output, threshold, selection, seconds, digest)
+
+
+def _read(recipe: Recipe, data: Path | None) -> tuple[Sources, _Trial | None]:
+    """Read the data of a recipe, and find the faults in it before anything is trained."""
+    sources = Sources(recipe, data)
+    trial = _held_out(sources)
+    _check_stages(sources, trial)
+    return sources, trial
 
 
 def _be_taught(shop: Workshop, device: str) -> None:
@@ -151,7 +157,7 @@ def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
     if not output.is_dir() or not any(output.iterdir()):
         return
     config = output / "config.json"
-    trained = config.is_file() and '"prevalence_threshold"' in config.read_text(encoding="utf-8")
+    trained = config.is_file() and b'"prevalence_threshold"' in config.read_bytes()
     named = recipe.model.base
     teachers = () if recipe.teacher is None else recipe.teacher.models
     folders = [recipe.resolve(model, data) for model in teachers]
@@ -177,14 +183,22 @@ def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
     for model in teacher.models:
         path = recipe.resolve(model, data)
         found.append(str(path) if path.is_dir() else model)
-    for number, file in enumerate(teacher.recipes, start=1):
-        own = read_recipe(recipe.resolve(file, data))
-        if own.teacher is not None:
-            raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
+    for number, own in enumerate(_teacher_recipes(recipe, data), start=1):
         folder = shop.work / f"teacher-{number}"
         work, progress = folder / ".training", shop.progress
         train(own, folder, data=data, work=work, device=device, progress=progress)
         found.append(str(folder))
+    return found
+
+
+def _teacher_recipes(recipe: Recipe, data: Path | None) -> list[Recipe]:
+    """The recipes of the teachers that have one."""
+    found = []
+    for file in () if recipe.teacher is None else recipe.teacher.recipes:
+        own = read_recipe(recipe.resolve(file, data))
+        if own.teacher is not None:
+            raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
+        found.append(own)
     return found
 
 

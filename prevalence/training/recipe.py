@@ -352,7 +352,7 @@ def read_recipe(path: Path) -> Recipe:
     try:
         table = read_toml(path)
     except InputError as error:
-        raise ConfigurationError(f"{path}: cannot be read as a TOML recipe ({error})") from error
+        raise ConfigurationError(f"recipe {error}") from error
     known = ("model", "output", "source", "stage", "optimizer", "run", "validation",
              "cross_validation", "teacher")  # fmt: skip
     _refuse_unknown(table, known, str(path))

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from prevalence.calibration import auc, best_threshold
+from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
 from prevalence.models.quantized import rounded
@@ -135,6 +136,9 @@ class Workshop:
         Args:
             models: the teachers' folders or registered names.
             teacher: what they are asked, and how their answers are mixed with given labels.
+
+        Raises:
+            ConfigurationError: a taught source has no pair to ask about.
         """
         cache = self.work / "teacher-pairs"
         scorers = [
@@ -157,6 +161,11 @@ class Workshop:
                     documents, siblings=teacher.siblings, foreign=teacher.foreign, own=teacher.own,
                     seed=self.recipe.run.seed,
                 )  # fmt: skip
+                if not any(d.hypotheses or d.unlabelled for d in asked):
+                    raise ConfigurationError(
+                        f"source {source.name!r} has no pair to ask a teacher about; raise "
+                        "teacher.siblings, foreign or own, or leave taught out"
+                    )
                 report = self._pairs_judged(f"teacher on {source.name}", asked, len(scorers))
                 write_documents(path, teach(asked, scorers, keep=teacher.keep, progress=report))
             self.sources.teach(source.name, read_documents(path), key)
@@ -252,7 +261,12 @@ class Workshop:
             if validation
             else None,
             (sorted(without), label),
-            *((output.store, output.block) if stage.rounded else ()),
+            # Early stopping judges weights as they will be stored.
+            *(
+                (output.store, output.block)
+                if stage.rounded or (validation and output.bits)
+                else ()
+            ),
         )
 
     def _plan(

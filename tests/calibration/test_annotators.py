@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from prevalence.calibration.annotators import majority_agreement
+from prevalence.calibration.annotators import majority_agreement, worker_figures
 from prevalence.errors import InputError
+from prevalence.labelled import Document, Target
 from prevalence.stats.agreement import krippendorff_alpha
 
 NONE = float("nan")
@@ -29,6 +30,13 @@ def test_bad_shapes_are_refused():
         majority_agreement([[1, 0]], [1])
     with pytest.raises(InputError, match="no annotator's label"):
         majority_agreement([[NONE]], [1])
+
+
+def test_annotators_of_no_sentences_are_passed_over():
+    empty = Document("r", (), (), "g", votes=((),))
+    assert worker_figures([empty]) is None
+    judged = Document("r", ("h",), (Target(1, 0, 0, True),), "g", votes=((1.0,), (0.0,)))
+    assert worker_figures([empty, judged]) == worker_figures([judged])
 
 
 def test_reviewnli_development_figures(shared_data):

@@ -122,3 +122,18 @@ def test_alignscore_is_converted(run: Run, tmp_path: Path) -> None:
 def test_both_commands_have_help(run: Run) -> None:
     assert "Examples:" in run("conv", "train", "--help").stdout
     assert " file to safetensors" in run("conv", "convert", "--help").stdout
+
+
+def test_a_head_is_learnt_on_sentences_of_reviews_in_another_file(
+    run: Run, tmp_path: Path, opened: list[Any]
+) -> None:
+    labels, products = tmp_path / "labels.jsonl", tmp_path / "products.jsonl"
+    row = {"product_id": "p", "sentences": ["They are red.", "They leak."], "labels": [[1, 0]]}
+    labels.write_text(json.dumps(row), encoding="utf-8")
+    products.write_text(json.dumps({"product_id": "p", "reviews": ["Red."]}), encoding="utf-8")
+    output = tmp_path / "head.safetensors"
+    words = ("conv", "train", labels, "--output", output, "--steps", 3, "--no-cache")
+    assert run(*words).exit_code == 2
+    result = run(*words, "--products", products)
+    assert result.exit_code == 0, result.stderr
+    assert "trained on 2 pairs" in result.stdout

@@ -1,12 +1,13 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.labelled import JudgedPairs, Target, parse_target, read_documents
+from prevalence.labelled import JudgedPairs, LabelMode, Target, parse_target, read_documents
 
 
 def write(path: Path, *records: object) -> Path:
@@ -345,3 +346,32 @@ def test_labels_of_single_reviews_that_lie_in_another_file(tmp_path: Path) -> No
     file.write_text(json.dumps(labels | {"review_ids": ["b", "c"]}), encoding="utf-8")
     with pytest.raises(InputError, match=r"labels.jsonl:1: .*holds no review 'c'"):
         read_documents(file, products=beside)
+
+
+@pytest.mark.parametrize(
+    ("change", "split", "mode", "told"),
+    [
+        ({}, ["n", "e"], "majority", "label of 'b' do not agree on entailment"),
+        ({"labels": [1, 0]}, ["n", "c"], "majority", "label of 'a' do not agree on entailment"),
+        ({"worker_labels": [[1, 0]]}, ["e", "c"], "soft", "changes no label of this record"),
+    ],
+)
+def test_a_threeway_file_that_says_otherwise_or_nothing_is_refused(
+    change: dict[str, Any], split: list[str], mode: LabelMode, told: str, tmp_path: Path
+) -> None:
+    record = {"id": "x", "review": "r", "statements": ["a", "b"], "labels": [0, 0]} | change
+    path = write(tmp_path / "s.jsonl", record)
+    beside = write(tmp_path / "t.jsonl", {"id": "x", "labels": split})
+    with pytest.raises(InputError, match=rf"s\.jsonl:1: .*t\.jsonl .*{told}"):
+        read_documents(path, labels=mode, threeway=beside)
+
+
+def test_products_are_for_the_records_without_texts_alone(tmp_path: Path) -> None:
+    pair = {"premise": "p", "hypothesis": "h", "label": 1, "group": "g"}
+    bare = {"product_id": 5, "sentences": ["It is red."], "labels": [[1]]}
+    products = write(tmp_path / "p.jsonl", {"product_id": 5, "reviews": ["Red."]})
+    path = write(tmp_path / "m.jsonl", pair, bare)
+    assert [d.premise for d in read_documents(path, products=products)] == ["p", "Red."]
+    named = write(tmp_path / "n.jsonl", bare | {"product_id": None})
+    with pytest.raises(InputError, match=r"n\.jsonl:1: .*'product_id' must be a string or whole"):
+        read_documents(named, products=products)

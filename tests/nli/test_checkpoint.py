@@ -183,6 +183,11 @@ def _damage_weights(folder: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"\0" * 100)
 
 
+def _narrow_words(folder: Path) -> None:
+    config = folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"vocab_size": 10}))
+
+
 def _damage_config(folder: Path) -> None:
     (folder / "config.json").write_text("{not json")
 
@@ -201,6 +206,7 @@ def _damage_tokenizer(folder: Path) -> None:
         (_drop_head, r"weights are missing for classifier\.bias.*not a fine-tuned classifier"),
         (_pickle_only, "no .safetensors file.*Pickled weights are never loaded"),
         (_damage_weights, "its weights cannot be loaded"),
+        (_narrow_words, r"the shape of .*word_embeddings.weight is not what its config says"),
         (_damage_config, "its config cannot be read"),
         (_no_config, "its config cannot be read"),
         (_damage_tokenizer, "no usable tokenizer"),

@@ -157,6 +157,22 @@ def test_settings_out_of_range_are_refused(name: str) -> None:
         SimplifierSettings(precision="half")
 
 
+@pytest.mark.parametrize(
+    ("length", "prefix", "told"),
+    [
+        (65, "", r"--max-length 65 is above the 64 tokens that tiny-t5\w* reads"),
+        (8, "word " * 20, "leaves no room for a sentence; raise --max-length .8. or shorten"),
+    ],
+)
+def test_lengths_that_a_base_cannot_be_trained_with(
+    length: int, prefix: str, told: str, tiny_t5: Path, corpus_file: Path
+) -> None:
+    settings = SimplifierSettings(max_length=length, prefix=prefix)
+    corpus, output = read_asset(corpus_file), corpus_file.parent / "out"
+    with pytest.raises(ConfigurationError, match=told):
+        train_simplifier(corpus, base=tiny_t5, output=output, settings=settings, device="cpu")
+
+
 def test_the_defaults_are_the_papers() -> None:
     settings = SimplifierSettings()
     assert (settings.epochs, settings.learning_rate, settings.max_length) == (30, 5e-5, 64)

@@ -134,6 +134,37 @@ def test_data_are_read_before_a_base_is_trained(recipe_file: Callable[..., Path]
     refused(path, ConfigurationError, "view 'product' finds no examples in source 'more'")
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("", ""), "recipe .*elsewhere.toml': cannot be read"),
+        (("source = 'pairs'", "source = 'other'"), "mix source 'other' is not defined"),
+        (("pairs.jsonl", "gone.jsonl"), r"source 'pairs': .*gone\.jsonl does not exist"),
+    ],
+)
+def test_a_fault_of_a_teachers_recipe_shows_before_the_base_is_trained(
+    change: tuple[str, str], told: str, recipe_file: Callable[..., Path]
+) -> None:
+    own = recipe_file()
+    whole = own.read_text(encoding="utf-8")
+    (own.parent / "first.toml").write_text(whole, encoding="utf-8")
+    (own.parent / "teacher.toml").write_text(whole.replace(*change), encoding="utf-8")
+    named = "elsewhere.toml" if "elsewhere" in told else "teacher.toml"
+    path = recipe_file(model="base = 'recipe:first.toml'\n", teacher=f"recipes = [{named!r}]\n")
+    path.write_text(path.read_text().replace("name = 'pairs'", "name = 'pairs'\ntaught = true"))
+    refused(path, ConfigurationError, told)
+
+
+def test_a_source_without_a_pair_to_ask_a_teacher_about(
+    recipe_file: Callable[..., Path], tiny_base: Path
+) -> None:
+    train(read_recipe(recipe_file()), tiny_base.parent / "asked", device="cpu")
+    named = str(tiny_base.parent / "asked")
+    path = recipe_file(stage("only", "more"), teacher=f"models = [{named!r}]\n")
+    add_source(path, "more", [{"product_id": "p", "reviews": ["Red."]}], "taught = true\n")
+    refused(path, ConfigurationError, "source 'more' has no pair to ask a teacher about; raise")
+
+
 def test_reviews_that_wait_for_a_teacher_are_no_fault(
     recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -1,9 +1,14 @@
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from prevalence.errors import MissingDependencyError, ModelError
+from prevalence.models.quantized import pack_rows
 from prevalence.training.model import LABELS, load_classifier, parameter_groups, resolve_base
 from prevalence.training.recipe import ModelSettings, OptimizerSettings
 
@@ -117,3 +122,60 @@ def test_a_model_that_ships_is_a_base_by_name_unless_a_folder_is_called_so(tmp_p
     own.mkdir()
     (own / "config.json").write_text("{}")
     assert resolve_base("embedded", tmp_path) == own
+
+
+def rewritten(base: Path, folder: Path, change: Callable[[dict[str, Tensor]], None]) -> Path:
+    """A copy of a base whose weights by name are changed."""
+    shutil.copytree(base, folder)
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def without_a_layer(weights: dict[str, Tensor]) -> None:
+    for name in [name for name in weights if "layer.1." in name]:
+        del weights[name]
+
+
+def renamed(weights: dict[str, Tensor]) -> None:
+    for name in list(weights):
+        weights[f"network.{name}"] = weights.pop(name)
+
+
+def folded_without_a_layer(weights: dict[str, Tensor]) -> None:
+    whole = {f"bert.{name}": weights.pop(name) for name in list(weights)}
+    without_a_layer(whole)
+    weights.update(pack_rows(whole))
+
+
+def of_another_width(weights: dict[str, Tensor]) -> None:
+    name = "embeddings.word_embeddings.weight"
+    weights[name] = weights[name][:, :-1].contiguous()
+
+
+@pytest.mark.parametrize(
+    "change", [without_a_layer, renamed, folded_without_a_layer, of_another_width]
+)
+def test_a_base_that_lacks_weights_of_its_encoder(
+    change: Callable[[dict[str, Tensor]], None], tiny_base: Path, tmp_path: Path
+) -> None:
+    base = rewritten(tiny_base, tmp_path / "base", change)
+    with pytest.raises(ModelError, match=r"weights are missing for bert\..*random numbers"):
+        load_classifier(base, settings(base), seed=1)
+
+
+def test_a_base_without_a_tokenizer(tiny_base: Path, tmp_path: Path) -> None:
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(tiny_base / name, tmp_path / name)
+    with pytest.raises(ModelError, match="no tokenizer files in it"):
+        load_classifier(tmp_path, settings(tmp_path), seed=1)
+
+
+def test_a_base_whose_weights_are_damaged(tiny_base: Path, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(tiny_base, base)
+    file = base / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:2000])
+    with pytest.raises(ModelError, match="cannot be loaded as a base checkpoint"):
+        load_classifier(base, settings(base), seed=1)

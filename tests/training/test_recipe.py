@@ -111,8 +111,8 @@ def test_only_variables_of_ours_are_told(
 
 def test_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("[model\n", encoding="utf-8")
-    for name in ("bad.toml", "none.toml"):
-        with pytest.raises(ConfigurationError, match="cannot be read as a TOML recipe"):
+    for name, told in (("bad.toml", "is not TOML"), ("none.toml", "cannot be read")):
+        with pytest.raises(ConfigurationError, match=f"^recipe .*{name}'?: {told}"):
             read_recipe(tmp_path / name)
 
 

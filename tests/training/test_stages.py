@@ -94,16 +94,24 @@ def test_other_validation_pairs_make_another_stage(
     assert trained == ["only", "only"]
 
 
-@pytest.mark.parametrize(("rounded", "runs"), [("false", 1), ("true", 3)])
-def test_how_weights_are_stored_makes_another_stage_only_where_it_is_trained_on(
-    recipe_file: Callable[..., Path], tmp_path: Path, trained: list[str], rounded: str, runs: int
+@pytest.mark.parametrize(
+    ("rounded", "judged", "runs"),
+    [("false", {}, 1), ("true", {}, 3), ("false", {"validation": "source = 'pairs'\n"}, 3)],
+)
+def test_how_weights_are_stored_makes_another_stage_only_where_it_is_trained_or_judged_on(
+    recipe_file: Callable[..., Path],
+    trained: list[str],
+    rounded: str,
+    judged: dict[str, str],
+    runs: int,
 ) -> None:
     stage = (
         "[[stage]]\nname = 'only'\nlearning_rate = 1e-3\nmix = [{ source = 'pairs' }]\n"
         f"rounded = {rounded}\n"
     )
     for store in ("'int8'", "'int4'", "'int4'\nblock = 8"):
-        run_first_stage(recipe_file(stage, output=f"store = {store}\n"), tmp_path / "work")
+        path = recipe_file(stage, output=f"store = {store}\n", **judged)
+        run_first_stage(path, path.parent / "work")
     assert len(trained) == runs
 
 

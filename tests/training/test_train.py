@@ -203,6 +203,27 @@ def test_a_joint_model_forgets_the_reading_of_its_base(
     }  # fmt: skip
 
 
+def test_a_threshold_that_nothing_was_held_out_for_is_not_calibrated(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    result = train(read_recipe(recipe_file()), tmp_path / "m", device="cpu")
+    assert (result.selection, result.threshold) == (None, 0.5)
+    traits = NLIScorer(str(tmp_path / "m"), device="cpu").traits
+    assert (traits.threshold, traits.calibrated) == (0.5, False)
+    card = (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
+    assert "if P(entailment) > 0.5, which is not calibrated\n" in card
+    train(read_recipe(recipe_file(output="name = 'again'\n")), tmp_path / "m", device="cpu")
+
+
+def test_a_folder_with_a_config_in_another_encoding_is_not_written_over(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "config.json").write_bytes("{}".encode("utf-16"))
+    with pytest.raises(ConfigurationError, match="holds files of something else"):
+        train(read_recipe(recipe_file()), tmp_path / "m", device="cpu")
+
+
 def test_frozen_parameters_do_not_move(
     recipe_file: Callable[..., Path], tiny_base: Path, tmp_path: Path
 ) -> None:
