@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
+from prevalence.summarize.candidates import has_content
 
 if TYPE_CHECKING:
     from prevalence.records import ScoredSummary
@@ -19,10 +20,13 @@ class Shaping:
     """What the reward adds to prevalence; nothing unless asked for.
 
     With base b (prevalence, soft prevalence, or prevalence / ceiling), n sentences, coverage c,
-    share of reviews heard h, contradicted share d and contested share e, the reward is
+    share of reviews heard h, contradicted share d, contested share e and share f of sentences that
+    say something, the reward is
 
-        (1 − coverage − heard) · b · min(1, n / sentences) + coverage · c + heard · h
+        f · ((1 − coverage − heard) · b · min(1, n / sentences) + coverage · c + heard · h)
             − contradiction · d − contested · e
+
+    where f is 1 without ``content``.
 
     A summary without a sentence contradicts nothing and still gets the lowest reward there is,
     −(contradiction + contested): silence must not pay where a contradicted statement costs.
@@ -42,6 +46,9 @@ class Shaping:
             contradicts a sentence that counts; needs a model with that class.
         contested: weight of the share of the sentences that count which more reviews contradict
             than imply; likewise.
+        content: multiply what is earned by the share of sentences that say something of their own
+            (:func:`prevalence.summarize.candidates.has_content`; English). Models trained on whole
+            statements find any review in support of "Ok." or "Summary:".
 
     Raises:
         ConfigurationError: a value out of range, or both bases at once.
@@ -54,6 +61,7 @@ class Shaping:
     contradiction: float = 0.0
     heard: float = 0.0
     contested: float = 0.0
+    content: bool = False
 
     def __post_init__(self) -> None:
         if self.soft and self.ceiling:
@@ -89,6 +97,7 @@ class Shaping:
         parts = {
             "base": "soft" if self.soft else "ceiling" if self.ceiling else "",
             "sentences": str(self.sentences or ""),
+            "content": "asked" if self.content else "",
         }
         weights = ("coverage", "contradiction", "heard", "contested")
         parts |= {name: f"{getattr(self, name):.12g}" for name in weights if getattr(self, name)}
@@ -121,6 +130,8 @@ class Shaping:
             value += self.coverage * self._coverage(row)
         if self.heard:
             value += self.heard * _heard(row)
+        if self.content:
+            value *= sum(has_content(s.text) for s in row.sentences) / len(row.sentences)
         if self.contradiction:
             value -= self.contradiction * _contradicted(row)
         if self.contested:

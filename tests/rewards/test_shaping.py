@@ -145,3 +145,17 @@ def test_nothing_is_on_by_default():
         "reward-base": "soft",
         "reward-contradiction": "0.5",
     }
+
+
+@pytest.mark.parametrize("latency", [False, True])
+def test_sentences_that_say_nothing_earn_nothing_and_cost(reward_of, answers, fake_scorer, latency):
+    said = {(r, text): (0.9, 0.0) for r in REVIEWS for text in ("Ok.", "Summary:")}
+    scorer = fake_scorer(answers | said | {(REVIEWS[0], COLD): (0.0, 0.9)})
+    assert one(reward_of(scorer=scorer, latency=latency), "Ok.") == 1.0
+    shaping = Shaping(content=True, heard=0.5, contradiction=1.0)
+    reward = reward_of(scorer=scorer, shaping=shaping, latency=latency)
+    assert one(reward, "Ok.") == one(reward, "Summary:") == 0.0
+    assert one(reward, WARM) == pytest.approx(0.5 * 3 / 4 + 0.5 * 3 / 4)
+    # Prevalence 7/8 and all reviews heard, halved; nothing contradicts.
+    assert one(reward, f"{WARM} Ok.") == pytest.approx((0.5 * 7 / 8 + 0.5) / 2)
+    assert "reward-content:asked" in reward.signature
