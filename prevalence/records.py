@@ -349,15 +349,7 @@ class LeftOut:
 
     def to_json(self) -> dict[str, Any]:
         """The statement as a JSON object."""
-        return {
-            "text": self.text,
-            "review": self.review,
-            "start": self.start,
-            "end": self.end,
-            "support": self.support,
-            "asked": self.asked,
-            "supporting_reviews": list(self.supporting_reviews),
-        }
+        return {**asdict(self), "supporting_reviews": list(self.supporting_reviews)}
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> LeftOut:
@@ -609,8 +601,14 @@ class ScoredSummary:
             raise InputError(f"not a scored summary: {error}") from error
 
 
+_BEYOND = 1e300
+"""No figure, and no number that becomes a figure, is as large."""
+
+
 def _number(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+    return value is None or (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _BEYOND
+    )
 
 
 def _numbers(value: object) -> bool:
@@ -618,7 +616,7 @@ def _numbers(value: object) -> bool:
 
 
 def _place(value: object) -> bool:
-    return type(value) is int and value >= 0
+    return type(value) is int and 0 <= value < _BEYOND
 
 
 def _place_or_none(value: object) -> bool:

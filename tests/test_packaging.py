@@ -11,7 +11,7 @@ import sys
 import tomllib
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 from packaging.requirements import Requirement
@@ -101,6 +101,12 @@ def test_kernels_is_no_package_of_its_own():
 )
 def test_every_data_pattern_matches_a_file(package, pattern):
     assert any(path.is_file() for path in FOLDERS[package].glob(pattern))
+
+
+def test_no_data_pattern_matches_compiled_modules():
+    patterns = [glob for globs in SETUPTOOLS["package-data"].values() for glob in globs]
+    compiled = PurePath("__pycache__/registry.cpython-312.pyc")
+    assert [pattern for pattern in patterns if compiled.match(pattern)] == []
 
 
 @pytest.mark.parametrize("package", sorted(FOLDERS))

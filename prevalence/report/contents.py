@@ -64,6 +64,7 @@ _REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
 """What a judge's rows say of its replies."""
 
 _THRESHOLD = re.compile(r"(?:^|\|)thr:([0-9.e+-]+)")
+_BEYOND = 1e300  # no figure is as large
 _ONE_SPACE = str.maketrans("\t\r\v\f", "    ")
 
 
@@ -266,6 +267,14 @@ class Contents:
             InputError: it is none that a report can show.
         """
         self._systems = None
+        try:
+            self._add(row, source)
+        except InputError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise InputError(f"a row is damaged ({type(error).__name__}: {error})") from error
+
+    def _add(self, row: Mapping[str, Any], source: str) -> None:
         clean = _clean(row)
         if "prevalence" in row or "metrics" in row:
             self._add_summary(clean, _scored(row) if "prevalence" in row else None,
@@ -275,9 +284,9 @@ class Contents:
                 self._add_failure(clean)
             else:
                 self.duels.append(clean)
-        elif "scorer" in row and isinstance(row.get("dev"), dict):
+        elif "scorer" in row and _is_calibration(clean):
             self.calibrations.append(clean)
-        elif row.get("analysis") == "correlate":
+        elif row.get("analysis") == "correlate" and _is_correlations(clean):
             self.correlations.append(clean)
         elif found := _extracts(clean):
             self.extracts += found
@@ -458,7 +467,7 @@ class Contents:
             sentences=tuple(self._sentence(s, row) for s in sentences),
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
-            prefix_curve=tuple(row.get("prefix_curve") or ()),
+            prefix_curve=tuple(map(float, row.get("prefix_curve") or ())),
             left_out=tuple(sorted(left_out, key=lambda one: -(one.get("support") or 0))),
             notes=notes,
             failed=bool(row.get("error")),
@@ -600,9 +609,21 @@ def _extracts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for system, summary in summaries.items() if isinstance(summaries, dict) else ():
         extract = summary.get("extract") if isinstance(summary, dict) else None
-        if isinstance(extract, dict) and isinstance(extract.get("calls"), dict):
+        if isinstance(extract, dict) and {"reviews", "avoided"} <= {*_object_at(extract, "calls")}:
             found.append({"system": system, **extract})
     return found
+
+
+def _is_calibration(row: Mapping[str, Any]) -> bool:
+    crossed = _object_at(row, "dev").get("cross_validation") or {}
+    parts = (row.get("dev"), row.get("test") or {}, crossed, crossed and crossed.get("pooled"))
+    return all(isinstance(part, dict) for part in parts)
+
+
+def _is_correlations(row: Mapping[str, Any]) -> bool:
+    """Whether each entry with a value says of what; comparisons stand beside them without one."""
+    names = {"row", "dimension", "level", "kind"}
+    return all(one.get("value") is None or names <= {*one} for one in row.get("rows") or ())
 
 
 def _digests(record: Product) -> Iterator[str]:
@@ -652,7 +673,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 
 def _number(value: object) -> float | None:
     usable = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if usable and math.isfinite(value) else None  # type: ignore[arg-type]
+    return float(value) if usable and abs(value) < _BEYOND else None  # type: ignore[arg-type]
 
 
 def _threshold(signature: str) -> float:
@@ -661,8 +682,6 @@ def _threshold(signature: str) -> float:
 
 
 def _logit(p: float) -> float:
-    if math.isnan(p):
-        return p
     return math.inf if p >= 1 else -math.inf if p <= 0 else math.log(p / (1 - p))
 
 

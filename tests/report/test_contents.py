@@ -347,3 +347,51 @@ def test_files_that_share_one_of_several_figures_are_told_apart():
 def test_an_empty_file_of_no_metrics_is_no_row():
     with pytest.raises(InputError, match="neither a row"):
         filled([{"schema": 1}])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"prevalence": 10**400},
+        {"prevalence": math.nan},
+        {"n_reviews": 10**400},
+        {"judge": [1]},
+        {"signature": "prev|thr:..e"},
+        {"prefix_curve": [None, 0.5]},
+        {"profile": {"left_out": 7}},
+        {"profile": {"left_out": [{"text": "a", "support": "b"}, {"support": 3}]}},
+        {"sentences": [{"text": "x", "entailment": [math.nan], "supporting_reviews": []}]},
+    ],
+    ids=str,
+)
+def test_damaged_rows_are_refused(rows, damage):
+    with pytest.raises(InputError, match=r"^(not a scored summary|a row is damaged)"):
+        Contents().add({**rows[0], **damage})
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"scorer": "s", "dev": {"cross_validation": 5}},
+        {"scorer": "s", "dev": {}, "test": [1]},
+        {"analysis": "correlate", "rows": [{"row": "m", "value": 0.5}]},
+        {"analysis": "correlate", "rows": 7},
+        {"id": "p", "reviews": ["a"], "summaries": {"s": {"extract": {"calls": {}}}}},
+    ],
+    ids=str,
+)
+def test_damaged_results_are_refused(damaged):
+    with pytest.raises(InputError, match=r"^(neither a row|a row is damaged)"):
+        Contents().add(damaged)
+
+
+def test_numbers_beyond_all_scales_are_no_figures(rows):
+    metrics = {"id": "p/1", "system": "good", "metrics": {"huge": 10**400, "fine": 2}}
+    assert filled([metrics]).products[0].summaries["good"].values == {"fine": 2.0}
+
+
+def test_comparisons_beside_correlations_are_no_damage():
+    value = {"row": "m", "dimension": "d", "level": "system", "kind": "tau-b", "value": 0.5}
+    compared = {"type": "comparison", "first": "m", "second": "n", "p": 0.5}
+    result = {"analysis": "correlate", "rows": [value, compared]}
+    assert filled([result]).correlations == [result]
