@@ -110,13 +110,13 @@ class ComparingMetric(_Computed):
         self, examples: Sequence[Example], *, progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
-        if not all(self._texts(example) for example in examples):
+        if not all(self.texts(example) for example in examples):
             raise InputError(f"{self.name} needs {self.against}: give at least one text")
         asked: dict[Comparison, int] = {}
         groups = [
             [
                 asked.setdefault(Comparison(texts, example.summary), len(asked))
-                for texts in _arranged(self._texts(example), self.rule)
+                for texts in _arranged(self.texts(example), self.rule)
             ]
             for example in examples
         ]
@@ -125,7 +125,7 @@ class ComparingMetric(_Computed):
             progress(len(examples))
         return np.array([self._merged(values[group]) for group in groups], np.float64)
 
-    def _texts(self, example: Example) -> tuple[str, ...]:
+    def texts(self, example: Example) -> tuple[str, ...]:
         """What the summary is compared with, without blank texts unless all are."""
         texts = example.references if self.against == REFERENCE else example.reviews
         return tuple(text for text in texts if text.strip()) or texts
