@@ -46,6 +46,7 @@ __all__ = [
     "ComparingMetric",
     "SummaryMetric",
     "comparing",
+    "whole_number",
 ]
 
 JOINT = "joint"
@@ -57,7 +58,8 @@ AGAINST_OPTIONS = {
 }
 """Options of every metric that compares the summary with texts."""
 
-_TRUNCATED = re.compile(r"truncated-([1-9][0-9]*)")
+_TRUNCATED = re.compile(r"truncated-([1-9][0-9]{0,8})")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _WORK_UNIT = 32
 
 Compute = Callable[[Sequence[Comparison]], "ArrayLike"]
@@ -197,6 +199,15 @@ class CombinedMetric(_Computed):
         if progress is not None:
             progress(len(examples))
         return values
+
+
+def whole_number(stated: str) -> int:
+    """The number that an option says in up to nine digits; 0 where it says none.
+
+    >>> whole_number("12"), whole_number("many")
+    (12, 0)
+    """
+    return int(stated) if _NUMBER.fullmatch(stated) else 0
 
 
 def comparing(
