@@ -34,7 +34,6 @@ _NLI = {
     "model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name",
     "labels=NAMES": "its classes in order, in quotes, where its config does not name them",
 }
-_UNDEFINED = "a text is empty, or the summary or a sentence of it leaves the other text no room"
 _CUT = "sentence, document, paragraph, 2sents, mixed, or two with a hyphen, the reviews' first"
 
 
@@ -154,7 +153,6 @@ def _entry(name: str, about: str, **more: Any) -> Entry:
         range=(0.0, 1.0),
         dimension="faithfulness",
         batchable=True,
-        undefined=_UNDEFINED,
         **{
             "citation": "Laban et al. 2022; the numbers of summac 0.0.4",
             "licence": "Apache-2.0",
@@ -176,6 +174,8 @@ def _checker(name: str, citation: str, *, licence: str = "see its card") -> Entr
         licence=licence,
         options={each.spelling: f"{each.about} [{each.default}]" for each in family.settings},
         weights=f"a checkpoint [{CHECKPOINTS[default].location}]",
+        undefined="a text is empty, or the summary or a sentence of it leaves the other text no "
+        "room",
     )
 
 
