@@ -174,6 +174,8 @@ def _checker(name: str, citation: str, *, licence: str = "see its card") -> Entr
         licence=licence,
         options={each.spelling: f"{each.about} [{each.default}]" for each in family.settings},
         weights=f"a checkpoint [{CHECKPOINTS[default].location}]",
+        undefined="a text is empty, or the summary or a sentence of it leaves the other text no "
+        "room",
     )
 
 

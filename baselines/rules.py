@@ -46,6 +46,7 @@ __all__ = [
     "ComparingMetric",
     "SummaryMetric",
     "comparing",
+    "whole_number",
 ]
 
 JOINT = "joint"
@@ -57,7 +58,8 @@ AGAINST_OPTIONS = {
 }
 """Options of every metric that compares the summary with texts."""
 
-_TRUNCATED = re.compile(r"truncated-([1-9][0-9]*)")
+_TRUNCATED = re.compile(r"truncated-([1-9][0-9]{0,8})")
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _WORK_UNIT = 32
 
 Compute = Callable[[Sequence[Comparison]], "ArrayLike"]
@@ -110,13 +112,13 @@ class ComparingMetric(_Computed):
         self, examples: Sequence[Example], *, progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Score examples; see :meth:`prevalence.baselines.protocol.Metric.score`."""
-        if not all(self._texts(example) for example in examples):
+        if not all(self.texts(example) for example in examples):
             raise InputError(f"{self.name} needs {self.against}: give at least one text")
         asked: dict[Comparison, int] = {}
         groups = [
             [
                 asked.setdefault(Comparison(texts, example.summary), len(asked))
-                for texts in _arranged(self._texts(example), self.rule)
+                for texts in _arranged(self.texts(example), self.rule)
             ]
             for example in examples
         ]
@@ -125,7 +127,7 @@ class ComparingMetric(_Computed):
             progress(len(examples))
         return np.array([self._merged(values[group]) for group in groups], np.float64)
 
-    def _texts(self, example: Example) -> tuple[str, ...]:
+    def texts(self, example: Example) -> tuple[str, ...]:
         """What the summary is compared with, without blank texts unless all are."""
         texts = example.references if self.against == REFERENCE else example.reviews
         return tuple(text for text in texts if text.strip()) or texts
@@ -197,6 +199,15 @@ class CombinedMetric(_Computed):
         if progress is not None:
             progress(len(examples))
         return values
+
+
+def whole_number(stated: str) -> int:
+    """The number that an option says in up to nine digits; 0 where it says none.
+
+    >>> whole_number("12"), whole_number("many")
+    (12, 0)
+    """
+    return int(stated) if _NUMBER.fullmatch(stated) else 0
 
 
 def comparing(

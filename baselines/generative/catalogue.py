@@ -169,6 +169,7 @@ ENTRIES: tuple[Entry, ...] = (
         weights="a masked model [bert-base-uncased]",
         licence="Apache-2.0",
         batchable=True,
+        undefined="a text is empty, or with idf all of its tokens stand in every text",
     ),
     _prism("prism", "text and reference both ways", REFERENCE),
     _prism("prism-src", "reviews -> summary", REVIEWS),

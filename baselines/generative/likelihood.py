@@ -45,12 +45,17 @@ class CausalLikelihood:
         truncated: texts cut so far.
 
     Raises:
-        ModelError: the checkpoint is unusable.
+        ModelError: the checkpoint is unusable, or reads what stands after a token too.
         ConfigurationError: ``start`` for a tokenizer without such a token.
     """
 
     def __init__(self, model: str, runtime: Runtime, *, start: bool = False) -> None:
         self.runner = open_runner(CAUSAL, model, runtime)
+        if self._reads_ahead():
+            raise ModelError(
+                f"{model}: a {self.runner.network.config.model_type} model that reads what stands "
+                "after a token too, so that it gives no likelihood; use a causal one such as GPT-2"
+            )
         tokenizer = self.runner.tokenizer
         first = tokenizer.bos_token_id
         self._start = tokenizer.eos_token_id if first is None else first
@@ -75,6 +80,20 @@ class CausalLikelihood:
         values[able] = self.runner.numbers(found)
         return values
 
+    def _reads_ahead(self) -> bool:
+        """Whether another second token changes what is expected after the first one."""
+        import torch
+
+        rows = [np.array([0, other], np.int64) for other in (0, 1)]
+
+        def forward(chosen: NDArray[np.int64]) -> list[NDArray[np.float32]]:
+            return [*self._logits([rows[at] for at in chosen.tolist()])[:, 0].float().cpu().numpy()]
+
+        first, second = self.runner.run([row.size for row in rows], forward)
+        # Rounding may differ between the rows of a batch.
+        rounding = torch.finfo(self.runner.network.dtype).eps ** 0.5
+        return bool(np.abs(first - second).max() > rounding * np.abs(first).max())
+
     def _row(self, tokens: Tokens) -> NDArray[np.int64]:
         ids, cut = tokens.ids, tokens.cut
         if self._starts and ids.size and ids[0] != self._start:
@@ -84,12 +103,15 @@ class CausalLikelihood:
         return ids if tokens.plain.any() else ids[:0]
 
     def _forward(self, rows: Sequence[NDArray[np.int64]]) -> list[float]:
-        network = self.runner.network
-        logits = network(
+        targets = [row[1:] for row in rows]
+        logits = self._logits(rows)[:, :-1]
+        return _means(logits, targets, [np.ones(target.size, np.bool_) for target in targets])
+
+    def _logits(self, rows: Sequence[NDArray[np.int64]]) -> Any:
+        network: Any = self.runner.network
+        return network(
             self.runner.padded(rows), attention_mask=self.runner.mask(rows), use_cache=False
         ).logits
-        targets = [row[1:] for row in rows]
-        return _means(logits[:, :-1], targets, [np.ones(t.size, np.bool_) for t in targets])
 
 
 class GivenLikelihood:

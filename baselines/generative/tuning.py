@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.errors import BackendError
+from prevalence.errors import BackendError, ConfigurationError
 from prevalence.models.checkpoint import first_line
 
 if TYPE_CHECKING:
@@ -69,7 +69,17 @@ class Tuning:
 
 
 def training_rows(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning) -> list[MaskedRow]:
-    """Masked chunks of a summary, in the order in which the model sees them."""
+    """Masked chunks of a summary, in the order in which the model sees them.
+
+    Raises:
+        ConfigurationError: a chunk is longer than the model reads.
+    """
+    room = runner.limit - 2
+    if min(summary.ids.size, tuning.chunk) > room:
+        raise ConfigurationError(
+            f"blanc-tune: chunk={tuning.chunk}: {runner.model} reads {room} tokens of a summary at "
+            f"a time; give chunk={room} or fewer"
+        )
     chance = random.Random(tuning.seed)  # noqa: S311 (the package's own stream of choices)
     vocabulary = int(runner.network.config.vocab_size)
     lowest, highest = _RANDOM_TOKENS if vocabulary > _RANDOM_TOKENS[1] else (0, vocabulary - 1)
@@ -93,6 +103,7 @@ def tuned(runner: Runner, frame: Frame, summary: Pieces, tuning: Tuning) -> Any:
     """A copy of the runner's network in float32, trained on a summary.
 
     Raises:
+        ConfigurationError: a chunk is longer than the model reads.
         BackendError: the device failed, or has not the memory for training.
     """
     import torch

@@ -21,7 +21,7 @@ import numpy as np
 
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.baselines.protocol import REFERENCE, REVIEWS
-from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing
+from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, whole_number
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import table_limit
 from prevalence.sentences import get_splitter
@@ -44,7 +44,6 @@ __all__ = ["QUESTIONS", "SENTENCEWISE", "Answers", "open_dimension", "open_overa
 
 _MODEL = "MingZhong/unieval-sum"
 _LIMIT = 1_024
-_NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST = 10**9 - 1
 """Tokens, for checkpoints without a table of positions."""
 _END = "</s>"
@@ -216,11 +215,11 @@ def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 def _answers(entry: Entry, spec: Spec, runtime: Runtime) -> Answers:
     stated = spec.options.get("limit")
-    if stated is not None and not (_NUMBER.fullmatch(stated) and int(stated)):
+    limit = None if stated is None else whole_number(stated)
+    if limit == 0:
         raise ConfigurationError(
             f"{entry.name}: limit={stated}: give a number of tokens, at most {_MOST}"
         )
-    limit = None if stated is None else int(stated)
     return Answers(spec.options.get("model", _MODEL), runtime, limit)
 
 

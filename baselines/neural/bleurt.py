@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.baselines.neural.runner import REGRESSION, Parts, open_runner
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import comparing, whole_number
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import first_line, quiet_transformers, resolve
 from prevalence.records import well_formed
@@ -163,9 +163,9 @@ def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Sellam, Das and Parikh 2020, section 4.
     """
     stated = spec.options.get("limit")
-    if stated is not None and not stated.isdecimal():
+    limit = None if stated is None else whole_number(stated)
+    if limit == 0:
         raise ConfigurationError(f"{entry.name}: limit={stated}: give a number of tokens")
-    limit = None if stated is None else int(stated)
     bleurt = Bleurt(spec.options.get("model", _MODEL), runtime, limit)
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:

@@ -90,6 +90,7 @@ ENTRIES: tuple[Entry, ...] = (
         | {"nostop": "leave out stop words and punctuation, as the authors' program does"}
         | AGAINST_OPTIONS,
         weights="an encoder [bert-base-uncased]",
+        undefined="a text is empty, or with nostop has no word but stop words",
     ),
     _transport(
         "moverscore",
@@ -98,7 +99,7 @@ ENTRIES: tuple[Entry, ...] = (
         range=(-1.0, 1.0),
         options=_MODEL | {"idf": "weigh by inverse document frequency"} | AGAINST_OPTIONS,
         weights="an encoder [distilbert-base-uncased]",
-        undefined=_NO_WEIGHT,
+        undefined="a text is empty, or with idf has no word that some text lacks",
     ),
     _transport(
         "baryscore",

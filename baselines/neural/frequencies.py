@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.baselines.protocol import REFERENCE, WrappedMetric
+from prevalence.baselines.protocol import WrappedMetric
 from prevalence.baselines.rules import ComparingMetric
 from prevalence.errors import InputError
 
@@ -99,10 +99,8 @@ class PreparedMetric(WrappedMetric[ComparingMetric]):
 
     def prepare(self, examples: Iterable[Example]) -> None:
         """Learn from all examples; each text counts once."""
-        against = self._inner.against
         for example in examples:
-            texts = example.references if against == REFERENCE else example.reviews
-            self._learn(example.summary, texts)
+            self._learn(example.summary, self._inner.texts(example))
         self._learnt = "".join(f"@{weights.digest}" for weights in self._weights)
 
     def score(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.baselines.neural.vectors import content_of, layer_option, open_encoder, unit
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import comparing, whole_number
 from prevalence.errors import ConfigurationError, MissingDependencyError
 from prevalence.scorers.units import sentences_of
 
@@ -109,15 +109,16 @@ def _selection(entry: Entry, spec: Spec) -> tuple[str, int]:
     if way not in _WAYS:
         raise ConfigurationError(f"{entry.name}: pick={way}: choose {', '.join(_WAYS)}")
     stated = spec.options.get("n", str(_SENTENCES))
+    count = whole_number(stated)
     if way == "cluster" and "n" in spec.options:
         raise ConfigurationError(f"{entry.name}: n= does not apply: clusters are as many as found")
-    if not (stated.isascii() and stated.isdigit() and int(stated) > 0):
+    if not count:
         raise ConfigurationError(f"{entry.name}: n={stated}: give a number of sentences")
     if way == "cluster" and find_spec("sklearn") is None:
         raise MissingDependencyError(
             f"{entry.name}: pick=cluster needs scikit-learn: pip install 'prevalence[clustering]'"
         )
-    return way, int(stated)
+    return way, count
 
 
 def _places(rows: Sequence[TextVectors], way: str, count: int) -> list[int]:

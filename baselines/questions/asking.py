@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.questions.models import open_answers, open_questions
 from prevalence.baselines.questions.spans import SpanFinder
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import comparing, whole_number
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import resolve
 from prevalence.scorers.qafe import answer_f1
@@ -171,15 +171,16 @@ class Parts:
             ConfigurationError: an option has a value that it does not know.
             ModelError: the tagger is unusable.
         """
-        most = self._spec.options.get("most")
-        if most is not None and not (most.isdecimal() and int(most)):
+        stated = self._spec.options.get("most")
+        most = None if stated is None else whole_number(stated)
+        if most == 0:
             raise ConfigurationError(
-                f"{self._entry.name}: most={most}: give a number of at least 1"
+                f"{self._entry.name}: most={stated}: give a number of at least 1"
             )
         found = SpanFinder(
             self.option("answers", usual),
             tagger=self._spec.options.get("tagger"),
-            most=None if most is None else int(most),
+            most=most,
             runtime=self.runtime,
         )
         self.signature |= found.signature

@@ -334,8 +334,8 @@ class WrittenAnswers(Remembering[Answer]):
     """Answers by a model that writes them, or :data:`NO_ANSWER`; a long context is cut.
 
     The probability that there is an answer is one less that of the token that begins
-    :data:`NO_ANSWER`, in the first place. The template of :data:`ANSWERING_FILE` has
-    ``{question}`` and ``{context}``.
+    :data:`NO_ANSWER`, in the first place that the model is free to fill. The template of
+    :data:`ANSWERING_FILE` has ``{question}`` and ``{context}``.
 
     Source: the released code of QuestEval (Scialom et al. 2021) reads T5 in this way.
     """
@@ -367,7 +367,9 @@ class WrittenAnswers(Remembering[Answer]):
             input_ids=ids, attention_mask=mask, num_beams=1, do_sample=False,
             max_new_tokens=_MOST_TOKENS, output_scores=True, return_dict_in_generate=True,
         )  # fmt: skip
-        none = written.scores[0].float().softmax(-1)[:, self._none].tolist()
+        # BART's checkpoints force a token upon the first place; the answer begins behind it.
+        forced = network.generation_config.forced_bos_token_id is not None
+        none = written.scores[int(forced)].float().softmax(-1)[:, self._none].tolist()
         sure = network.compute_transition_scores(
             written.sequences, written.scores, normalize_logits=True
         )

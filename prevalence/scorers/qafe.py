@@ -92,7 +92,8 @@ def answer_places(text: str) -> Iterator[tuple[int, int]]:
     """
     start = end = -1
     for token in _TOKEN.finditer(text):
-        if token[0][0].isalnum() and token[0].lower() not in _FUNCTION_WORDS:
+        word = token[0].lower().replace("’", "'")
+        if word[0].isalnum() and word not in _FUNCTION_WORDS:
             start, end = (token.start() if start < 0 else start), token.end()
         elif start >= 0:
             yield start, end
@@ -448,7 +449,7 @@ class QuestionScorer(PairScorer):
                 "decisions that this changes cannot be counted"
             )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
-        described = writer.digest + answerer.digest + f"qafe/{filtered}/2".encode()
+        described = writer.digest + answerer.digest + f"qafe/{filtered}/3".encode()
         traits = ScorerTraits(
             digest=hashlib.blake2b(described, digest_size=16).digest(),
             signature={

@@ -152,6 +152,7 @@ def test_every_comparator_is_here():
         ("rouge-1:against=reviews:refs=mean", "refs= does not apply against the reviews"),
         ("rouge-1:against=moon", "choose reference or reviews"),
         ("rouge-1:against=reviews:source=truncated-0", "choose joined, each or truncated-N"),
+        (f"rouge-1:against=reviews:source=truncated-{'9' * 5_000}", "choose joined, each or"),
         ("rouge-1:precision:recall", "exclude each other"),
         ("rouge-1:py-rouge:limit=0", "give a number of characters"),
         ("rouge-1:limit=9", "has no option 'limit'"),

@@ -91,6 +91,22 @@ def test_a_value_is_missing_for_the_reason_given(value, why):
     assert dict(row.metrics) == {"lengths": None}
 
 
+@pytest.mark.parametrize(("name", "kind", "summary", "why"), [
+    ("sms:nostop", "encoder", "It is!", "with nostop has no word but stop words"),
+    ("moverscore:idf", "encoder", "?!", "with idf has no word that some text lacks"),
+    ("infolm:idf", "masked", "dry", "with idf all of its tokens stand in every text"),
+])  # fmt: skip
+def test_texts_that_say_nothing_are_not_called_empty(tiny, name, kind, summary, why):
+    if kind == "encoder":
+        pytest.importorskip("ot")
+    items = [product(1, summary, reference=summary)]
+    engine, attached = run_over(items, [get(name, model=str(tiny(kind)))])
+    if engine.needs_preparation:
+        engine.prepare(attached)
+    (row,) = engine.rows(attached())
+    assert f"has no value: a text is empty, or {why}" in row.error
+
+
 def test_rows_read_back():
     engine, items = run_over(ITEMS, [get("rouge-1")])
     for row in engine.rows(items()):

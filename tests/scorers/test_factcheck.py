@@ -283,6 +283,12 @@ def test_what_is_too_long(opened, asked):
         opened("alignscore:{alignscore}", max_length=600)
 
 
+def test_a_summary_that_leaves_no_room_is_not_called_empty(tiny):
+    metric = get("minicheck:claims=whole", model=str(tiny("roberta")))
+    assert np.isnan(metric.score([Example("dry feet " * 400, (SENTENCES[0],))])).all()
+    assert "the summary or a sentence of it leaves the other text no room" in metric.entry.undefined
+
+
 def test_marks_in_a_review_end_nothing(opened, asked):
     for name, mark in (("minicheck:{roberta}", "</s>"), ("hhem:{hhem}", "<pad>")):
         scorer, _ = opened(name)

@@ -40,6 +40,11 @@ def test_answers_by_hand(text, spans):
     assert all(text[start:].startswith(span) for span, start in found.items())
 
 
+@pytest.mark.parametrize("mark", ["'", "’"])
+def test_either_apostrophe_makes_the_same_function_words(mark):
+    assert [*answer_spans(f"It{mark}s warm, and don{mark}t wash it.")] == ["warm", "wash"]
+
+
 def test_no_more_answers_than_asked_for():
     assert len(answer_spans(", ".join("abcdefghijkl"[1:]))) == 8
 

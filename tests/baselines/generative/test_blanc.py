@@ -192,6 +192,14 @@ def test_the_greatest_numbers_are_taken(folder):
         assert metric.score([example]).tolist() == [0.0]
 
 
+def test_a_chunk_that_the_model_cannot_read_is_one_line(tiny):
+    metric = get("blanc-tune:epochs=1:chunk=63", model=str(tiny("masked")))
+    source = ("They keep your feet warm.",)
+    assert np.isfinite(metric.score([Example("dry " * 62, source)])).all()
+    with pytest.raises(ConfigurationError, match=r"chunk=63: .* give chunk=62 or fewer$"):
+        metric.score([Example("dry " * 63, source)])
+
+
 @pytest.mark.parametrize("name", ["help", "tune"])
 def test_a_network_that_gives_no_number_is_one_line(folder, tmp_path, name):
     broken = shutil.copytree(folder, tmp_path / "broken")

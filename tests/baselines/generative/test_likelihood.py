@@ -189,3 +189,6 @@ def test_wrong_models_are_refused(tiny):
         get("bartscore-recall", model=str(tiny("encoder")))
     with pytest.raises(ConfigurationError, match="has no option 'against'"):
         get("perplexity:against=reviews", model=str(tiny("causal")))
+    # transformers opens a masked model as a causal one, and it would see the tokens asked for.
+    with pytest.raises(ModelError, match="a bert model that reads what stands after a token too"):
+        get("perplexity", model=str(tiny("masked")))

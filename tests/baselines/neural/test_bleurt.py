@@ -279,6 +279,7 @@ def test_other_checkpoints_are_refused_in_one_line(known, port, tiny, tmp_path):
         ("4", "reads pairs of 5 to 24"),
         ("25", "of 5 to"),
         ("x", "give a n"),
+        ("9" * 5_000, "give a n"),
     ):
         with pytest.raises(ConfigurationError, match=message):
             get("bleurt", model=str(folder), limit=limit)

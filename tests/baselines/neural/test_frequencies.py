@@ -49,6 +49,20 @@ def test_bertscore_learns_from_references_alone(tiny):
     assert learnt == changed
 
 
+@pytest.mark.parametrize("against", ["reference", "reviews"])
+def test_blank_texts_teach_nothing(tiny, against):
+    metrics = [get(f"bertscore-f1:idf:against={against}", model=str(tiny("encoder")))
+               for _ in range(2)]  # fmt: skip
+    beside = [Example(each.summary, each.references, each.references) for each in EXAMPLES]
+    blank = [each._replace(reviews=(*each.reviews, " "), references=(*each.references, ""))
+             for each in beside]  # fmt: skip
+    for metric, examples in zip(metrics, (beside, blank), strict=True):
+        metric.prepare(iter(examples))
+    plain, other = metrics
+    assert plain.signature == other.signature
+    assert plain.score(beside).tolist() == other.score(blank).tolist()
+
+
 def records(path, count):
     rows = [
         {"id": f"p{n}", "reviews": [text], "reference": text, "summaries": {"s": f"{text} a lot"}}

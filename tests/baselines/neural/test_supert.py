@@ -177,6 +177,7 @@ def test_stop_words_before_a_mark_are_dropped(by_pieces):
     [
         ({"pick": "best"}, "pick=best: choose top, graph, cluster"),
         ({"n": "0"}, "n=0: give a number of sentences"),
+        ({"n": "9" * 5_000}, "9: give a number of sentences"),
         ({"n": "3", "pick": "cluster"}, "n= does not apply"),
     ],
 )

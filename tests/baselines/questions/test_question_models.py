@@ -204,6 +204,22 @@ def test_answers_in_words_are_a_plain_loops(small):
     assert answers.truncated == 1
 
 
+def test_the_chance_of_an_answer_is_read_behind_a_forced_token(small, tmp_path):
+    folder = tmp_path / "bart"
+    shutil.copytree(small("bart"), folder)
+    tokenizer, network = opened(folder, "BartForConditionalGeneration")
+    network.generation_config.forced_bos_token_id = network.config.bos_token_id
+    network.generation_config.save_pretrained(folder)
+    begun = torch.tensor([[network.config.decoder_start_token_id, network.config.bos_token_id]])
+    ids = tokenizer("who ? </s> my feet are dry", return_tensors="pt", return_token_type_ids=False)
+    with torch.inference_mode():
+        chances = network(**ids, decoder_input_ids=begun).logits[0, -1].double().softmax(-1)
+    (found,) = WrittenAnswers(str(folder), Runtime())([("who ?", "my feet are dry")])
+    wanted = 1 - float(chances[first_token(folder, "unanswerable")])
+    assert found.answerable == pytest.approx(wanted, abs=1e-7)
+    assert found.answerable < 1
+
+
 def test_one_set_of_checkpoints_serves_all_three(small):
     parts = {"qg": str(small("t5")), "qa": str(small("electra"))}
     specs = ("summaqa-f1", "questeval:compare=f1+answerability", "qafacteval:overlap=f1")

@@ -237,6 +237,7 @@ def test_the_writer_sees_an_answer_in_its_place(scripted):
         ("questeval:compare=f1:combine=max", "combine=max: choose f1, mean"),
         ("questeval:compare=f1:against=both:refs=worst", "refs=worst: choose best, mean, first"),
         ("summaqa-f1:most=0", "most=0: give a number of at least 1"),
+        (f"summaqa-f1:most={'9' * 5_000}", "9: give a number of at least 1"),
         ("summaqa-f1:answers=verbs", "answers=verbs: choose chunks, names, words"),
         ("summaqa-f1:against=both", "against=both: choose reference or reviews"),
     ],
