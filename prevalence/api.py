@@ -330,7 +330,7 @@ class OpinionPrevalence:
             reviews: m ≥ 1 reviews.
             summary: the summary.
             name: product name that fits "I bought a {name}."; None for no trivial mask.
-            profile: whether to give what stands beside prevalence, such as coverage; None as the
+            profile: whether to give coverage and the other figures of the profile; None as the
                 options of this object say.
 
         Returns:

@@ -298,7 +298,7 @@ class ScoredSentence:
         """Rebuild a sentence from :meth:`to_json`'s object.
 
         Raises:
-            InputError: a value is none that the object may have.
+            InputError: a value is not one that the object may have.
         """
         _check(item, _SENTENCE_VALUES)
         for passage in item.get("evidence") or ():
@@ -443,7 +443,7 @@ class ScoredSummary:
         corrected_most: prevalence if every answer of a review were yes; None without ``corrected``.
         ceiling: prevalence that greedy construction reaches on the same reviews with as many
             characters; None where it was not asked for, or the summary has no sentence.
-        profile: what stands beside prevalence; None where it was not asked for.
+        profile: coverage and other figures; None where they were not asked for.
         restriction: what a restricted score is about, or None: places of the ``reviews`` and
             ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
         n_reviews: m.
@@ -494,7 +494,7 @@ class ScoredSummary:
 
     @property
     def contradictions(self) -> int | None:
-        """Pairs of a review and a sentence asked about that it contradicts; None likewise."""
+        """Pairs asked about in which the review contradicts the sentence; None likewise."""
         if self.self_contradictions is None:
             return None
         return sum(sentence.contradicted_by or 0 for sentence in self.sentences)

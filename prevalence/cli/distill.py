@@ -9,7 +9,7 @@ import click
 
 from prevalence.cli.options import (
     GroupedCommand,
-    model_options,
+    field_options,
     option,
     output_option,
     quiet_option,
@@ -19,6 +19,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
 from prevalence.language import counted
+from prevalence.scorers.registry import ScorerOptions
 
 __all__ = ["distill"]
 
@@ -87,7 +88,7 @@ Exit status: 0 done, 2 usage or nothing could run, 130 after Ctrl-C.
     show_default=True,
     help="Weight of a given label in its target; the teacher's probability has the rest.",
 )
-@model_options
+@field_options(ScorerOptions, but=("threshold", "check_cuts"))
 @quiet_option
 def distill(
     *,

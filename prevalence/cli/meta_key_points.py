@@ -73,17 +73,17 @@ An empty label means that people did not agree.
 @option(
     "Statistics", "--bootstrap", metavar="UNIT", type=click.Choice(["topics", "none"]),
     default="none", show_default=True,
-    help="Draw intervals by resampling topics (each with its stance), or none.",
+    help="Compute intervals by resampling topics (each with its stance), or none.",
 )  # fmt: skip
 @option(
     "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
-    show_default=True, help="Of the bootstrap.",
+    show_default=True, help="Number of bootstrap resamples.",
 )  # fmt: skip
 @option(
     "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Of the intervals.",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Confidence of the intervals.",
 )  # fmt: skip
-@seed_option("Statistics", "Of the resampling.")
+@seed_option("Statistics", "Seed for resampling.")
 @run_options
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show every topic and every key point.")

@@ -31,6 +31,7 @@ Examples:
   prevalence plot mine.json --output plots --figure roc,reliability
 
 \b
+Figures:
   systems      prevalence by system, with intervals
   prefixes     prevalence of the best supported sentences
   supports     how many reviews support a sentence

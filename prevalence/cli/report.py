@@ -12,7 +12,6 @@ from prevalence.cli.errors import note
 from prevalence.cli.options import (
     FILE_PATH,
     GroupedCommand,
-    input_options,
     option,
     quiet_option,
     refuse_given,
@@ -68,9 +67,15 @@ were scored; without, the passages that score --evidence stored.
     "--reviews",
     metavar="FILE",
     type=FILE_PATH,
-    help="Reviews file, where the --records were scored with one: one summary per line.",
+    help="Reviews file, if the --records were scored with one; they hold one summary per line.",
 )
-@input_options("product_names")
+@option(
+    "Input",
+    "--product-names",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="Names of products, if the --records were scored with them.",
+)
 @option(
     "Output",
     "--output",

@@ -11,11 +11,10 @@ from prevalence.cli.errors import EXIT_SOME_FAILED, note
 from prevalence.cli.options import (
     FILE_PATH,
     GroupedCommand,
+    field_options,
     input_options,
-    model_options,
     option,
     quiet_option,
-    refuse_given,
     scorer_settings,
     seed_option,
 )
@@ -23,6 +22,7 @@ from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.report.text import one_line
 from prevalence.runs import Selection
+from prevalence.scorers.registry import ScorerOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,10 +41,10 @@ Examples:
 
 \b
 ROWS is what `prevalence score --output ROWS.jsonl` wrote; INPUT is what it read,
-since rows hold no reviews. The settings come from the rows' signatures; name the
-model with --model where `prevalence models` does not list it.
-Exit status: 0 all equal, 1 a row differs or its input has changed, 2 usage or
-another model.
+since rows hold no reviews. The settings, threshold included, come from the rows'
+signatures.
+Exit status: 0 all equal, 1 a row differs or its input has changed, 2 usage,
+another model, or no row to compare.
 """
 
 
@@ -61,7 +61,12 @@ another model.
     "Scoring", "--trivial-template", metavar="TEXT",
     help="The product statement, if the rows were scored with one of your own.",
 )  # fmt: skip
-@model_options
+@field_options(
+    ScorerOptions,
+    but=("threshold", "check_cuts", "cache"),
+    helps={"model": "The model of the rows, if `prevalence models` does not list it [default: as "
+                    "the rows' signatures name it]."},
+)  # fmt: skip
 @quiet_option
 def verify(
     *, rows: Path, inputs: tuple[str, ...], sample: int, seed: int, quiet: bool, **told: Any
@@ -74,14 +79,12 @@ def verify(
     from prevalence.scorers.registry import open_scorer
     from prevalence.scoring import verification
 
-    refuse_given({"threshold", "cache"}, "has no effect here: rows name their threshold, and "
-                                         "the model runs again")  # fmt: skip
     _check_stdin(rows, *inputs, told["reviews"], told["product_names"])
     drawn, skipped = verification.sampled(_read(rows), sample, seed=seed)
     if not drawn:
         raise InputError(f"{rows}: holds no row with a score")
     _check_template(told["trivial_template"], drawn)
-    settings = scorer_settings(told | {"no_cache": True})
+    settings = scorer_settings(told | {"cache": None, "no_cache": True})
     if settings["model"] is None and settings["calibration"] is None:
         settings["model"] = _model_of(drawn[0])
     selection = Selection(

@@ -136,12 +136,12 @@ class Extract:
         sentences: in the order of selection.
         n_reviews: m.
         delta: probability with which the choice may differ from Algorithm 1's; 0 when it is
-            exact, as racing is among few reviews, None for other methods than greedy.
+            exact, as racing is with few reviews; None for other methods than greedy.
         calls: pairs asked of the model or its cache, by kind.
         full_matrix: (review, sentence) pairs that asking everything would have taken.
         matrix: what all reviews say of the sentences, m × n; None for methods that do not ask.
         signature: what produced the summary.
-        left_out: sentences of the reviews that were no candidates for want of content.
+        left_out: number of review sentences passed over because they have no content.
     """
 
     sentences: tuple[ExtractedSentence, ...]
@@ -162,7 +162,7 @@ class Extract:
     def prevalence(self) -> float | None:
         """Opinion prevalence of greedy's choice, of which no sentence is trivial or redundant.
 
-        None for other methods; ``prevalence score`` tells theirs.
+        None for other methods; ``prevalence score`` computes theirs.
         """
         if self.matrix is None:
             return None

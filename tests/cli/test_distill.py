@@ -65,3 +65,10 @@ def test_labelled_pairs_have_no_summaries(run, write, tmp_path):
     result = run("distill", pairs, *TEACHER, *words)
     assert result.exit_code == 2
     assert "has a summary by good; there are no summaries" in result.stderr
+
+
+def test_a_threshold_which_soft_labels_have_no_use_for_is_refused(run, write, unlabelled, tmp_path):
+    words = ("--threshold", "0.3", "--output", tmp_path / "taught.jsonl")
+    result = run("distill", write(unlabelled), *TEACHER, *words)
+    assert result.exit_code == 2
+    assert "--threshold" in result.stderr

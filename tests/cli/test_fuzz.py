@@ -106,7 +106,9 @@ TARGETS: dict[str, Target] = {
     "calibrate --products": Target(
         "calibrate {beside}/pairs.jsonl --products {input} --scorer rouge1-precision --no-cache"
     ),
-    "distill": Target(f"distill {{input}} --output {{output}} {LEXICAL}", PAIRS),
+    "distill": Target(
+        "distill {input} --output {output} --model rouge1-precision --no-cache", PAIRS
+    ),
     "verify": Target("verify {input} {beside}/good.jsonl", ROWS),
     "verify INPUT": Target("verify {beside}/rows.jsonl {input}"),
     "report": Target("report {input} --output {output}.html", RATINGS),

@@ -144,7 +144,7 @@ def test_help_texts_and_defaults_are_those_of_the_fields(kind: type) -> None:
         ("score", ScorerOptions, ()),
         ("score", ScoringOptions, ()),
         ("support", ScorerOptions, ("check_cuts",)),
-        ("distill", ScorerOptions, ("check_cuts",)),
+        ("distill", ScorerOptions, ("threshold", "check_cuts")),
         ("summarize", ScorerOptions, ("check_cuts",)),
         (
             "calibrate",

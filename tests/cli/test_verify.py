@@ -111,7 +111,7 @@ def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
     write(rows, [held[0] | {"signature": signature}])
     for words, said in (
         ((rows, INPUT), "made with mine: give it with --model"),
-        ((rows, INPUT, "--threshold", "0.5"), "--threshold has no effect here"),
+        ((rows, INPUT, "--threshold", "0.5"), "No such option '--threshold'"),
         ((rows, INPUT, "--trivial-template", "I own {name}."), "were scored with script"),
         (("-", "-"), "standard input (-) can be read once"),
         ((INPUT, INPUT), "summaries.jsonl:1: not a scored summary"),
