@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from prevalence import readers
@@ -93,15 +93,17 @@ CELL = st.text(
 
 
 @given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=5))
+@example([("\f", "\f", "\f")])
 @settings(deadline=None, max_examples=60)
 def test_csv_keeps_texts(rows):
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows([("rev1", "rev2", "summary"), *rows])
+    # A row of white space alone is none, so one that has words comes last.
+    writer.writerows([("rev1", "rev2", "summary"), *rows, ("a", "b", "c")])
     items = read_bytes(buffer.getvalue().encode(), format="csv")
     assert [
         (*(review.text for review in item.reviews), item.summaries[0].text) for item in items
-    ] == rows
+    ] == [*(row for row in rows if "".join(row).strip()), ("a", "b", "c")]
 
 
 def outcome_of(read):
