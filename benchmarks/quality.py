@@ -6,12 +6,12 @@
 The sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
 two that differ from it in one thing; reviews with what they say and its opposite in plain words,
 review sentences with key points, and summary sentences with others that repeat them or not, judged
-by a careful reader; and, where the released data is, sentences of OpinSummEval's reviews with their
-negations, antonyms and other numbers, made by rule, and sentences of its summaries, judged for each
-of eight reviews. Rows are written to
-`benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
-weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
-ReviewNLI: `benchmarks/consistency.py`.
+by a careful reader; the example's reviews with words that say nothing ("Summary:"); and, where the
+released data is, sentences of OpinSummEval's reviews with their negations, antonyms and other
+numbers, made by rule, and sentences of its summaries, judged for each of eight reviews. Rows are
+written to `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon
+beside the weights and into the model's card, from where `prevalence models` shows them. How scorers
+compare on ReviewNLI: `benchmarks/consistency.py`.
 """
 
 import argparse
@@ -27,6 +27,8 @@ from prevalence import calibration
 from prevalence.labelled import JudgedPairs, read_documents
 from prevalence.models.checkpoint import resolve
 from prevalence.models.error_rates import ERRORS_FILE, read_errors_file
+from prevalence.readers.products import read_products
+from prevalence.records import Product
 from prevalence.sentences import get_splitter
 from prevalence.training.minimal_pairs import KINDS
 
@@ -232,6 +234,26 @@ def part_figures(entailment: Floats, contradiction: Floats, truth: Any, threshol
     }
 
 
+def fragment_pairs() -> Pairs:
+    """Reviews of the example with words that say nothing, which no review supports."""
+    words = ROOT / "benchmarks" / "data" / "fragments.txt"
+    fragments = words.read_text(encoding="utf-8").splitlines()
+    return [
+        (review.text, fragment)
+        for product in read_products(ROOT / "examples" / "summaries.jsonl")
+        if isinstance(product, Product)
+        for review in product.reviews
+        for fragment in fragments
+    ]
+
+
+def fragment_row(model: Embedded) -> Row:
+    """How often words that say nothing count as supported."""
+    entailment, _ = model.probabilities(fragment_pairs())
+    supported = entailment > model.scorer.traits.threshold
+    return {"pairs": len(entailment), "supported": float(supported.mean())}
+
+
 def phenomena(result: Row) -> list[Row]:
     """Error rates by phenomenon, over all sets."""
     found = []
@@ -254,7 +276,9 @@ def phenomena(result: Row) -> list[Row]:
             if title == "opposites":
                 kept = {"sensitivity": None, "specificity": 1.0 - row["opposed_supported"]}
                 found.append(_rates(title, "opposite", row["opposed"], kept))
-    return found
+    row = result["fragments"]
+    kept = {"sensitivity": None, "specificity": 1.0 - row["supported"]}
+    return [*found, _rates("fragments", "all", row["pairs"], kept)]
 
 
 def _rates(title: str, phenomenon: str, pairs: int, rates: Row) -> Row:
@@ -277,7 +301,8 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         "the same with one thing turned (specificity), and pairs that a careful reader judged: "
         "reviews with what they say and its opposite in plain words, review sentences with key "
         "points, summary sentences with others that repeat them or not, and Yelp reviews with "
-        "sentences of their summaries.",
+        'sentences of their summaries. Fragments are words that say nothing, such as "Summary:", '
+        "on the reviews of the example.",
         "",
         "| set | phenomenon | pairs | sensitivity | specificity |",
         "|---|---|---|---|---|",
@@ -331,6 +356,8 @@ def main() -> None:
     for title in WRITTEN:
         result[title] = judged_row(model, *written_pairs(title))
         show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
+    result["fragments"] = fragment_row(model)
+    show(f"Words that say nothing, {name}", [result["fragments"]])
     if released.is_file():
         cases = read_pairs(released)
         reviews = [text for record in cases for text in record["reviews"]]

@@ -48,6 +48,7 @@ def test_the_command_writes_every_row(
         [], [("negation", 3), ("antonym", 3), ("number", 3)],
     )  # fmt: skip
     assert (result["key_points"]["pairs"], result["repetitions"]["pairs"]) == (960, 800)
+    assert result["fragments"]["pairs"] == 53 * 40
     judged = result.get("summaries")
     assert judged is None or judged["pairs"] == 64 * 8 * 12
     assert "Contrast set" in capsys.readouterr().out
@@ -79,6 +80,24 @@ def test_judgments_are_read_by_place(
     # Of the supported pairs (the first sentence) the second is found; of the others the first.
     assert (row["pairs"], row["sensitivity"], row["specificity"]) == (4, 0.5, 0.5)
     assert (row["auc"], row["balanced_accuracy"]) == (0.5, 0.5)
+
+
+def test_words_that_say_nothing_are_asked_about_every_review(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = quality.fragment_pairs()
+    assert len(set(pairs)) == len(pairs)
+    assert len({review for review, _ in pairs}) == 53
+    assert len({fragment for _, fragment in pairs}) == 40
+    scorer = quality.Embedded(str(model))
+    yes = {"Summary:", "ok"}
+
+    def probabilities(asked: quality.Pairs) -> tuple[np.ndarray, np.ndarray]:
+        chances = np.array([0.9 if fragment in yes else 0.1 for _, fragment in asked])
+        return chances, np.zeros(len(asked))
+
+    monkeypatch.setattr(scorer, "probabilities", probabilities)
+    assert quality.fragment_row(scorer) == {"pairs": 53 * 40, "supported": pytest.approx(2 / 40)}
 
 
 def test_the_judgments_are_whole() -> None:
