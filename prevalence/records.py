@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
+    "BEYOND",
     "CLAIMS",
     "LONE_SURROGATE",
     "PROFILE_FIGURES",
@@ -601,13 +602,13 @@ class ScoredSummary:
             raise InputError(f"not a scored summary: {error}") from error
 
 
-_BEYOND = 1e300
+BEYOND = 1e300
 """No figure, and no number that becomes a figure, is as large."""
 
 
 def _number(value: object) -> bool:
     return value is None or (
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _BEYOND
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < BEYOND
     )
 
 
@@ -616,7 +617,7 @@ def _numbers(value: object) -> bool:
 
 
 def _place(value: object) -> bool:
-    return type(value) is int and 0 <= value < _BEYOND
+    return type(value) is int and 0 <= value < BEYOND
 
 
 def _place_or_none(value: object) -> bool:

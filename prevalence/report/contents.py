@@ -17,6 +17,7 @@ from prevalence.errors import InputError
 from prevalence.readers.jsonfiles import document_text
 from prevalence.readers.streams import EmptyInputError, display, open_source
 from prevalence.records import (
+    BEYOND,
     PROFILE_FIGURES,
     Product,
     Profile,
@@ -64,7 +65,6 @@ _REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
 """What a judge's rows say of its replies."""
 
 _THRESHOLD = re.compile(r"(?:^|\|)thr:([0-9.e+-]+)")
-_BEYOND = 1e300  # no figure is as large
 _ONE_SPACE = str.maketrans("\t\r\v\f", "    ")
 
 
@@ -673,7 +673,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 
 def _number(value: object) -> float | None:
     usable = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if usable and abs(value) < _BEYOND else None  # type: ignore[arg-type]
+    return float(value) if usable and abs(value) < BEYOND else None  # type: ignore[arg-type]
 
 
 def _threshold(signature: str) -> float:

@@ -120,6 +120,15 @@ def test_begun_anew_the_same_command_would_not_go_on(
     )
 
 
+def interrupt_scoring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Press Ctrl-C when the first pairs are asked about."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("prevalence.scorers.rouge.RougeScorer.score", interrupted)
+
+
 @pytest.mark.parametrize(
     ("cache", "kept"),
     [(["--no-cache"], ""), ([], "; pairs scored so far are in the cache")],
@@ -133,10 +142,7 @@ def test_before_the_first_row_pairs_may_be_kept(
     cache: list[str],
     kept: str,
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("prevalence.scorers.rouge.RougeScorer.score", interrupted)
+    interrupt_scoring(monkeypatch)
     output = tmp_path / "out.jsonl"
     words = [word for word in line_of("score") if word != "--no-cache"]
     stopped = run(*words, "--output", output, *cache)
@@ -246,10 +252,7 @@ def test_an_interrupted_teacher_says_what_is_kept(
     cache: list[str],
     kept: str,
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("prevalence.scorers.rouge.RougeScorer.score", interrupted)
+    interrupt_scoring(monkeypatch)
     boots["reviews"] = ["They keep my feet dry.", "The laces come undone too often."]
     words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
     result = run("distill", write(boots), *words)
