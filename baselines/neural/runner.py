@@ -10,6 +10,7 @@ import numpy as np
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.models.checkpoint import Network, first_line, resolve
+from prevalence.models.devices import out_of_memory
 from prevalence.nli.packing import batches
 from prevalence.records import well_formed
 
@@ -269,10 +270,10 @@ class Runner:
         try:
             with torch.inference_mode():
                 return forward(rows)
-        except torch.OutOfMemoryError:
-            pass
-        except RuntimeError as error:
-            raise BackendError(f"{self.model}: the device failed: {first_line(error)}") from error
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error):
+                told = first_line(error)
+                raise BackendError(f"{self.model}: the device failed: {told}") from error
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         return None

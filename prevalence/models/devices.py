@@ -9,7 +9,7 @@ from prevalence.errors import BackendError, ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ALL_DEVICES", "DTYPES", "PACKINGS", "dtype_name", "open_device"]
+__all__ = ["ALL_DEVICES", "DTYPES", "PACKINGS", "dtype_name", "open_device", "out_of_memory"]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine. A model that
@@ -38,7 +38,7 @@ def open_device(name: str) -> Any:
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, ImportError) as error:
         raise BackendError(f"device {name!r} is not usable here; try --device cpu") from error
     return device
 
@@ -52,3 +52,17 @@ def dtype_name(name: str, *, among: Sequence[str] = DTYPES, auto: str = "float32
     if name not in among:
         raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(among)}")
     return auto if name == "auto" else name
+
+
+_NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "status_alloc_failed")
+"""What torch's allocators and the libraries of a CUDA device say, in lower case."""
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether an error says that the memory of a device or of the machine ran out."""
+    import torch
+
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    text = str(error).lower()
+    return any(told in text for told in _NO_MEMORY)

@@ -16,6 +16,7 @@ import numpy as np
 
 from prevalence.errors import BackendError, PrevalenceError
 from prevalence.models.checkpoint import first_line
+from prevalence.models.devices import out_of_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -161,7 +162,7 @@ class BatchRunner:
         import torch
 
         try:
-            with self._guarded(), torch.inference_mode():
+            with self.guarded(), torch.inference_mode():
                 logits = self._reader.logits(tokens, spans).float()
                 alone = logits.shape[1] == 1
                 return torch.sigmoid(logits) if alone else torch.softmax(logits, dim=1)
@@ -180,7 +181,7 @@ class BatchRunner:
             return None
         rows = np.concatenate([rows for rows, _ in done])
         event: Any | None = None
-        with self._guarded():
+        with self.guarded():
             together = torch.cat([answer for _, answer in done])
             sent = together.to("cpu", non_blocking=self._device.type == "cuda")
             if self._device.type == "cuda":
@@ -191,12 +192,12 @@ class BatchRunner:
 
     def _landed(self, wave: _Wave) -> NDArray[np.float32]:
         if wave.event is not None:
-            with self._guarded():
+            with self.guarded():
                 wave.event.synchronize()
         return np.asarray(wave.answers.numpy(), np.float32)
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Say what to do about a failure of what is not ours: models, compilers and devices.
 
         Compilers of kernels have exceptions of their own, so that no narrower class would do.
@@ -206,7 +207,7 @@ class BatchRunner:
         except PrevalenceError:
             raise
         except Exception as error:
-            if _out_of_memory(error):
+            if out_of_memory(error):
                 raise _NoRoomError(
                     f"out of memory on {self._device}: {first_line(error)}; use a smaller "
                     "--batch-tokens"
@@ -229,15 +230,3 @@ class BatchRunner:
             RuntimeWarning,
             stacklevel=2,
         )
-
-
-def _out_of_memory(error: Exception) -> bool:
-    import torch
-
-    text = str(error).lower()
-    return (
-        isinstance(error, torch.OutOfMemoryError)
-        or "out of memory" in text
-        or "not enough memory" in text
-        or "can't allocate memory" in text
-    )

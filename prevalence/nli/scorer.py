@@ -271,11 +271,10 @@ class NLIScorer(PairScorer):
             if progress is not None:
                 progress(int(opens_pair[rows].sum()))
 
+        with self._runner.guarded():
+            tokens = self.reader.place(store)
         probabilities = self._runner.run(
-            self.reader.place(store),
-            fitted.spans,
-            self.checkpoint.labels.size,
-            finished=finished,
+            tokens, fitted.spans, self.checkpoint.labels.size, finished=finished
         )
         if not np.isfinite(probabilities).all():
             raise ModelError(

@@ -412,6 +412,7 @@ def test_digest_names_what_changes_a_probability(
         ({"truncation": "longest-first", "windows": 3}, ConfigurationError, "no windows"),
         ({"dtype": "float8"}, ConfigurationError, "unknown dtype 'float8': choose from auto"),
         ({"device": "abacus"}, BackendError, "device 'abacus' is not usable here"),
+        ({"device": "hpu"}, BackendError, "device 'hpu' is not usable here"),
         ({"device": "cuda:99"}, BackendError, "device 'cuda:99' is not usable here"),
     ],
 )

@@ -46,7 +46,13 @@ def _limited(
 
 
 @pytest.mark.parametrize(
-    "error", [None, RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")]
+    "error",
+    [
+        None,
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        MemoryError("Unable to allocate 9 GiB for an array"),
+    ],
 )
 def test_out_of_memory_halves_the_budget_and_goes_on(
     error: Exception | None,
@@ -81,6 +87,20 @@ def test_one_pair_out_of_memory(
     scorer = NLIScorer(str(checkpoint("bert")), device="cpu")
     _limited(scorer, monkeypatch, 3)
     with pytest.raises(BackendError, match=r"one pair of .* tokens does not fit the memory of cpu"):
+        scorer.score(*number([("boots", "dry")]))
+
+
+def test_memory_that_runs_out_while_tokens_are_sent(
+    checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, number: Number
+) -> None:
+    import torch
+
+    def full(_store: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    scorer = NLIScorer(str(checkpoint("bert")), device="cpu")
+    monkeypatch.setattr(scorer.reader, "place", full)
+    with pytest.raises(BackendError, match="out of memory on cpu: CUDA out of memory"):
         scorer.score(*number([("boots", "dry")]))
 
 

@@ -93,14 +93,22 @@ def test_no_token_of_a_blank_text_is_plain(tiny):
     assert text.plain.tolist() == [True] * 3
 
 
-def test_memory_that_runs_out_halves_the_budget(tiny):
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (torch.OutOfMemoryError, "CUDA out of memory"),
+        (RuntimeError, "DefaultCPUAllocator: can't allocate memory"),
+        (MemoryError, "Unable to allocate 9 GiB"),
+    ],
+)
+def test_memory_that_runs_out_halves_the_budget(tiny, error, told):
     runner = open_runner(ENCODER, str(tiny("encoder")), Runtime(batch_tokens=64))
     seen = []
 
     def forward(rows):
         seen.append(rows.size)
         if rows.size > 4:
-            raise torch.OutOfMemoryError
+            raise error(told)
         return [int(row) * 2 for row in rows]
 
     with pytest.warns(RuntimeWarning, match="batches now hold 32 tokens"):
