@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import open_cache_folder, option, together
+from prevalence.models.devices import ALL_DEVICES
 from prevalence.paths import expanded_path
 
 if TYPE_CHECKING:
@@ -81,8 +82,20 @@ def check_cluster(options: SimpleNamespace) -> None:
         raise click.UsageError(
             f"--device {options.device} needs --gpus-per-worker with --engine ray"
         )
+    _check_gpus(options.device, options.gpus_per_worker or 0)
     if options.output is not None:
         _check_apart(options.inputs, options.output.resolve())
+
+
+def _check_gpus(device: str, gpus: float) -> None:
+    """Refuse GPUs that a worker would hold and not use."""
+    if gpus and device == "cpu":
+        raise click.UsageError("--gpus-per-worker does not go with --device cpu")
+    if gpus >= 2 and device != ALL_DEVICES and "," not in device:
+        raise click.UsageError(
+            f"--gpus-per-worker {gpus:g}: a worker would use one of them; add --device all, or "
+            "take one GPU per worker"
+        )
 
 
 def _check_apart(inputs: Sequence[str], output: Path) -> None:
@@ -93,7 +106,7 @@ def _check_apart(inputs: Sequence[str], output: Path) -> None:
 
 
 def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> dict[str, Any]:
-    """The scorer's options as workers need them: files named from the root, no default cache.
+    """The scorer's options as workers need them: device and files named, no default cache.
 
     Every worker has its own place in the output, so that a cache would only repeat it.
 
@@ -101,8 +114,6 @@ def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> d
         InputError: the calibration file cannot be read.
     """
     changed = dict(parameters)
-    if options.gpus_per_worker is None and changed["device"] == "auto":
-        changed["device"] = "cpu"
     cache = changed["cache"] and open_cache_folder(changed["cache"], changed["no_cache"])
     changed["cache"], changed["no_cache"] = cache and cache.absolute(), cache is None
     if changed["calibration"] is not None:
@@ -115,7 +126,18 @@ def worker_parameters(options: SimpleNamespace, parameters: dict[str, Any]) -> d
         from prevalence.scorers.registry import with_files
 
         changed["model"] = with_files(changed["model"], _file_from_root)
+    if changed["device"] == "auto":
+        changed["device"] = _device_of(changed["model"], on_gpu=options.gpus_per_worker is not None)
     return changed
+
+
+def _device_of(model: str | None, *, on_gpu: bool) -> str:
+    """Where a worker computes: one that holds a GPU takes it, or says why it cannot."""
+    from prevalence.scorers.registry import loads_model
+
+    if not on_gpu:
+        return "cpu"
+    return "cuda" if model is None or loads_model(model) else "auto"
 
 
 def _file_from_root(name: str) -> str:

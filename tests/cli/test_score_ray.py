@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         (["--engine", "ray", "--device", "cuda"], "--device cuda needs --gpus-per-worker"),
         (["--engine", "ray", "--workers", "0"], "--workers"),
         (["--engine", "ray", "--gpus-per-worker", "1.5"], "give a whole number"),
+        (["--engine", "ray", "--gpus-per-worker", "2"], "use one of them; add --device all"),
+        (["--engine", "ray", "--gpus-per-worker", "1", "--device", "cpu"], "with --device cpu"),
         (["--engine", "ray", "--cache", "c", "--no-cache"], "exclude each other"),
         (["--engine", "ray", "--reviews-where", "rating ~ 2"], "rating ~ 2"),
         (["--engine", "ray", "--profile", "--others", "2"], "does not go with --engine ray: it"),
@@ -94,8 +96,11 @@ def test_workers_are_told_files_from_the_root_and_no_gpu_that_they_were_not_give
     assert on_cpu == {"device": "cpu", "cache": None, "no_cache": True, **files}
     named = {**given, "cache": Path("pairs"), "calibration": None, "model": "embedded"}
     on_gpu = worker_parameters(SimpleNamespace(gpus_per_worker=1.0), named)
-    assert on_gpu == {"device": "auto", "cache": tmp_path / "pairs", "no_cache": False,
+    assert on_gpu == {"device": "cuda", "cache": tmp_path / "pairs", "no_cache": False,
                       "calibration": None, "model": "embedded"}  # fmt: skip
+    lexical = {**named, "model": "rouge1-precision"}
+    found = worker_parameters(SimpleNamespace(gpus_per_worker=1.0), lexical)
+    assert found["device"] == "auto"
 
 
 def test_workers_are_told_the_files_of_a_calibrated_scorer_from_the_root(
