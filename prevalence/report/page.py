@@ -280,7 +280,7 @@ def _behind_figure(line: SystemLine, place: int) -> str:
 
 def _p_value(line: SystemLine) -> str:
     p = math.nan if line.p is None else line.p
-    return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}"[1:] if p < 1 else "1"
+    return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 class _Fact(NamedTuple):

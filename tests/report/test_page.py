@@ -10,6 +10,8 @@ from collections import Counter
 from functools import partial
 from html.parser import HTMLParser
 
+import pytest
+
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report import contents as contents_module
 from prevalence.report import standings, systems
@@ -249,3 +251,11 @@ def test_no_product_takes_an_id_of_the_page(row, sentence):
     found = Reader(page_of([row(name, "data", [sentence("x", [0])]) for name in names])).ids
     assert len(found) == len({*found})
     assert {"%70anel-title", "%64ata/data/0"} <= {*found}
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0002, "&lt; .001"), (0.032, ".032"), (0.9996, "1.000"), (1.0, "1.000")]
+)
+def test_a_p_value_near_one_is_not_shown_as_none(rows, monkeypatch, p, shown):
+    monkeypatch.setattr(Contents, "_p_value", lambda self, name, places: p)
+    assert f"<td>{shown}</td>" in page_of(rows)
