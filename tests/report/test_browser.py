@@ -143,6 +143,23 @@ def test_a_cell_opens_its_review_with_the_passage_marked(show, lamp):
     assert cell.evaluate("one => document.activeElement === one")
 
 
+def test_a_button_of_the_panel_keeps_the_focus(show, lamp):
+    page = show(*lamp)
+    focused = "(e => e.getAttribute('aria-label') || e.innerText)(document.activeElement)"
+    page.locator('[id="p%2F1/bad/1"] button.cell').first.click()
+    page.get_by_label("Next review").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(focused) == "Next review"
+    page.keyboard.press("Enter")
+    assert page.inner_text("#panel h3 >> nth=0") == "review 2 (r2), rated 5"
+    # The last review has no next one.
+    assert page.evaluate(focused) == "Close"
+    page.locator(".sides button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "true"
+    assert "It is dim." in page.evaluate(focused)
+
+
 def test_the_keyboard_alone_is_enough(show, lamp):
     page = show(*lamp)
     stops = page.locator('[id="p%2F1/bad"] button.cell[tabindex="0"]')
@@ -195,11 +212,16 @@ def test_failed_summaries_can_be_found(show, lamp, row):
     page.click("button[data-kind=failed]")
     assert page.locator("article:visible").count() == 1
     assert "no reviews" in page.locator("article:visible").inner_text()
+    page.fill("#find", "nowhere")
+    playwright.expect(page.locator("#found")).to_contain_text("0 products", timeout=PATIENCE)
+    assert page.locator("article:visible").count() == 0
 
 
 def test_search_looks_at_sentences_names_and_reviews(show, lamp):
     page = show(*lamp)
-    for words, count in (("CHEAP", 6), ("it flies", 1), ("desk", 5), ("nowhere", 0)):
+    page.locator('[id="p%2F1/bad"] button.cell').first.wait_for()
+    for words, count in (("CHEAP", 6), ("it flies", 1), ("desk", 5), ("nowhere", 0),
+                         ("dim", 5), ("against", 0), ("dim", 5), ("✓", 0)):  # fmt: skip
         # "cheap" stands in a sentence of p2 and in a review of p/1, whose sentences all stay.
         page.fill("#find", words)
         page.wait_for_function(
@@ -231,6 +253,18 @@ def test_two_systems_stand_side_by_side(show, lamp):
     # Every cell of the first system stands left of the second.
     last = page.locator('[id="p%2F1/good/0"] button.cell').last.bounding_box()
     assert last["x"] + last["width"] <= boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+
+
+def test_a_page_that_was_left_comes_back_without_filters(show, lamp):
+    page = show(*lamp)
+    page.select_option("#first", "bad")
+    page.fill("#find", "flies")
+    page.goto("about:blank")
+    page.go_back()
+    page.wait_for_selector("button.cell")
+    values = "all => all.map(one => one.value)"
+    assert page.locator("#first, #find").evaluate_all(values) == ["", ""]
+    assert page.locator("article:visible").count() == 4
 
 
 def test_products_can_stand_as_in_the_rows(show, lamp):
