@@ -259,3 +259,24 @@ def test_no_product_takes_an_id_of_the_page(row, sentence):
 def test_a_p_value_near_one_is_not_shown_as_none(rows, monkeypatch, p, shown):
     monkeypatch.setattr(Contents, "_p_value", lambda self, name, places: p)
     assert f"<td>{shown}</td>" in page_of(rows)
+
+
+def test_whiskers_are_explained_where_there_are_any(row, sentence):
+    few = [row(f"p{n}", "s", [sentence("It is bright.", [0])]) for n in range(2)]
+    assert "whiskers" not in "".join(Reader(page_of(few)).text)
+    many = [row(f"p{n}", "s", [sentence("It is bright.", [n % 3])]) for n in range(6)]
+    assert "whiskers" in "".join(Reader(page_of(many)).text)
+
+
+def test_a_statement_left_out_says_of_how_many_reviews(row, sentence):
+    one = {"text": "It hums.", "support": 2, "asked": 3}
+    html = page_of([row("p", "s", [sentence("x", [0])], profile={"left_out": [one]})])
+    assert "2/3 It hums." in "".join(Reader(html).text)
+
+
+def test_pages_of_a_folder_have_titles_of_their_own(rows):
+    contents = Contents()
+    for one in rows:
+        contents.add(one)
+    titles = [page.title for _, page in split_pages(contents, 1, "Boots")]
+    assert titles == ["Boots", "Boots: page 1 of 2", "Boots: page 2 of 2"]
