@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -343,6 +344,64 @@ def test_print_has_every_product_with_its_cells_and_no_tools(show, row, sentence
     assert page.locator(".product button.cell:visible").count() == 180
     assert not page.locator(".tools").is_visible()
     assert len(page.pdf()) > 10_000
+
+
+@pytest.fixture
+def many(row, sentence):
+    """A summary of 60 reviews."""
+    return [row("p", "s", [sentence("It is bright.", [0], m=60)], n_reviews=60)]
+
+
+def test_print_cuts_no_cell_of_many_reviews(show, many):
+    # A4 less the margins that browsers print with, at 96 pixels an inch.
+    page = show(many, width=717)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".product button.cell:visible").count() == 60
+    ends = "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
+    assert page.locator("button.cell").evaluate_all(ends) <= 717
+
+
+def test_the_sentence_stays_beside_the_cells_of_many_reviews(show, many):
+    page = show(many, width=1280)
+    page.locator("button.cell").last.focus()
+    sentence = page.locator(".matrix tbody th")
+    assert page.locator(".scroll:has(.matrix)").evaluate("one => one.scrollLeft") > 0
+    playwright.expect(sentence).to_be_in_viewport(ratio=1, timeout=PATIENCE)
+    for _ in range(59):
+        page.keyboard.press("ArrowLeft")
+        end = sentence.evaluate("one => one.getBoundingClientRect().right")
+        assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= end
+
+
+def test_touch_shows_the_links_to_sentences(show, lamp):
+    page = show(*lamp, width=390, has_touch=True, is_mobile=True)
+    link = page.locator('[id="p%2F1/bad/1"] .link')
+    assert link.evaluate("one => getComputedStyle(one).opacity") == "1"
+
+
+def contrast(first, second):
+    """The ratio of WCAG 2 between two colours such as ``rgb(0, 114, 178)``."""
+
+    def luminance(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_whiskers_and_bars_can_be_told_from_what_is_behind_them(show, row, sentence, scheme):
+    page = show([row(f"p{n}", "s", [sentence("It is bright.", [n % 3])]) for n in range(6)],
+                color_scheme=scheme)  # fmt: skip
+    colours = {
+        name: page.locator(f".bar .{name}").evaluate(f"one => getComputedStyle(one).{what}")
+        for name, what in (("track", "fill"), ("value", "fill"), ("whisker", "stroke"))
+    }
+    assert contrast(colours["whisker"], colours["value"]) >= 3
+    assert contrast(colours["value"], colours["track"]) >= 3
 
 
 def test_it_is_readable_without_scripts(show, lamp):
