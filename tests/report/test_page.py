@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from functools import partial
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
@@ -257,7 +258,8 @@ def test_no_product_takes_an_id_of_the_page(row, sentence):
     ("p", "shown"), [(0.0002, "&lt; .001"), (0.032, ".032"), (0.9996, "1.000"), (1.0, "1.000")]
 )
 def test_a_p_value_near_one_is_not_shown_as_none(rows, monkeypatch, p, shown):
-    monkeypatch.setattr(Contents, "_p_value", lambda self, name, places: p)
+    found = SimpleNamespace(p_value=p)
+    monkeypatch.setattr(contents_module, "paired_randomization", lambda *_, **__: found)
     assert f"<td>{shown}</td>" in page_of(rows)
 
 
