@@ -34,7 +34,7 @@ def html_table(
     >>> html_table("1 < 2", ["x"], [["<b>"]])[:60]
     '<table><caption style="text-align:left"><b>1 &lt; 2</b></cap'
     """
-    head = "".join(f"<th>{escape(name)}</th>" for name in headers)
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in headers)
     body = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     below = f"<small><code>{escape(foot)}</code></small>" if foot else ""
     return (

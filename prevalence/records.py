@@ -568,12 +568,13 @@ class ScoredSummary:
         """The sentences with their counts, as notebooks show them."""
         from prevalence.notebook import Share, html_table
 
-        score = self.error or self.warning if self.prevalence is None else f"{self.prevalence:.3f}"
+        score = None if self.prevalence is None else f"prevalence {self.prevalence:.3f}"
         rows = [
             (one.text, Share(one.support, self.n_reviews), one.contradicted_by, one.mask)
             for one in self.sentences
         ]
-        caption = f"{self.id} · {self.system} · prevalence {score}"
+        parts = (self.id, self.system, score, self.error, self.warning)
+        caption = " · ".join(filter(None, parts)) or "no score"
         headers = ("sentence", "support", "against", "does not count")
         return html_table(caption, headers, rows, foot=self.signature)
 

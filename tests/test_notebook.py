@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,14 @@ def test_a_scored_summary_shows_its_sentences(metric):
         "Blue.", "0/2", "0", "–",
     ]  # fmt: skip
     assert row.signature in shown
+
+
+def test_a_caption_says_what_is_known(metric):
+    row = metric.score(REVIEWS, SUMMARY)
+    named = replace(row, id="p", system="s", warning="cut")
+    assert "<b>p · s · prevalence 0.167 · cut</b>" in named._repr_html_()
+    failed = replace(row, id=None, system="s", prevalence=None, error="no reviews", sentences=())
+    assert "<b>s · no reviews</b>" in failed._repr_html_()
 
 
 def test_a_scored_summary_becomes_a_frame(metric):

@@ -129,7 +129,7 @@ def comparison_table(comparisons: Sequence[SystemComparison]) -> RenderableType:
         for entry in comparisons
     )
     headers = ("first", "second", "difference", *(f"p {test}" for test in tests), "products")
-    table = make_table(headers, rows, left=("second",))
+    table = make_table(headers, rows, left=("second",), whole=())
     table.columns[0].min_width = table.columns[1].min_width = 6
     note = "second − first, paired over products; p is two-sided, of one comparison alone"
     return Group(table, Text(note, "dim"))

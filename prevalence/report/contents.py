@@ -402,7 +402,7 @@ class Contents:
             return
         for account in (row.get("judge") or {}).values():
             if isinstance(account, dict):
-                self.replies.update({f"replies {name}": account.get(name, 0) for name in _REPLIES})
+                self.replies.update({f"replies {n}": int(account.get(n, 0)) for n in _REPLIES})
         product, system = self._place(row, source)
         if scored is not None:
             # By its own id: equal ids are one product in intervals and tests.
@@ -459,7 +459,7 @@ class Contents:
             )
         profile = _object_at(row, "profile")
         names = ("prevalence", "corrected", "soft_prevalence", "floor", "ceiling", "ceiling_share")
-        left_out = [one for one in profile.get("left_out") or () if isinstance(one, dict)]
+        left_out = [{**one, "text": str(one["text"])} for one in profile.get("left_out") or ()]
         sentences = row.get("sentences") or ()
         return ReportSummary(
             system,
@@ -468,7 +468,7 @@ class Contents:
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
             prefix_curve=tuple(map(float, row.get("prefix_curve") or ())),
-            left_out=tuple(sorted(left_out, key=lambda one: -(one.get("support") or 0))),
+            left_out=tuple(sorted(left_out, key=lambda one: -one["support"])),
             notes=notes,
             failed=bool(row.get("error")),
             threshold=_number(_threshold(str(row.get("signature") or ""))),

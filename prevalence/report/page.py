@@ -140,8 +140,8 @@ def render(contents: Contents, page: Page | None = None) -> str:
 
 _NO_SUMMARY: dict[str, Any] = {
     "facts": (), "columns": (), "further": (), "calibrations": (), "duels": (), "correlations": (),
-    "failures": (), "top": "", "axis": None, "has_pairs": False, "has_floor": False,
-    "has_ceiling": False,
+    "failures": (), "top": "", "axis": None, "has_intervals": False,
+    "has_pairs": False, "has_floor": False, "has_ceiling": False,
 }  # fmt: skip
 
 
@@ -209,6 +209,7 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
             if isinstance(row.get("value"), int | float)
         ],
         "failures": contents.failures,
+        "has_intervals": any(line.statistics and line.statistics.interval for line in lines),
         "has_pairs": any(line.standing for line in lines),
         "has_floor": any("floor" in line.means for line in lines),
         "has_ceiling": any("ceiling" in line.means for line in lines),
@@ -280,7 +281,7 @@ def _behind_figure(line: SystemLine, place: int) -> str:
 
 def _p_value(line: SystemLine) -> str:
     p = math.nan if line.p is None else line.p
-    return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}"[1:] if p < 1 else "1"
+    return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 class _Fact(NamedTuple):
@@ -605,6 +606,7 @@ def split_pages(
     here = links("index.html")
     first = Page(title=title, products=(), links=here, directory=directory, plots=plots)
     pages = [("index.html", first)]
-    for (_, file), part in zip(names[1:], parts, strict=True):
-        pages.append((file, Page(title=title, products=part, summary=False, links=links(file))))
+    for (number, file), part in zip(names[1:], parts, strict=True):
+        own = f"{title}: page {number} of {len(parts)}"
+        pages.append((file, Page(title=own, products=part, summary=False, links=links(file))))
     return pages

@@ -67,7 +67,9 @@ def standings_table(found: Sequence[Standing]) -> RenderableType:
     )
     if any(entry.behind and entry.behind.interval is None for entry in found):
         note += f"; below {FEWEST_PRODUCTS} products nothing is told apart"
-    return Group(make_table(headers, rows, left=("system",)), Text(note, "dim"))
+    # Numbers go over two lines before any is cut.
+    table = make_table(headers, rows, left=("system",), whole=())
+    return Group(table, Text(note, "dim"))
 
 
 def behind_figures(difference: PairedDifference | None) -> tuple[str, str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -143,6 +144,23 @@ def test_a_cell_opens_its_review_with_the_passage_marked(show, lamp):
     assert cell.evaluate("one => document.activeElement === one")
 
 
+def test_a_button_of_the_panel_keeps_the_focus(show, lamp):
+    page = show(*lamp)
+    focused = "(e => e.getAttribute('aria-label') || e.innerText)(document.activeElement)"
+    page.locator('[id="p%2F1/bad/1"] button.cell').first.click()
+    page.get_by_label("Next review").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(focused) == "Next review"
+    page.keyboard.press("Enter")
+    assert page.inner_text("#panel h3 >> nth=0") == "review 2 (r2), rated 5"
+    # The last review has no next one.
+    assert page.evaluate(focused) == "Close"
+    page.locator(".sides button").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "true"
+    assert "It is dim." in page.evaluate(focused)
+
+
 def test_the_keyboard_alone_is_enough(show, lamp):
     page = show(*lamp)
     stops = page.locator('[id="p%2F1/bad"] button.cell[tabindex="0"]')
@@ -195,11 +213,16 @@ def test_failed_summaries_can_be_found(show, lamp, row):
     page.click("button[data-kind=failed]")
     assert page.locator("article:visible").count() == 1
     assert "no reviews" in page.locator("article:visible").inner_text()
+    page.fill("#find", "nowhere")
+    playwright.expect(page.locator("#found")).to_contain_text("0 products", timeout=PATIENCE)
+    assert page.locator("article:visible").count() == 0
 
 
 def test_search_looks_at_sentences_names_and_reviews(show, lamp):
     page = show(*lamp)
-    for words, count in (("CHEAP", 6), ("it flies", 1), ("desk", 5), ("nowhere", 0)):
+    page.locator('[id="p%2F1/bad"] button.cell').first.wait_for()
+    for words, count in (("CHEAP", 6), ("it flies", 1), ("desk", 5), ("nowhere", 0),
+                         ("dim", 5), ("against", 0), ("dim", 5), ("✓", 0)):  # fmt: skip
         # "cheap" stands in a sentence of p2 and in a review of p/1, whose sentences all stay.
         page.fill("#find", words)
         page.wait_for_function(
@@ -231,6 +254,18 @@ def test_two_systems_stand_side_by_side(show, lamp):
     # Every cell of the first system stands left of the second.
     last = page.locator('[id="p%2F1/good/0"] button.cell').last.bounding_box()
     assert last["x"] + last["width"] <= boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]
+
+
+def test_a_page_that_was_left_comes_back_without_filters(show, lamp):
+    page = show(*lamp)
+    page.select_option("#first", "bad")
+    page.fill("#find", "flies")
+    page.goto("about:blank")
+    page.go_back()
+    page.wait_for_selector("button.cell")
+    values = "all => all.map(one => one.value)"
+    assert page.locator("#first, #find").evaluate_all(values) == ["", ""]
+    assert page.locator("article:visible").count() == 4
 
 
 def test_products_can_stand_as_in_the_rows(show, lamp):
@@ -309,6 +344,64 @@ def test_print_has_every_product_with_its_cells_and_no_tools(show, row, sentence
     assert page.locator(".product button.cell:visible").count() == 180
     assert not page.locator(".tools").is_visible()
     assert len(page.pdf()) > 10_000
+
+
+@pytest.fixture
+def many(row, sentence):
+    """A summary of 60 reviews."""
+    return [row("p", "s", [sentence("It is bright.", [0], m=60)], n_reviews=60)]
+
+
+def test_print_cuts_no_cell_of_many_reviews(show, many):
+    # A4 less the margins that browsers print with, at 96 pixels an inch.
+    page = show(many, width=717)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".product button.cell:visible").count() == 60
+    ends = "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
+    assert page.locator("button.cell").evaluate_all(ends) <= 717
+
+
+def test_the_sentence_stays_beside_the_cells_of_many_reviews(show, many):
+    page = show(many, width=1280)
+    page.locator("button.cell").last.focus()
+    sentence = page.locator(".matrix tbody th")
+    assert page.locator(".scroll:has(.matrix)").evaluate("one => one.scrollLeft") > 0
+    playwright.expect(sentence).to_be_in_viewport(ratio=1, timeout=PATIENCE)
+    for _ in range(59):
+        page.keyboard.press("ArrowLeft")
+        end = sentence.evaluate("one => one.getBoundingClientRect().right")
+        assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= end
+
+
+def test_touch_shows_the_links_to_sentences(show, lamp):
+    page = show(*lamp, width=390, has_touch=True, is_mobile=True)
+    link = page.locator('[id="p%2F1/bad/1"] .link')
+    assert link.evaluate("one => getComputedStyle(one).opacity") == "1"
+
+
+def contrast(first, second):
+    """The ratio of WCAG 2 between two colours such as ``rgb(0, 114, 178)``."""
+
+    def luminance(colour):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_whiskers_and_bars_can_be_told_from_what_is_behind_them(show, row, sentence, scheme):
+    page = show([row(f"p{n}", "s", [sentence("It is bright.", [n % 3])]) for n in range(6)],
+                color_scheme=scheme)  # fmt: skip
+    colours = {
+        name: page.locator(f".bar .{name}").evaluate(f"one => getComputedStyle(one).{what}")
+        for name, what in (("track", "fill"), ("value", "fill"), ("whisker", "stroke"))
+    }
+    assert contrast(colours["whisker"], colours["value"]) >= 3
+    assert contrast(colours["value"], colours["track"]) >= 3
 
 
 def test_it_is_readable_without_scripts(show, lamp):

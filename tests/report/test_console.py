@@ -130,6 +130,13 @@ def test_comparison_at_80_columns() -> None:
     assert len(lines) == 3
 
 
+def test_comparison_on_a_narrow_terminal_cuts_no_number() -> None:
+    names = ("a-system-of-a-long-name", "another-one")
+    found = SystemComparison(*names, -0.25, 1234, {"randomization": 0.0547})
+    text = " ".join(lines_of(comparison_table([found]), 40))
+    assert all(number in text for number in ("-0.250", "0.0547", "1234"))
+
+
 def scored(*sentences: ScoredSentence, **fields: Any) -> ScoredSummary:
     values: dict[str, Any] = {"id": "p", "system": "s", "prevalence": 0.5, "n_reviews": 4}
     return ScoredSummary(sentences=sentences, signature="", **(values | fields))

@@ -9,6 +9,9 @@ import re
 from collections import Counter
 from functools import partial
 from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
 
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report import contents as contents_module
@@ -249,3 +252,33 @@ def test_no_product_takes_an_id_of_the_page(row, sentence):
     found = Reader(page_of([row(name, "data", [sentence("x", [0])]) for name in names])).ids
     assert len(found) == len({*found})
     assert {"%70anel-title", "%64ata/data/0"} <= {*found}
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0002, "&lt; .001"), (0.032, ".032"), (0.9996, "1.000"), (1.0, "1.000")]
+)
+def test_a_p_value_near_one_is_not_shown_as_none(rows, monkeypatch, p, shown):
+    found = SimpleNamespace(p_value=p)
+    monkeypatch.setattr(contents_module, "paired_randomization", lambda *_, **__: found)
+    assert f"<td>{shown}</td>" in page_of(rows)
+
+
+def test_whiskers_are_explained_where_there_are_any(row, sentence):
+    few = [row(f"p{n}", "s", [sentence("It is bright.", [0])]) for n in range(2)]
+    assert "whiskers" not in "".join(Reader(page_of(few)).text)
+    many = [row(f"p{n}", "s", [sentence("It is bright.", [n % 3])]) for n in range(6)]
+    assert "whiskers" in "".join(Reader(page_of(many)).text)
+
+
+def test_a_statement_left_out_says_of_how_many_reviews(row, sentence):
+    one = {"text": "It hums.", "support": 2, "asked": 3}
+    html = page_of([row("p", "s", [sentence("x", [0])], profile={"left_out": [one]})])
+    assert "2/3 It hums." in "".join(Reader(html).text)
+
+
+def test_pages_of_a_folder_have_titles_of_their_own(rows):
+    contents = Contents()
+    for one in rows:
+        contents.add(one)
+    titles = [page.title for _, page in split_pages(contents, 1, "Boots")]
+    assert titles == ["Boots", "Boots: page 1 of 2", "Boots: page 2 of 2"]

@@ -59,3 +59,14 @@ def test_few_products_have_no_intervals_and_one_group(fake_scorer: type) -> None
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert re.search(r"half +0\.500 +– +– +5$", shown, re.MULTILINE)
     assert "below 6 products nothing is told apart" in " ".join(shown.split())
+
+
+def test_a_narrow_terminal_cuts_no_name_and_no_number(fake_scorer: type) -> None:
+    found = standings(table_of(fake_scorer), resamples=100, seed=1)
+    screen = Console(file=io.StringIO(), width=40)
+    screen.print(standings_table(found))
+    text = screen.file.getvalue()
+    assert all(f"{entry.group}      {entry.system}" in text for entry in found)
+    behind = [entry.behind for entry in found if entry.behind is not None]
+    assert all(f"{one.difference:.3f}" in text for one in behind)
+    assert text.count("]") == sum(one.interval is not None for one in behind)

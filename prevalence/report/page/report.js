@@ -182,7 +182,7 @@
       if (letter.toLowerCase() !== wanted) return;
       const button = make("button", { type: "button", "aria-current": other === place && "true" },
         make("small", {}, named(product.r[other], other)), make("br"),
-        excerpt(product, passageOf(summary, k, other), other));
+        make("bdi", {}, excerpt(product, passageOf(summary, k, other), other)));
       button.addEventListener("click", () => show(other));
       list.append(make("li", {}, button));
     });
@@ -190,12 +190,14 @@
     return make("section", {}, make("h3", {}, symbol(wanted, "i", { "aria-hidden": "true" }), title), list);
   };
 
+  const wordsOf = (row) => row.querySelector("th bdi").textContent;
+
   const open = (article, k, place, from) => {
     opener = from;
     const section = article.closest(".product");
     const product = productOf(section);
     const summary = product.s[[...section.querySelectorAll("article")].indexOf(article)];
-    const text = article.querySelectorAll("tbody tr")[k].querySelector("th bdi").textContent;
+    const text = wordsOf(article.querySelectorAll("tbody tr")[k]);
     const show = (chosen) => {
       const letter = summary.d[k][chosen];
       const passage = passageOf(summary, k, chosen);
@@ -220,6 +222,7 @@
       }
       if (summary.t !== null) answer.append(make("span", {}, `threshold ${summary.t}`));
       const context = { product, summary, k, place: chosen, show };
+      const held = panel.open && document.activeElement.getAttribute("aria-label");
       panel.replaceChildren(
         make("nav", { "aria-label": "Reviews" }, step(-1, "Previous review", "←"),
           step(1, "Next review", "→"), close),
@@ -229,6 +232,10 @@
         make("div", { class: "sides" }, side("supports", "s", context),
           side("contradicts", "c", context)));
       panel.scrollTop = 0;
+      // Whoever pressed a button finds it again: all of them are new.
+      const again = panel.querySelector(`nav button[aria-label="${held}"]:enabled`) ||
+        (held === null && panel.querySelector('[aria-current="true"]'));
+      if (panel.open) (again || close).focus({ preventScroll: true });
     };
     show(place);
     if (!panel.open) panel.showModal();
@@ -263,18 +270,18 @@
       system === chosen.first || system === chosen.second;
     if (!wanted) return [0, false];
     const product = chosen.rating ? productOf(article.closest(".product")) : null;
-    const failed = chosen.kinds.has("failed") && article.classList.contains("failed");
     let left = 0;
     article.querySelectorAll("tbody tr").forEach((row, k) => {
       const kinds = (row.dataset.k || "").split(" ");
       const fits = (!chosen.kinds.size || kinds.some((kind) => chosen.kinds.has(kind))) &&
-        (whole || !chosen.text || row.textContent.toLowerCase().includes(chosen.text)) &&
+        (whole || !chosen.text || wordsOf(row).toLowerCase().includes(chosen.text)) &&
         (!product || rated(product, product.s[number].d[k]));
       row.hidden = !fits;
       left += fits;
     });
-    const open = !chosen.kinds.size && !chosen.rating && (whole || !chosen.text);
-    return [left, left > 0 || failed || open];
+    const bare = !chosen.rating && (whole || !chosen.text) && (!chosen.kinds.size ||
+      (chosen.kinds.has("failed") && article.classList.contains("failed")));
+    return [left, left > 0 || bare];
   };
 
   const tell = (sentences, seen) => {
