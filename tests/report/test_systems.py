@@ -147,7 +147,7 @@ def test_comparison_is_seeded() -> None:
 
 
 def test_a_corrected_score_has_an_interval_where_the_plain_one_has() -> None:
-    rates = ErrorRates(((8, 2, 9, 1), (7, 3, 10, 0)), threshold=0.5)
+    rates = ErrorRates(((8, 2, 9, 1), (7, 3, 10, 0)) * 3, threshold=0.5)
     one = filled(row("p1", "s", 0.5, sentence()), row("p1", "s", 0.75, sentence()))
     six = filled(*(row(f"p{n}", "s", 0.5 + 0.25 * (n % 2), sentence()) for n in range(6)))
     single, several = (table.statistics(error_rates=rates)[0] for table in (one, six))
