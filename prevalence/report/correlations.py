@@ -279,6 +279,8 @@ class _Layout(NamedTuple):
             notes.append(
                 ", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in enumerate(limits, start=1))
             )
+        if any(cell.level == "pooled" and not np.isnan(cell.p) for cell in cells):
+            notes.append("pooled: p is too small where the summaries of an item are alike")
         drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
         if drawn:
             notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
