@@ -16,13 +16,14 @@ from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     DEFAULT_TRIALS,
+    FEWEST_PRODUCTS,
     Interval,
     PairedTest,
     blocks,
     check_drawing,
     draw_counts,
+    expanded_interval,
     paired_test,
-    percentile_interval,
 )
 
 if TYPE_CHECKING:
@@ -108,24 +109,25 @@ def figures_of(outcome: Outcome) -> dict[str, float | int | None]:
 
 
 def intervals_of(outcome: Outcome, resampling: Resampling) -> dict[str, Interval]:
-    """Percentile bootstrap intervals over products.
+    """Expanded percentile intervals over products.
 
     Args:
         outcome: Scores, decisions and labels.
         resampling: How to draw.
 
     Returns:
-        An interval for AUC and each rate; empty with fewer than two products or one class. A
-        resample in which a figure is not defined is left out of that figure.
+        An interval for AUC and each rate; empty with one class, or fewer products than
+        :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`. A resample in which a figure is not
+        defined is left out of that figure.
     """
-    if outcome.size < 2 or not outcome.has_both:
+    if outcome.size < FEWEST_PRODUCTS or not outcome.has_both:
         return {}
     weights = _weights(outcome.size, resampling)
     drawn = rates(weights @ outcome.sums)
     drawn["auc"] = weighted_auc(outcome.scores, outcome.labels, outcome.groups, weights)
     finite = {name: values[np.isfinite(values)] for name, values in drawn.items()}
     return {
-        name: percentile_interval(values, resampling.confidence)
+        name: expanded_interval(values, resampling.confidence, outcome.size)
         for name, values in finite.items()
         if values.size
     }
@@ -144,7 +146,8 @@ def compare(outcome: Outcome, other: Outcome, resampling: Resampling) -> ScorerC
         resampling: How to draw.
 
     Returns:
-        Two-sided tests; the p-value is NaN with fewer than two products or one class.
+        Two-sided tests. P-values are NaN with fewer than two products or one class; that of AUC
+        also below :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`.
     """
     if outcome.size < 2 or not outcome.has_both:
         nothing = PairedTest(float("nan"), float("nan"), outcome.size)
@@ -169,12 +172,14 @@ def _randomized(outcome: Outcome, other: Outcome, resampling: Resampling) -> Pai
 
 
 def _shifted(outcome: Outcome, other: Outcome, resampling: Resampling) -> PairedTest:
+    observed = auc(outcome.scores, outcome.labels) - auc(other.scores, other.labels)
+    if outcome.size < FEWEST_PRODUCTS:
+        return PairedTest(observed, float("nan"), outcome.size)
     weights = _weights(outcome.size, resampling)
     drawn = weighted_auc(outcome.scores, outcome.labels, outcome.groups, weights) - weighted_auc(
         other.scores, other.labels, other.groups, weights
     )
     drawn = drawn[np.isfinite(drawn)]
-    observed = auc(outcome.scores, outcome.labels) - auc(other.scores, other.labels)
     return paired_test(observed, drawn - drawn.mean(), outcome.size)
 
 

@@ -86,7 +86,8 @@ class Correlation:
         undefined: coefficients that constant values leave undefined.
         absent: items (summary level) or systems (candidate level) without two values.
         missing: rated summaries without a metric value.
-        low: lower end of the bootstrap interval; NaN without one.
+        low: lower end of the bootstrap interval; NaN without one, as where a single item or system
+            could be drawn.
         high: upper end.
         resamples: resamples in which the value is defined.
         parts: the averaged coefficients by item (summary level) or system (candidate level).
@@ -261,11 +262,20 @@ class _Run(NamedTuple):
     def _interval(
         self, level: Level, kind: Kind, grids: tuple[Floats, Floats]
     ) -> tuple[float, float, int]:
-        if self.bootstrap is None or self.drawn is None:
+        if self.bootstrap is None or self.drawn is None or _single(level, grids, self.bootstrap):
             return float("nan"), float("nan"), 0
         undefined = self.convention.undefined
         values = correlate_resampled(level, kind, *grids, self.drawn, undefined=undefined)
         return _percentiles(values, self.bootstrap.confidence)
+
+
+def _single(level: Level, grids: tuple[Floats, Floats], bootstrap: Bootstrap) -> bool:
+    """Whether there is but one item, or one system, to draw from: each resample would be alike."""
+    both = ~(np.isnan(grids[0]) | np.isnan(grids[1]))
+    items = both.sum(axis=1) >= (2 if level == "summary" else 1)
+    systems = both.sum(axis=0) >= (2 if level == "candidate" else 1)
+    drawn = {"items": (items,), "systems": (systems,)}.get(bootstrap.over, (items, systems))
+    return any(unit.sum() < 2 for unit in drawn)
 
 
 def _percentiles(values: Floats, confidence: float) -> tuple[float, float, int]:

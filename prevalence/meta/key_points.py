@@ -10,12 +10,7 @@ import numpy as np
 from prevalence.errors import InputError
 from prevalence.stats.coefficients import Coefficient, coefficient, mean_coefficient
 from prevalence.stats.matching import average_precision, count_error, matching_precision
-from prevalence.stats.resampling import (
-    ProductScores,
-    check_drawing,
-    percentile_interval,
-    resampled_means,
-)
+from prevalence.stats.resampling import ProductScores, bootstrap_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +113,8 @@ class KeyPointEvaluation:
         ranks: by kind of coefficient.
         topics, counts: what these are made of.
         intervals: of the means over topics and stances and of both errors, by name, where any were
-            asked for; None for a figure that fewer than two topics and stances have.
+            asked for; None for a figure that fewer topics and stances have than
+            :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`.
     """
 
     name: str
@@ -199,7 +195,6 @@ def _intervals(
     topics: Sequence[TopicPrecision], counts: Sequence[SupportCount], bootstrap: Bootstrap
 ) -> dict[str, Interval | None]:
     """Topics and stances are drawn, which KPM-2021 averages over; key points go with their own."""
-    check_drawing(bootstrap.resamples, bootstrap.confidence)
     groups = _places([(count.topic, count.stance) for count in counts])
     errors = [_predicted([counts[i] for i in g]) - _true([counts[i] for i in g]) for g in groups]
 
@@ -216,11 +211,12 @@ def _intervals(
         "count_bias": ProductScores(np.asarray([e.sum() for e in errors]), sizes),
     }
     return {
-        name: percentile_interval(
-            resampled_means(used, bootstrap.resamples, bootstrap.seed), bootstrap.confidence
+        name: bootstrap_interval(
+            part,
+            resamples=bootstrap.resamples,
+            seed=bootstrap.seed,
+            confidence=bootstrap.confidence,
         )
-        if (used := part.present).sums.size > 1
-        else None
         for name, part in parts.items()
     }
 

@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from prevalence.report.console import make_table, plain
+from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,9 @@ def _where(rows: Sequence[ScorerRow]) -> str:
 def _note(rows: Sequence[ScorerRow]) -> str:
     dev = "dev: balanced accuracy on the set that chose; the other figures are "
     tests = "; * is the best on dev, and p that of equal balanced accuracy with it"
-    return dev + _where(rows) + (tests if len(rows) > 1 else "")
+    none = f"; below {FEWEST_PRODUCTS} products there are no intervals"
+    few = not _unseen(rows[0])[0]["intervals"]
+    return dev + _where(rows) + (tests if len(rows) > 1 else "") + (none if few else "")
 
 
 def _figure(value: float | None, places: int = 3) -> str:

@@ -279,9 +279,11 @@ class _Layout(NamedTuple):
             notes.append(
                 ", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in enumerate(limits, start=1))
             )
-        if any(cell.resamples for cell in cells):
-            fewest = min(cell.resamples for cell in cells)
-            notes.append(f"in brackets: bootstrap interval, of at least {fewest} resamples")
+        if any(cell.level == "pooled" and not np.isnan(cell.p) for cell in cells):
+            notes.append("pooled: p is too small where the summaries of an item are alike")
+        drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
+        if drawn:
+            notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")
         undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))

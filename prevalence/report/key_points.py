@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.language import counted
 from prevalence.report.sheets import Cell, Printer, Report, Sheet
+from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,6 +73,8 @@ def _whole_sheet(
         notes.append("strict, relaxed: rule of KPM-2021; undecided pairs are no match, or a match")
     if any(found[0].intervals.values()):
         notes.append("in brackets: bootstrap interval, topics and stances drawn with replacement")
+    elif found[0].intervals:
+        notes.append(f"below {FEWEST_PRODUCTS} topics and stances there are no intervals")
     notes += [
         f"{e.name}: {counted(e.unscored, 'labelled pair')} without a score"
         for e in found

@@ -247,7 +247,7 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
         known("95% interval", lambda s: (s.interval and
               f"{_places(s.interval.low)}–{_places(s.interval.high)}") or ""),
         of("group", lambda line: str(line.standing.group) if line.standing else "",
-           "systems of one group are not told apart"),
+           "a new group begins where all above surely beat all below"),
         of("behind the best", _behind, "paired over products, with its 95% interval"),
         of("detectable", lambda line: _behind_figure(line, 2),
            "the least difference found 4 times in 5 with so many products"),

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["SampleOptions", "count_sheet", "significance_report"]
 
 
+_GROUP_NOTE = (
+    "U: Mann–Whitney; all tests two-sided; a small p speaks for other samples of these summaries, "
+    "not for other summaries"
+)
+
+
 class SampleOptions(NamedTuple):
     """How sampled scores are grouped and compared.
 
@@ -154,7 +160,7 @@ class _Sheets(NamedTuple):
         tests_named = ("U", "p (U)", "t", "p (t)", "Welch's t", "p (Welch)")
         columns = ("methods · dimension", "first", "second", *tests_named)
         title = f"{kind.capitalize()} at {level} level, {self.options.groups} groups of samples"
-        return Sheet(title, columns, tuple(rows), ("U: Mann–Whitney; all tests two-sided",))
+        return Sheet(title, columns, tuple(rows), (_GROUP_NOTE,))
 
     def _grouped(self, pair: Pairing, level: Level, kind: Kind) -> Floats:
         samples = self.table.samples[pair.metric]

@@ -26,7 +26,7 @@ class Standing(NamedTuple):
     """A system's place.
 
     Attributes:
-        group: number of the group of systems that are not told apart, from 1.
+        group: number of its group, from 1; see :func:`~prevalence.stats.paired.tied_groups`.
         system: its name.
         behind: how far it lies below the best system; None for the best one itself.
     """
@@ -62,8 +62,8 @@ def standings_table(found: Sequence[Standing]) -> RenderableType:
     ]
     headers = ("group", "system", "behind the best", "95% interval", "detectable", "products")
     note = (
-        "paired over products; systems of one group are not told apart; detectable: the least "
-        "difference found 4 times in 5 with so many products"
+        "paired over products; a new group begins where all above surely beat all below; "
+        "detectable: the least difference found 4 times in 5 with so many products"
     )
     if any(entry.behind and entry.behind.interval is None for entry in found):
         note += f"; below {FEWEST_PRODUCTS} products nothing is told apart"

@@ -54,7 +54,7 @@ class SystemStatistics:
         self_contradicting: share of its sentences that an earlier one contradicts, likewise.
         corrected: prevalence corrected for the scorer's error rates, or None.
         corrected_interval: its 95% interval, over products and over the judgments that the rates
-            come from; None with fewer than six products.
+            come from; None with fewer than six of either products.
         profile: mean over its summaries of each figure of their profiles that is known of some.
             ``polarity_distance`` is half the sum of the root mean square and the mean absolute
             distance; ``coverage_parity`` the mean over groups of the distance from its product's

@@ -148,8 +148,8 @@ def corrected_interval(
         confidence: of the interval, in (0, 1).
 
     Returns:
-        The interval; None with fewer products than
-        :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS`.
+        The interval, as wide as the smaller number of products demands; None where fewer than
+        :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS` were scored or judged.
 
     Raises:
         ConfigurationError: no resamples, a confidence outside (0, 1), or rates no better than
@@ -157,7 +157,8 @@ def corrected_interval(
     """
     check_drawing(resamples, confidence)
     used = np.flatnonzero(observed.counts)
-    if len(used) < FEWEST_PRODUCTS:
+    products = min(len(used), len(rates.products))
+    if products < FEWEST_PRODUCTS:
         return None
     rng = np.random.default_rng(seed)
     parts = []
@@ -172,4 +173,4 @@ def corrected_interval(
     if not usable.any():
         raise ConfigurationError("the scorer's error rates are those of chance in every draw")
     exact = (share - (1 - specificity) * top)[usable] / told[usable]
-    return expanded_interval(np.clip(exact, 0.0, top[usable]), confidence, len(used))
+    return expanded_interval(np.clip(exact, 0.0, top[usable]), confidence, products)

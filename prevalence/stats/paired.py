@@ -127,7 +127,7 @@ def _only(scores: ProductScores, products: Bools) -> ProductScores:
 
 
 def tied_groups(ordered: list[str], differences: PairedDifferences) -> list[int]:
-    """Number the groups of systems that the data do not tell apart, from 1.
+    """Divide systems where the data tell all above from all below; number the groups from 1.
 
     Args:
         ordered: systems from the best to the worst.
@@ -135,7 +135,8 @@ def tied_groups(ordered: list[str], differences: PairedDifferences) -> list[int]
 
     Returns:
         The group of each system. A new group begins where all systems above are surely better than
-        all below, as in the shared tasks of machine translation.
+        all below, as in the shared tasks of machine translation. Two systems of one group may still
+        be told apart, where a third lies between them.
     """
     apart = {
         (i, j): differences(a, b).above

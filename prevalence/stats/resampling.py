@@ -141,15 +141,15 @@ def paired_bootstrap(
     """Two-sided paired bootstrap test of equal means, resampled differences shifted to zero.
 
     Returns:
-        The test; its p-value is NaN with fewer than two products, whose resamples would all be
-        equal.
+        The test; its p-value is NaN with fewer than :data:`FEWEST_PRODUCTS`, whose resamples say
+        nothing of chance: of two products that differ by the same sign, none is as extreme.
 
     Source: Riezler and Maxwell 2005 (the shift), as sacreBLEU applies it.
     """
     check_drawing(resamples)
     a, b = _common(first, second)
     observed = b.mean - a.mean
-    if a.sums.size < 2:
+    if a.sums.size < FEWEST_PRODUCTS:
         return PairedTest(observed, float("nan"), a.sums.size)
     resampled = resampled_means(b, resamples, seed) - resampled_means(a, resamples, seed)
     return paired_test(observed, resampled - resampled.mean(), a.sums.size)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from prevalence.calibration.figures import auc, weighted_auc
 from prevalence.calibration.resampling import (
@@ -85,8 +88,11 @@ def test_intervals_come_from_drawing_products():
             given.scores, given.probabilities, given.decided, given.labels
         )), np.zeros(len(repeated), np.int64))  # fmt: skip
         drawn.append(figures_of(part))
+    # Widened as Student's interval of 6 is.
+    tail = stats.norm.cdf(-math.sqrt(6 / 5) * stats.t.ppf(0.975, 5))
+    assert tail < 0.003
     for name in ("auc", "balanced_accuracy", "f1", "ece", "brier"):
-        low, high = np.quantile([figures[name] for figures in drawn], [0.025, 0.975])
+        low, high = np.quantile([figures[name] for figures in drawn], [tail, 1 - tail])
         assert (found[name].low, found[name].high) == pytest.approx((low, high))
 
 
@@ -114,6 +120,17 @@ def test_equal_scorers_are_rarely_told_apart():
     ]
     assert np.mean(np.array(values) <= 0.1) <= 0.25
     assert np.mean(values) > 0.3
+
+
+@pytest.mark.parametrize("products", [2, 5])
+def test_few_products_have_no_interval_and_no_bootstrap_test(products):
+    good, noise = outcome(products=products, signal=0.5), outcome(products=products, signal=0.0)
+    assert intervals_of(good, QUICK) == {}
+    found = compare(good, noise, QUICK)
+    assert found.auc.difference > 0.15
+    assert math.isnan(found.auc.p_value)
+    # All-swapped or none-swapped, by hand.
+    assert found.balanced_accuracy.p_value == pytest.approx(2 / 2**products, abs=0.07)
 
 
 def test_equal_seeds_give_equal_intervals():

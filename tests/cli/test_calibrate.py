@@ -121,6 +121,9 @@ def test_the_default_table_marks_the_best(run: Run, pairs: Path) -> None:
     assert [row.split()[0] for row in rows[:2]] == ["rouge1-recall", "rouge1-precision"]
     # Both are perfect; the first of equals is the one that the other is compared with.
     assert [" * " in row for row in rows[:2]] == [True, False]
+    # 3 products.
+    assert "below 6 products there are no intervals" in " ".join(result.stdout.split())
+    assert "[" not in result.stdout
 
 
 def test_a_written_calibration_scores(

@@ -209,6 +209,17 @@ def test_williams_and_holm(run: Run) -> None:
     )
 
 
+def test_tables_say_what_their_p_values_are_not_about(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--level")
+    note = "pooled: p is too small where the summaries of an item are alike"
+    assert note in run(*words, "pooled").stdout
+    assert note not in run(*words, "system").stdout
+    methods = "judge.coverage,judge.coverage"
+    shown = run("meta", "significance", RATINGS, "--methods", methods, "--level", "pooled")
+    assert shown.exit_code == 0, shown.stderr
+    assert "not for other summaries" in " ".join(shown.stdout.split())
+
+
 def test_a_comparison_that_is_asked_for_twice_is_made_once(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "system", "--holm", "--format", "json")
     once, twice = (run(*words, *n * ("--compare", JUDGED)).stdout for n in (1, 2))

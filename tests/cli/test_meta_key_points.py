@@ -71,10 +71,14 @@ def test_pairs_of_key_points_have_no_best_one(run: Run, write: Write) -> None:
 
 
 def test_intervals_in_the_table_and_the_record(run: Run, write: Write) -> None:
-    # Average precision 1 in topic a and 1/2 in b; nobody makes the key point by its score in b.
-    lines = ["a,x,k,1,.9", "a,y,k,0,.2", "b,x,k,1,.1", "b,y,k,0,.3"]
+    # Average precision 1 in topics a and 1/2 in b; nobody makes the key point by its score in b.
+    lines = [
+        line
+        for n in range(3)
+        for line in (f"a{n},x,k,1,.9", f"a{n},y,k,0,.2", f"b{n},x,k,1,.1", f"b{n},y,k,0,.3")
+    ]
     path = write("topic,comment,key_point,label,one", *lines, name="t.csv")
-    words = ("meta", "key-points", path, "--bootstrap", "topics", "--resamples", "100")
+    words = ("meta", "key-points", path, "--bootstrap", "topics", "--resamples", "300")
     shown = run(*words).stdout
     assert "0.750 [0.500, 1.000]" in shown
     assert "topics and stances drawn with replacement" in shown
@@ -84,9 +88,13 @@ def test_intervals_in_the_table_and_the_record(run: Run, write: Write) -> None:
     assert (row["count_error_low"], row["count_bias_high"]) == (0.0, 0.0)
     settings = document["settings"]
     assert (settings["bootstrap"], settings["resamples"], settings["confidence"]) == (
-        "topics", 100, 0.95,
+        "topics", 300, 0.95,
     )  # fmt: skip
     assert "[" not in run(*words[:3]).stdout
+    few = write("topic,comment,key_point,label,one", *lines[:4], name="few.csv")
+    shown = run("meta", "key-points", few, "--bootstrap", "topics").stdout
+    assert "below 6 topics and stances there are no intervals" in shown
+    assert "[" not in shown
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,32 @@ def test_intervals_hold_the_value_and_follow_the_seed(table):
         correlate(table, bootstrap=replace(settings, confidence=1.0))
 
 
+@pytest.mark.parametrize(
+    ("level", "over", "single"),
+    [
+        ("system", "items", "item"),
+        ("system", "both", "item"),
+        ("summary", "items", "item"),
+        ("pooled", "systems", "system"),
+        ("candidate", "systems", "system"),
+    ],
+)
+def test_a_single_item_or_system_gives_no_interval(table, level, over, single):
+    # Elsewhere the metric has values of one item, or one system, alone.
+    gappy = np.full((12, 5), np.nan)
+    kept = np.s_[3] if single == "item" else np.s_[:, 2]
+    gappy[kept] = table.metrics["rouge"][kept]
+    if level == "summary":
+        gappy[5, 1] = 1.0  # Too little to correlate.
+    alone = replace(table, metrics={"rouge": gappy})
+    for cell in correlate(
+        alone, Convention(levels=(level,)), bootstrap=Bootstrap(over=over, resamples=40)
+    ):
+        assert not np.isnan(cell.value)
+        assert np.isnan([cell.low, cell.high]).all()
+        assert cell.resamples == 0
+
+
 def test_missing_and_undefined_follow_their_rules(table):
     gappy = dict(table.metrics)
     gappy["rouge"] = gappy["rouge"].copy()

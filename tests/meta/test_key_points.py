@@ -98,11 +98,18 @@ def test_what_cannot_be_evaluated() -> None:
         evaluate(none, Matcher("s", 0.5, np.zeros(8)))
 
 
+def several(copies: int) -> KeyPointTable:
+    """The two topics so many times, under names of their own."""
+    pairs = (p._replace(group=f"{p.group}{n}") for n in range(copies) for p in table().pairs)
+    return KeyPointTable(tuple(pairs), "review")
+
+
 def test_intervals_draw_topics() -> None:
-    (matcher,) = table_matchers(table())
-    assert evaluate(table(), matcher).intervals == {}
-    found = evaluate(table(), matcher, bootstrap=Bootstrap(over="topics", resamples=200)).intervals
-    # Of two topics a quarter of the resamples hold the first alone, and a quarter the second.
+    whole = several(3)
+    (matcher,) = table_matchers(whole)
+    assert evaluate(whole, matcher).intervals == {}
+    found = evaluate(whole, matcher, bootstrap=Bootstrap(over="topics", resamples=300)).intervals
+    # Of six topics, one resample in 64 holds copies of the first alone, and one of the second.
     ends = {name: (part.low, part.high) for name, part in found.items() if part is not None}
     assert ends["average_precision"] == pytest.approx((11 / 12, 1.0))
     assert (ends["strict"], ends["relaxed"]) == ((1.0, 1.0), (1.0, 1.0))
@@ -110,9 +117,9 @@ def test_intervals_draw_topics() -> None:
     assert (ends["count_error"], ends["count_bias"]) == ((1.0, 1.0), (-1.0, 0.0))
 
 
-def test_one_topic_has_no_interval() -> None:
-    whole = table()
-    alone = KeyPointTable(whole.pairs[:6], "review")
-    (matcher,) = table_matchers(alone)
-    found = evaluate(alone, matcher, bootstrap=Bootstrap(over="topics", resamples=20)).intervals
+def test_fewer_than_six_topics_have_no_interval() -> None:
+    few = several(2)
+    (matcher,) = table_matchers(few)
+    found = evaluate(few, matcher, bootstrap=Bootstrap(over="topics", resamples=20)).intervals
+    assert len(found) == 5
     assert set(found.values()) == {None}

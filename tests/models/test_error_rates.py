@@ -20,8 +20,8 @@ from prevalence.scoring.options import ScoringOptions
 from prevalence.stats.correction import ErrorRates
 
 TINY = Path(__file__).parents[1] / "golden" / "inputs" / "tiny-nli"
-RATES = ErrorRates(((8, 2, 45, 5),), 0.5, "people")
-STATED = {"source": "people", "threshold": 0.5, "products": [[8, 2, 45, 5]]}
+RATES = ErrorRates(((8, 2, 45, 5),) * 6, 0.5, "people")
+STATED = {"source": "people", "threshold": 0.5, "products": 6 * [[8, 2, 45, 5]]}
 
 
 @pytest.fixture

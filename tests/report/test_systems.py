@@ -116,17 +116,17 @@ def test_signatures_are_kept_once_each_of_scored_rows() -> None:
 
 def test_comparison_puts_the_better_first_and_uses_shared_products_only() -> None:
     table = filled(
-        *(row(f"p{n}", "low", 0.1, sentence()) for n in range(6)),
-        *(row(f"p{n}", "high", 0.4, sentence()) for n in range(5)),
+        *(row(f"p{n}", "low", 0.1, sentence()) for n in range(7)),
+        *(row(f"p{n}", "high", 0.4, sentence()) for n in range(6)),
         row("other", "high", 0.4, sentence()),
     )
     (found,) = table.compare(["bootstrap", "randomization"])
-    assert (found.first, found.second, found.products) == ("high", "low", 5)
+    assert (found.first, found.second, found.products) == ("high", "low", 6)
     assert found.difference == pytest.approx(-0.3)
     # All differences are equal: no resample is as extreme once shifted to zero. Swapping gives
-    # ±0.3 in 2 of the 2⁵ cases.
+    # ±0.3 in 2 of the 2⁶ cases.
     assert found.p_values["bootstrap"] == pytest.approx(1 / (RESAMPLES["bootstrap"] + 1))
-    assert found.p_values["randomization"] == pytest.approx(2 / 32, abs=0.01)
+    assert found.p_values["randomization"] == pytest.approx(2 / 64, abs=0.01)
 
 
 def test_comparison_leaves_out_systems_without_a_score() -> None:
@@ -147,7 +147,7 @@ def test_comparison_is_seeded() -> None:
 
 
 def test_a_corrected_score_has_an_interval_where_the_plain_one_has() -> None:
-    rates = ErrorRates(((8, 2, 9, 1), (7, 3, 10, 0)), threshold=0.5)
+    rates = ErrorRates(((8, 2, 9, 1), (7, 3, 10, 0)) * 3, threshold=0.5)
     one = filled(row("p1", "s", 0.5, sentence()), row("p1", "s", 0.75, sentence()))
     six = filled(*(row(f"p{n}", "s", 0.5 + 0.25 * (n % 2), sentence()) for n in range(6)))
     single, several = (table.statistics(error_rates=rates)[0] for table in (one, six))

@@ -17,12 +17,12 @@ def one_each(*scores: float) -> ProductScores:
     return ProductScores(np.array(scores, np.float64), np.ones(len(scores)))
 
 
-RATES = ErrorRates(((8, 2, 45, 5), (16, 4, 45, 5)), 0.5)
+RATES = ErrorRates(((8, 2, 45, 5), (16, 4, 45, 5)) * 3, 0.5)
 
 
 def test_rates_pool_the_products() -> None:
-    assert RATES.sensitivity == 24 / 30
-    assert RATES.specificity == 90 / 100
+    assert RATES.sensitivity == 72 / 90
+    assert RATES.specificity == 270 / 300
 
 
 def test_a_share_by_hand() -> None:
@@ -48,7 +48,7 @@ def test_an_expected_share_is_turned_back(
 
 
 def test_a_scorer_without_errors_is_left_alone() -> None:
-    perfect = ErrorRates(((5, 0, 5, 0), (3, 0, 9, 0)), 0.5)
+    perfect = ErrorRates(((5, 0, 5, 0), (3, 0, 9, 0)) * 3, 0.5)
     assert corrected_share(0.37, perfect.sensitivity, perfect.specificity) == pytest.approx(0.37)
     interval = corrected_interval(
         one_each(*2 * (0.2, 0.4, 0.6)), one_each(*6 * [1]), perfect, resamples=500
@@ -57,7 +57,7 @@ def test_a_scorer_without_errors_is_left_alone() -> None:
 
 
 def test_every_summary_counts_once_however_many_its_product_has() -> None:
-    perfect = ErrorRates(((5, 0, 5, 0),), 0.5)
+    perfect = ErrorRates(((5, 0, 5, 0),) * 6, 0.5)
     rng = np.random.default_rng(2)
     counts = np.where(rng.random(400) < 0.5, 1.0, 3.0)
     counts[:2] = 0.0
@@ -68,13 +68,14 @@ def test_every_summary_counts_once_however_many_its_product_has() -> None:
     assert found.low > 0.6
 
 
-def test_intervals_cover_the_truth() -> None:
+@pytest.mark.parametrize("judged_products", [6, 30])
+def test_intervals_cover_the_truth(judged_products: int) -> None:
     """Of 200 simulated studies about 95% cover the true share."""
     rng = np.random.default_rng(4)
     true, sensitivity, specificity = 0.4, 0.8, 0.85
     covered = 0
     for _ in range(200):
-        judged = rng.binomial([[12, 28]] * 30, [[sensitivity, specificity]])
+        judged = rng.binomial([[12, 28]] * judged_products, [[sensitivity, specificity]])
         products = tuple((int(a), 12 - int(a), int(b), 28 - int(b)) for a, b in judged)
         chance = true * sensitivity + (1 - true) * (1 - specificity)
         observed = rng.binomial(40, chance, size=60) / 40
@@ -87,6 +88,14 @@ def test_intervals_cover_the_truth() -> None:
         )
         covered += found.low <= true <= found.high
     assert 0.88 <= covered / 200 <= 1.0
+
+
+@pytest.mark.parametrize("judged_products", [1, 5])
+def test_rates_of_few_products_give_no_interval(judged_products: int) -> None:
+    # Drawn with replacement, one product has the same rates each time.
+    rates = ErrorRates(RATES.products[:judged_products], 0.5)
+    scored = one_each(*np.linspace(0.2, 0.8, 50))
+    assert corrected_interval(scored, one_each(*50 * [1.0]), rates) is None
 
 
 def test_draws_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +115,7 @@ def test_what_cannot_be_corrected() -> None:
         corrected_share(0.5, 0.4, 0.6)
     six = one_each(*6 * [0.5]), one_each(*6 * [1.0])
     with pytest.raises(ConfigurationError, match="chance in every draw"):
-        corrected_interval(*six, ErrorRates(((1, 9, 1, 9),), 0.5))
+        corrected_interval(*six, ErrorRates(((1, 9, 1, 9),) * 6, 0.5))
     with pytest.raises(ConfigurationError, match="supported and of unsupported"):
         ErrorRates(((3, 1, 0, 0),), 0.5)
     with pytest.raises(ConfigurationError, match="none negative"):

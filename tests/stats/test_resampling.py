@@ -122,7 +122,7 @@ def test_paired_tests_need_a_resample(test):
         test(one_each([0.1]), one_each([0.2]), resamples=0)
 
 
-@given(st.lists(st.tuples(unit, unit), min_size=2, max_size=8), st.integers(0, 9))
+@given(st.lists(st.tuples(unit, unit), min_size=6, max_size=9), st.integers(0, 9))
 def test_paired_tests_equal_their_slow_versions(pairs, seed):
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
     first, second = one_each(a), one_each(b)
@@ -147,7 +147,7 @@ def test_randomization_approaches_the_exact_test():
 
 @pytest.mark.parametrize("test", PAIRED)
 def test_a_system_does_not_differ_from_itself(test):
-    scores = one_each([0.1, 0.5, 0.9, 0.3])
+    scores = one_each([0.1, 0.5, 0.9, 0.3, 0.2, 0.6])
     assert test(scores, scores).p_value == 1.0
     assert test(scores, scores).difference == 0.0
 
@@ -175,11 +175,17 @@ def test_too_few_products_have_no_bootstrap_test():
         assert empty.products == 0
         assert math.isnan(empty.difference)
         assert math.isnan(empty.p_value)
-    # Every resample of one product is that product: the shifted differences would all be 0.
-    one = paired_bootstrap(single, one_each([0.4, None]))
-    assert one.difference == pytest.approx(0.3)
-    assert math.isnan(one.p_value)
     assert paired_randomization(single, one_each([0.4, None])).p_value == 1.0
+
+
+@pytest.mark.parametrize("products", [1, 2, 3, 5])
+def test_fewer_than_six_products_have_no_bootstrap_test(products):
+    # No resample of nearly equal differences is as extreme once shifted to zero.
+    low = one_each(0.1 * np.arange(products))
+    found = paired_bootstrap(low, one_each(low.sums + 0.3), resamples=200)
+    assert found.difference == pytest.approx(0.3)
+    assert math.isnan(found.p_value)
+    assert found.products == products
 
 
 def test_summaries_of_a_product_are_swapped_together():
