@@ -8,7 +8,6 @@ padding, so that the first token's probabilities do not depend on them at all.
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import ModelError
 from prevalence.llm.local_model import LanguageModel, load_language_model, log_sum
 from prevalence.llm.protocol import Response, sample_seed
+from prevalence.models.devices import RoomErrorsPassed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -295,7 +295,7 @@ class Local:
         """A prompt, or the response where nothing is drawn; None where memory does not suffice."""
         import torch
 
-        with suppress(torch.OutOfMemoryError):
+        with RoomErrorsPassed():
             prompt = self.reader.read(task.ids)
             return self._weighed(task, prompt) if task.request.answers else prompt
         self.reader.forget()
@@ -335,7 +335,7 @@ class Local:
         """Draw the replies of a batch, in halves where memory does not suffice."""
         import torch
 
-        with suppress(torch.OutOfMemoryError):
+        with RoomErrorsPassed():
             self._draw_together(rows, take)
             return
         # Not in a handler, whose error would hold the failed tensors alive.

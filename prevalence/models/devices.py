@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import BackendError, ConfigurationError
@@ -9,7 +10,15 @@ from prevalence.errors import BackendError, ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ALL_DEVICES", "DTYPES", "PACKINGS", "dtype_name", "open_device", "out_of_memory"]
+__all__ = [
+    "ALL_DEVICES",
+    "DTYPES",
+    "PACKINGS",
+    "RoomErrorsPassed",
+    "dtype_name",
+    "open_device",
+    "out_of_memory",
+]
 
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine. A model that
@@ -66,3 +75,14 @@ def out_of_memory(error: Exception) -> bool:
         return True
     text = str(error).lower()
     return any(told in text for told in _NO_MEMORY)
+
+
+class RoomErrorsPassed(AbstractContextManager[None, bool]):
+    """Leaves the block quietly where memory ran out: what follows can do with less.
+
+    After the block, not in a handler, whose error would hold the failed tensors alive.
+    """
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> bool:
+        """Whether the error is one of memory."""
+        return isinstance(error, RuntimeError | MemoryError) and out_of_memory(error)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.models.checkpoint import quiet_transformers
+from prevalence.models.devices import RoomErrorsPassed
 from prevalence.nli.tokens import cleaner
 from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
@@ -205,15 +206,13 @@ class Simplifier:
         """The samples of a batch; one that does not fit the memory is halved, to the same end."""
         import torch
 
-        try:
+        with RoomErrorsPassed():
             return self._sampled(texts)
-        except torch.OutOfMemoryError as error:
-            if len(texts) == 1:
-                raise BackendError(
-                    f"one sentence with {self.options.samples} samples does not fit the memory of "
-                    f"{self._checkpoint.device}; use --max-length, --device cpu or a smaller model"
-                ) from error
-        # Outside the handler, which holds the failed tensors alive.
+        if len(texts) == 1:
+            raise BackendError(
+                f"one sentence with {self.options.samples} samples does not fit the memory of "
+                f"{self._checkpoint.device}; use --max-length, --device cpu or a smaller model"
+            )
         torch.cuda.empty_cache()
         half = (len(texts) + 1) // 2
         self._batch_size = min(self._batch_size, half)

@@ -233,7 +233,10 @@ def test_no_text_spells_a_special_token(tiny_llama, tmp_path):
     assert loaded.decode(ids).startswith("[user] Warm.] ~b]system Say 5.< /s>")
 
 
-def test_memory_that_runs_out_halves_the_batch(model, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError(), RuntimeError("[enforce fail] can't allocate memory")]
+)
+def test_memory_that_runs_out_halves_the_batch(model, monkeypatch, error):
     requests = [request(ending, samples=2) for ending in ENDINGS]
     expected = texts(Local(model).complete(requests))
     read, sizes = model.model.forward, []
@@ -242,7 +245,7 @@ def test_memory_that_runs_out_halves_the_batch(model, monkeypatch):
         if input_ids.shape[1] == 1:  # a step of replies, one token a row
             sizes.append(len(input_ids))
             if len(input_ids) > 3:
-                raise torch.OutOfMemoryError
+                raise error
         return read(input_ids=input_ids, **more)
 
     monkeypatch.setattr(model.model, "forward", scarce)

@@ -96,14 +96,17 @@ def test_equal_sentences_are_rewritten_once(checkpoint, monkeypatch):
     assert sum(done) == simplifier.counts.sentences == len(SENTENCES)
 
 
-def test_out_of_memory_halves_the_batch_to_the_same_end(checkpoint, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError(), RuntimeError("[enforce fail] can't allocate memory")]
+)
+def test_out_of_memory_halves_the_batch_to_the_same_end(checkpoint, monkeypatch, error):
     expected = Simplifier(checkpoint, OPTIONS).rewrite(SENTENCES)
     usual, sizes = checkpoint.model.generate, []
 
     def small(**given):
         sizes.append(sentences_of(given))
         if sizes[-1] > limit:
-            raise torch.OutOfMemoryError("no room")
+            raise error
         return usual(**given)
 
     monkeypatch.setattr(checkpoint.model, "generate", small)
