@@ -158,15 +158,15 @@ class PairCache:
 
     def put(self, entries: Mapping[bytes, Entry]) -> None:
         """Store entries in one transaction, dropping the oldest ones when room is short."""
+        most = self.max_bytes // ENTRY_BYTES
         rows = [(key, _encode(key, value, self.layout)) for key, value in entries.items()]
+        # In the order of the keys, each page of the index is read and written once.
+        kept = sorted(rows[-most:])
 
         def write(db: sqlite3.Connection) -> None:
             with db:
-                _make_room(db, len(rows), self.max_bytes // ENTRY_BYTES)
-                db.executemany(
-                    "INSERT OR REPLACE INTO pairs (key, value) VALUES (?, ?)",
-                    rows[-(self.max_bytes // ENTRY_BYTES) :],
-                )
+                _make_room(db, len(rows), most)
+                db.executemany("INSERT OR REPLACE INTO pairs (key, value) VALUES (?, ?)", kept)
 
         self._safely(write)
 
@@ -210,8 +210,9 @@ class PairCache:
         return self.path.with_name(self.path.name + suffix)
 
     def _read(self, db: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Entry]]:
-        for start in range(0, len(keys), _LOOKUP):
-            part = keys[start : start + _LOOKUP]
+        ordered = sorted(keys)
+        for start in range(0, len(ordered), _LOOKUP):
+            part = ordered[start : start + _LOOKUP]
             marks = ",".join("?" * len(part))
             query = f"SELECT key, value FROM pairs WHERE key IN ({marks})"  # noqa: S608
             for key, value in db.execute(query, part):

@@ -209,15 +209,17 @@ class RougeScorer(PairScorer):
     ) -> PairScores:
         """Score pairs; see :meth:`prevalence.nli.pairs.PairScorer.score`."""
         profiles = self._profiles.setdefault(texts, {})
-        for number in np.unique(pairs).tolist():
-            if number not in profiles:
-                profiles[number] = self._measure.profile(stems(texts[number]))
         result = PairScores.empty(len(pairs))
-        for row, (premise, hypothesis) in enumerate(pairs.tolist()):
-            parts = _parts(self._measure, profiles[premise], profiles[hypothesis])
-            result.entailment[row] = parts[self._part]
-        if progress is not None:
-            progress(len(pairs))
+        for start in range(0, len(pairs), _WORK_UNIT):
+            unit = pairs[start : start + _WORK_UNIT]
+            for number in np.unique(unit).tolist():
+                if number not in profiles:
+                    profiles[number] = self._measure.profile(stems(texts[number]))
+            for row, (premise, hypothesis) in enumerate(unit.tolist(), start):
+                parts = _parts(self._measure, profiles[premise], profiles[hypothesis])
+                result.entailment[row] = parts[self._part]
+            if progress is not None:
+                progress(len(unit))
         return result
 
 

@@ -66,6 +66,18 @@ def test_a_value_moved_to_another_key_is_a_miss(tmp_path: Path) -> None:
         assert set(cache.get([b"a" * 16, b"b" * 16])) == {b"a" * 16}
 
 
+def test_entries_are_written_and_looked_up_in_the_order_of_their_keys(tmp_path: Path) -> None:
+    # At random, every entry would read and write a page of the index of its own.
+    cache = PairCache(tmp_path)
+    keys = [bytes([place]) * 16 for place in (9, 2, 7, 4)]
+    cache.put(dict.fromkeys(keys, (0.5, 0.5, 0)))
+    found = sqlite3.connect(cache.path).execute("SELECT key FROM pairs ORDER BY rowid")
+    assert [key for (key,) in found] == sorted(keys)
+    many = [int.to_bytes(place * 7919 % 1500, 16) for place in range(1500)]
+    cache.put(dict.fromkeys(many, (0.5, 0.5, 0)))
+    assert list(cache.get(many)) == sorted(many)
+
+
 @pytest.mark.parametrize("value", [7, 0.5, "text", b"", b"x" * 13])
 def test_a_value_of_another_kind_is_a_miss(tmp_path: Path, value: object) -> None:
     cache = PairCache(tmp_path)

@@ -145,6 +145,16 @@ def test_the_scorer_answers_pairs():
     assert scorer.score(other, np.array([[0, 2]])).entailment.tolist() == [0.5]
 
 
+def test_many_pairs_are_scored_in_parts(monkeypatch):
+    monkeypatch.setattr("prevalence.scorers.rouge._WORK_UNIT", 2)
+    texts, seen = TextTable(), []
+    texts.add_all(["The boots fit.", "", "The boot fits well.", "Boots!"])
+    pairs = np.array([[0, 2], [0, 3], [1, 2], [1, 3], [3, 3]])
+    scores = RougeScorer(NAME).score(texts, pairs, progress=seen.append)
+    assert scores.entailment.tolist() == [0.75, 1.0, 0.0, 0.0, 1.0]
+    assert seen == [2, 2, 1]
+
+
 @pytest.mark.parametrize("name", ROUGE_NAMES)
 def test_every_name_is_a_scorer(name):
     texts = TextTable()
