@@ -6,7 +6,8 @@
 The sets: the robustness pairs; contrast sets, in which one premise has one entailed statement and
 two that differ from it in one thing; reviews with what they say and its opposite in plain words,
 review sentences with key points, and summary sentences with others that repeat them or not, judged
-by a careful reader; the example's reviews with words that say nothing ("Summary:"); and, where the
+by a careful reader; the example's reviews with statements of one to three words, judged likewise,
+and with words that say nothing ("Summary:"); and, where the
 released data is, sentences of OpinSummEval's reviews with their negations, antonyms and other
 numbers, made by rule, and sentences of its summaries, judged for each of eight reviews. Rows are
 written to `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon
@@ -36,7 +37,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Pairs = Sequence[tuple[str, str]]
 Row = dict[str, Any]
 
-WRITTEN = ("opposites", "key_points", "repetitions")
+WRITTEN = ("opposites", "key_points", "repetitions", "short_statements")
 
 
 class Embedded:
@@ -300,9 +301,10 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         "contrast sets, sentences of Yelp reviews asked about themselves (sensitivity) and about "
         "the same with one thing turned (specificity), and pairs that a careful reader judged: "
         "reviews with what they say and its opposite in plain words, review sentences with key "
-        "points, summary sentences with others that repeat them or not, and Yelp reviews with "
-        'sentences of their summaries. Fragments are words that say nothing, such as "Summary:", '
-        "on the reviews of the example.",
+        "points, summary sentences with others that repeat them or not, the reviews of the "
+        "example with statements of one to three words, and Yelp reviews with sentences of their "
+        'summaries. Fragments are words that say nothing, such as "Summary:", on the reviews of '
+        "the example.",
         "",
         "| set | phenomenon | pairs | sensitivity | specificity |",
         "|---|---|---|---|---|",
