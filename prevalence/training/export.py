@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.calibration import ThresholdRule
-    from prevalence.training.recipe import ModelSettings, Recipe, Stage
+    from prevalence.training.recipe import ModelSettings, Recipe
     from prevalence.training.stages import Workshop
 
 __all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
@@ -231,7 +231,7 @@ def _card_settings(recipe: Recipe) -> str:
         mix = ", ".join(f"{m.samples or 'all'} × {m.source}/{m.view}" for m in stage.mix)
         batch = stage.batch_tokens or recipe.run.batch_tokens
         rows.append(
-            f"| {stage.name}{_manner(stage)} | {mix} | {stage.epochs} "
+            f"| {stage.name}{', rounded' if stage.rounded else ''} | {mix} | {stage.epochs} "
             f"| {batch} | {stage.learning_rate:g} |"
         )
     model, opt, run = recipe.model, recipe.optimizer, recipe.run
@@ -249,11 +249,6 @@ def _card_settings(recipe: Recipe) -> str:
         f"embeddings {_frozen(model)}, {model.freeze_layers} layers "
         f"frozen, precision {run.precision}, seed {run.seed}.",
     ])  # fmt: skip
-
-
-def _manner(stage: Stage) -> str:
-    rounded = ", rounded" if stage.rounded else ""
-    return rounded + (f", average of {stage.runs} runs" if stage.runs > 1 else "")
 
 
 def _frozen(model: ModelSettings) -> str:

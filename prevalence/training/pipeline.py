@@ -21,7 +21,7 @@ from prevalence.training.export import (
 from prevalence.training.model import resolve_base
 from prevalence.training.recipe import BY_RECIPE, read_recipe
 from prevalence.training.sources import Sources
-from prevalence.training.stages import StageResult, Workshop, average
+from prevalence.training.stages import StageResult, Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -316,7 +316,7 @@ def _cross_validate(
         outcomes.append(outcome)
     spent = {f"{stage.name}, {cross.folds} folds": sum(o.seconds for o in outcomes)}
     if cross.final == "average":
-        final = average(outcomes)
+        final = _average(outcomes)
     else:
         final = shop.run_stage(stage, parent)
         spent[stage.name] = final.seconds
@@ -334,6 +334,15 @@ def _source_figures(name: str, judged: JudgedPairs, before: Floats, after: Float
     best = [calibration.best_threshold(scores, labels) for scores in (before, after)]
     one, two = zip(areas, [found.balanced_accuracy for found in best], strict=True)
     return SourceFigures(name, len(labels), one, two)
+
+
+def _average(outcomes: Sequence[StageResult]) -> StageResult:
+    """Average the weights of the folds' models."""
+    names = outcomes[0].weights
+    weights = {
+        n: torch.stack([o.weights[n].float().cpu() for o in outcomes]).mean(0) for n in names
+    }
+    return StageResult("average", weights)
 
 
 def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, int], ...]:

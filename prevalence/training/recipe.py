@@ -200,8 +200,6 @@ class Stage:
         batch_tokens: tokens a batch; 0 takes the run's.
         rounded: compute with matrices as the output stores them, so that the model learns to live
             with few bits. Gradients change what is not rounded (straight-through).
-        runs: train it so often from the same weights, each time with other draws in another order,
-            and go on with the average of the weights (Wortsman et al. 2022).
     """
 
     name: str
@@ -210,7 +208,6 @@ class Stage:
     epochs: int = 1
     batch_tokens: int = 0
     rounded: bool = False
-    runs: int = 1
 
 
 @dataclass(frozen=True)
@@ -487,7 +484,6 @@ def _range_faults(recipe: Recipe) -> list[str]:
         or not any(stage.rounded for stage in recipe.stages),
         "at least one [[stage]] is needed": bool(recipe.stages),
         "stage epochs must be at least 1": all(s.epochs >= 1 for s in recipe.stages),
-        "stage runs must be at least 1": all(s.runs >= 1 for s in recipe.stages),
         "stage batch_tokens must be 0 or at least model.max_length": all(
             s.batch_tokens == 0 or s.batch_tokens >= model.max_length for s in recipe.stages
         ),

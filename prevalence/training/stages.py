@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from prevalence.training.recipe import Stage, Teacher
     from prevalence.training.sources import Sources
 
-__all__ = ["StageResult", "Workshop", "average", "predict"]
+__all__ = ["StageResult", "Workshop", "predict"]
 
 
 def predict(
@@ -87,18 +87,6 @@ class StageResult:
     key: str
     weights: Mapping[str, Tensor]
     seconds: float = 0.0
-
-
-def average(outcomes: Sequence[StageResult]) -> StageResult:
-    """The average of several models' weights; of one, the model itself."""
-    if len(outcomes) == 1:
-        return outcomes[0]
-    names = outcomes[0].weights
-    weights = {
-        n: torch.stack([o.weights[n].float().cpu() for o in outcomes]).mean(0) for n in names
-    }
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    return StageResult(_hash([outcome.key for outcome in outcomes]), weights, seconds)
 
 
 class Workshop:
@@ -243,15 +231,8 @@ class Workshop:
             label: shown in progress and part of the seed, to tell folds apart.
 
         Returns:
-            The outcome; the average of its runs, where there are several.
+            The outcome.
         """
-        once = dataclasses.replace(stage, runs=1)
-        labels = [label, *(f"{label} run {number}" for number in range(2, stage.runs + 1))]
-        return average([self._run(once, parent, without, label) for label in labels])
-
-    def _run(
-        self, stage: Stage, parent: StageResult, without: frozenset[str], label: str
-    ) -> StageResult:
         key = self._stage_key(stage, parent, without, label)
         finished = self.work / f"{stage.name}-{key}.safetensors"
         if finished.is_file():
@@ -274,7 +255,7 @@ class Workshop:
         judged = [section.source for section in (validation, cross) if section is not None]
         return _hash(
             parent.key,
-            {k: v for k, v in dataclasses.asdict(stage).items() if v and k != "runs"},
+            {k: v for k, v in dataclasses.asdict(stage).items() if v},
             [(name, digests[name], self.recipe.source(name).labels) for name in used],
             (dataclasses.asdict(validation), *(digests[name] for name in judged))
             if validation

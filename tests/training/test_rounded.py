@@ -39,9 +39,7 @@ def test_a_rounded_stage_is_measured_and_stored_as_it_was_computed(
     train(recipe, folder, device="cpu", work=tmp_path / "work")
     found = load_file(folder / "model.safetensors")
     assert found["bert.encoder.layer.0.intermediate.dense.weight"].dtype == torch.uint8
-    card = (folder / "README.md").read_text(encoding="utf-8")
-    assert "in 4 bits with a float16 scale for 16 weights" in card
-    assert "| only, rounded |" in card
+    assert "in 4 bits with a float16 scale for 16 weights" in (folder / "README.md").read_text()
     shop = Workshop(
         Sources(recipe, None), base=Path(recipe.model.base), work=tmp_path / "work",
         device=torch.device("cpu"), progress=None,

@@ -14,7 +14,6 @@ import torch
 from prevalence.errors import ConfigurationError
 from prevalence.training import state
 from prevalence.training.loop import RunResult
-from prevalence.training.pipeline import train
 from prevalence.training.recipe import Recipe, read_recipe
 from prevalence.training.sources import Sources
 from prevalence.training.stages import Workshop
@@ -114,34 +113,6 @@ def test_how_weights_are_stored_makes_another_stage_only_where_it_is_trained_or_
         path = recipe_file(stage, output=f"store = {store}\n", **judged)
         run_first_stage(path, path.parent / "work")
     assert len(trained) == runs
-
-
-def test_runs_of_a_stage_are_averaged(recipe_file: Callable[..., Path], tmp_path: Path) -> None:
-    stage = "[[stage]]\nname = 'only'\nlearning_rate = 1e-2\nmix = [{ source = 'pairs' }]\n"
-    once = read_recipe(recipe_file(stage))
-    alone = workshop(once, tmp_path / "work")
-    first = alone.run_stage(once.stages[0], alone.start)
-    other = alone.run_stage(once.stages[0], alone.start, label=" run 2")
-
-    twice = read_recipe(recipe_file(stage + "runs = 2\n"))
-    shop = workshop(twice, tmp_path / "work")
-    together = shop.run_stage(twice.stages[0], shop.start)
-    for name, weights in together.weights.items():
-        assert torch.equal(weights, (first.weights[name] + other.weights[name]) / 2)
-    assert any(not torch.equal(first.weights[name], other.weights[name]) for name in first.weights)
-    assert len({first.key, other.key, together.key}) == 3
-    train(twice, tmp_path / "model", device="cpu", work=tmp_path / "work")
-    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
-    assert "| only, average of 2 runs |" in card
-
-
-def test_a_run_more_leaves_the_others_as_they_are(
-    recipe_file: Callable[..., Path], tmp_path: Path, trained: list[str]
-) -> None:
-    stage = "[[stage]]\nname = 'only'\nlearning_rate = 1e-3\nmix = [{ source = 'pairs' }]\n"
-    for runs in (1, 2, 3, 3):
-        run_first_stage(recipe_file(f"{stage}runs = {runs}\n"), tmp_path / "work")
-    assert trained == ["only", "only run 2", "only run 3"]
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
