@@ -192,7 +192,7 @@ def show(rows: Sequence[ScorerRow], rates: Sequence[float | None]) -> None:
             *(f"{crossed[name]['mean']:.3f} ± {crossed[name]['sd']:.3f}" for name in
               ("auc", "balanced_accuracy")),
             f"{pooled['balanced_accuracy']:.3f}",
-            "–".join(f"{bound:.3f}" for bound in pooled["intervals"]["balanced_accuracy"]),
+            "–".join(f"{bound:.3f}" for bound in pooled["intervals"].get("balanced_accuracy", ())),
             f"{pooled['ece']:.3f}",
             "best" if row is best else f"{versus:.3f}",
             shown_rate(rate),
