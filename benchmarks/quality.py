@@ -7,12 +7,12 @@ The sets: the robustness pairs; contrast sets, in which one premise has one enta
 two that differ from it in one thing; reviews with what they say and its opposite in plain words,
 review sentences with key points, and summary sentences with others that repeat them or not, judged
 by a careful reader; the example's reviews with statements of one to three words, judged likewise,
-and with words that say nothing ("Summary:"); and, where the
-released data is, sentences of OpinSummEval's reviews with their negations, antonyms and other
-numbers, made by rule, and sentences of its summaries, judged for each of eight reviews. Rows are
-written to `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon
-beside the weights and into the model's card, from where `prevalence models` shows them. How scorers
-compare on ReviewNLI: `benchmarks/consistency.py`.
+and with words that say nothing ("Summary:"); and, where the released data is, sentences of
+OpinSummEval's reviews with their negations, antonyms and other numbers, made by rule, and sentences
+of its summaries, judged for each of eight reviews. Rows are written to
+`benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
+weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
+ReviewNLI: `benchmarks/consistency.py`.
 """
 
 import argparse
