@@ -346,28 +346,49 @@ def throughput(size: str) -> list[Row]:
 
 
 def throughput_gpu() -> str:
-    """The whole of two models on a GPU; of several runs the last."""
-    found = {
-        (row["model"], row["contender"]): row
-        for row in throughput("full")
-        if row["device"].startswith("NVIDIA") and row["pairs_per_second"]
-    }
+    """The whole of two models on GPUs; of each model the last run."""
+    found: dict[str, dict[str, Row]] = {}
+    for row in throughput("full"):
+        if row["device"].startswith("NVIDIA") and row["pairs_per_second"]:
+            runs = found.setdefault(row["model"], {})
+            if any(other["date"] != row["date"] for other in runs.values()):
+                runs.clear()
+            runs[row["contender"]] = row
 
     def cell(model: str, way: str) -> str:
-        row = found.get((model, way))
+        row = found[model].get(way)
         return f"{float(row['pairs_per_second']):,.0f}" if row else "–"
 
     def share(way: str) -> str:
-        row = found.get(("roberta-large", way))
+        row = found["roberta-large"].get(way)
         return f"{float(row['share']):.0%}" if row else "–"
+
+    def device(model: str) -> str:
+        (name,) = {row["device"] for row in found[model].values()}
+        return name.split()[1]
 
     ways = (
         "one pair a call", "padded batches", "CrossEncoder", "ours padded", "ours packed",
-        "ours rechecked",
+        "ours compiled", "ours rechecked",
     )  # fmt: skip
     body = [[way, cell("roberta-large", way), share(way), cell("embedded", way)] for way in ways]
-    titles = ("row", "roberta-large", "share of the matrix-product rate", "embedded")
+    titles = (
+        "row", f"roberta-large, {device('roberta-large')}", "share of the matrix-product rate",
+        f"embedded, {device('embedded')}",
+    )  # fmt: skip
     return table(titles, body)
+
+
+def fused_attention() -> str:
+    """Both kinds of attention of the embedded model on a GPU."""
+    row = latest("premise_first_attention", lambda row: row["ran_on"] == "cuda")
+    took = {way: median(found["seconds"]) for way, found in row["ways"].items()}
+    body = [
+        [way, f"{row['pairs'] / seconds:,.0f}", f"{took['padded'] / seconds:.1f}×",
+         f"{row['ways'][way]['memory'] / 1e9:.2f} GB"]
+        for way, seconds in took.items()
+    ]  # fmt: skip
+    return table(("attention", "pairs/s", "ratio", "memory"), body)
 
 
 def throughput_deberta() -> str:
@@ -556,6 +577,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "agreement": partial(agreement, "embedded"),
     "cpu-scoring": cpu_scoring,
     "extractive-rivals": extractive_rivals,
+    "fused-attention": fused_attention,
     "generative-ratios": generative_ratios,
     "learned-ratios": learned_ratios,
     "packing-kernels": packing_kernels,

@@ -146,15 +146,14 @@ def build_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: bo
         RuntimeError: Triton is not installed, or the kernel cannot be built.
     """
     if importlib.util.find_spec("triton") is None:
-        raise RuntimeError("fused attention needs Triton: pip install triton, or --packing auto")
+        raise RuntimeError("fused attention needs Triton (pip install triton)")
     try:
         _try_kernel(device, dtype, heads=heads, size=size, relative=relative)
     except Exception as error:
         # Triton's errors, those of the compiler that it starts, and the driver's have no base.
         told = str(error).strip().partition("\n")[0][:200]
         raise RuntimeError(
-            f"the Triton kernel of attention cannot be built here ({type(error).__name__}: "
-            f"{told}); use --packing auto"
+            f"the Triton kernel of attention cannot be built here ({type(error).__name__}: {told})"
         ) from error
 
 

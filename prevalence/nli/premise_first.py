@@ -19,7 +19,7 @@ import torch
 from prevalence.errors import BackendError
 from prevalence.kernels.attention import build_kernel, cut_tiles
 from prevalence.kernels.packing import sent
-from prevalence.models.checkpoint import PREMISE_FIRST
+from prevalence.models.checkpoint import FIRST, PREMISE_FIRST
 from prevalence.nli.packed import (
     Family,
     FusedAttention,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from prevalence.nli.tokens import TokenStore
     from prevalence.stats.arrays import Ints
 
-__all__ = ["FusedOrPadded", "Grouped", "PremiseFirstReader", "group", "pack", "pack_tiles",
+__all__ = ["FusedOrPadded", "Grouped", "PremiseFirstReader", "fuses", "group", "pack", "pack_tiles",
            "placed"]  # fmt: skip
 
 FusedOrPadded = Literal["fused", "padded"]
@@ -131,6 +131,17 @@ class PremiseFirstReader:
         """Pack the rows, run the network."""
         lay_out: Any = pack_tiles if self.attention == "fused" else pack
         return self._network(placed(lay_out(tokens, spans, self._layout), self._device))
+
+
+def fuses(checkpoint: LoadedCheckpoint) -> bool:
+    """Whether attention is better fused on a CUDA device, where nothing else was asked for.
+
+    In float32 it is not: there decisions should not depend on the machine, and sums on padded
+    copies are those of torch's own matrix products.
+    """
+    model = checkpoint.model
+    first = getattr(model.config, "prevalence_pooling", FIRST) == FIRST
+    return first and bool(model.dtype != torch.float32)
 
 
 def _build(family: Family, device: Any, dtype: torch.dtype) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -302,7 +303,8 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
         checkpoint: model and tokenizer.
         device: torch device.
         packing: one of :data:`prevalence.models.devices.PACKINGS`. Premise-first models are always
-            packed; ``packed`` then also fuses their attention on a CUDA device.
+            packed; on a CUDA device their attention is fused, in half precision with ``auto`` and
+            in any with ``packed``.
 
     Raises:
         ModelError: the tokenizer's special tokens are not what the reader needs, or the model
@@ -310,15 +312,7 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
         BackendError: a kernel that was asked for cannot be built here.
     """
     if checkpoint.attention == PREMISE_FIRST:
-        from prevalence.nli.premise_first import PremiseFirstReader
-
-        if packing == "padded":
-            raise ModelError(
-                f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use "
-                "--packing auto"
-            )
-        fused = packing == "packed" and device.type == "cuda"
-        return PremiseFirstReader(checkpoint, device, "fused" if fused else "padded")
+        return _open_premise_first(checkpoint, device, packing)
     if packing != "padded":
         from prevalence.nli.joint import PackedJointReader, worth_packing
 
@@ -327,3 +321,25 @@ def open_reader(checkpoint: LoadedCheckpoint, device: Any, packing: str = "auto"
     from prevalence.nli.joint import JointReader
 
     return JointReader(checkpoint, device)
+
+
+def _open_premise_first(checkpoint: LoadedCheckpoint, device: Any, packing: str) -> PairReader:
+    """A premise-first reader with fused attention where that is asked for, or faster and known."""
+    from prevalence.nli.premise_first import PremiseFirstReader, fuses
+
+    if packing == "padded":
+        raise ModelError(
+            f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use --packing auto"
+        )
+    if device.type == "cuda" and (packing == "packed" or fuses(checkpoint)):
+        try:
+            return PremiseFirstReader(checkpoint, device, "fused")
+        except BackendError as error:
+            if packing == "packed":
+                raise BackendError(f"{error}; use --packing auto") from error
+            warnings.warn(
+                f"{error}; attention on padded copies takes several times as long",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+    return PremiseFirstReader(checkpoint, device, "padded")

@@ -205,6 +205,7 @@ class PremiseFirstInputs:
             self._tokens,
             [np.concatenate([self._spans[m[:1], 0], self._spans[m, 1]]) for m in members],
             self._layout,
+            device=device.type,
         )
         return Batch(rows.to(device), np.concatenate(members).tolist(), rows.ids.numel())
 

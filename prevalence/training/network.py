@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Block", "RowClassifier", "Rows", "lay_out"]
 
-# More blocks pad less, and take more calls.
+# More blocks pad less, and take more calls, for which a GPU waits longer than for padding.
 _BLOCK_LEAST = 8
-_BLOCKS = 6
+_BLOCKS, _GPU_BLOCKS = 6, 2
 _MOST = 60.0
 """Limit of a score, counted from its mean over the premise."""
 
@@ -87,7 +87,9 @@ class Rows(NamedTuple):
         )  # fmt: skip
 
 
-def lay_out(tokens: Ints, units: Sequence[Ints], layout: BlockLayout) -> Rows:
+def lay_out(
+    tokens: Ints, units: Sequence[Ints], layout: BlockLayout, *, device: str = "cpu"
+) -> Rows:
     """Lay premises and their hypotheses out in rows.
 
     Args:
@@ -95,6 +97,7 @@ def lay_out(tokens: Ints, units: Sequence[Ints], layout: BlockLayout) -> Rows:
         units: for each row int64 [1 + hypotheses, 2], start and length of the premise and of its
             hypotheses among the tokens; at least one hypothesis.
         layout: special tokens around a text.
+        device: kind of device that will compute the rows, which decides how many blocks there are.
 
     Returns:
         Tensors in the host's memory.
@@ -120,10 +123,11 @@ def lay_out(tokens: Ints, units: Sequence[Ints], layout: BlockLayout) -> Rows:
     distances[places] = _ranges(np.where(asked, np.repeat(sizes[leads], counts), 0), sizes)
     types[places] = np.repeat(asked, sizes)
     known = np.arange(sizes[leads].max()) < sizes[leads, None]
+    most = _BLOCKS if device == "cpu" else _GPU_BLOCKS
     laid = torch.from_numpy(grids.reshape(4, len(units), width))
     return Rows(
         laid[0], laid[1], laid[2], laid[3], torch.from_numpy(known),
-        torch.from_numpy(firsts[asked]), *_blocks(firsts[asked], sizes[asked]),
+        torch.from_numpy(firsts[asked]), *_blocks(firsts[asked], sizes[asked], most),
     )  # fmt: skip
 
 
@@ -133,9 +137,9 @@ def _ranges(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
 
-def _blocks(firsts: Ints, lengths: Ints) -> tuple[list[Block], Tensor, Tensor, Tensor]:
+def _blocks(firsts: Ints, lengths: Ints, most: int) -> tuple[list[Block], Tensor, Tensor, Tensor]:
     """Deal hypotheses to blocks by length: the last four fields of :class:`Rows`."""
-    number = min(_BLOCKS, max(1, len(lengths) // _BLOCK_LEAST))
+    number = min(most, max(1, len(lengths) // _BLOCK_LEAST))
     blocks, places = [], []
     for members in np.array_split(np.argsort(lengths, kind="stable"), number):
         offsets = np.arange(int(lengths[members].max()))

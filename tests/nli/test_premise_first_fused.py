@@ -104,35 +104,62 @@ def test_signatures_name_fused_attention_in_half_precision(
     assert fused.get("pack") == ("fused" if dtype == torch.float16 else None)
 
 
-@FAMILIES
-def test_attention_is_fused_on_a_cuda_device_if_packing_is_asked_for(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Cuda:
-        type = "cuda"
+class Cuda:
+    type = "cuda"
 
+
+@pytest.fixture
+def on_no_device(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Loads a checkpoint whose model can be moved anywhere, and stays where it is."""
+
+    def load(folder: Path, dtype: torch.dtype) -> Any:
+        checkpoint = load_checkpoint(str(folder), dtype=dtype)
+        monkeypatch.setattr(checkpoint.model, "to", lambda _device: checkpoint.model)
+        return checkpoint
+
+    return load
+
+
+@FAMILIES
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        (torch.float32, ["padded", "padded", "padded", "fused"]),
+        (torch.float16, ["padded", "padded", "fused", "fused"]),
+    ],
+)
+def test_attention_is_fused_on_a_cuda_device_in_half_precision_or_if_packing_is_asked_for(
+    folder: Path, dtype: torch.dtype, expected: list[str], on_no_device: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     built: list[Any] = []
-    checkpoint = load_checkpoint(str(folder))
-    monkeypatch.setattr(checkpoint.model, "to", lambda _device: checkpoint.model)
     monkeypatch.setattr(module, "build_kernel", lambda *given, **_: built.append(given))
+    checkpoint = on_no_device(folder, dtype)
     ways = [(CPU, "auto"), (CPU, "packed"), (Cuda(), "auto"), (Cuda(), "packed")]
     readers = [open_reader(checkpoint, device, packing) for device, packing in ways]
-    assert [reader.attention for reader in readers] == ["padded", "padded", "padded", "fused"]
-    assert [dtype for _, dtype in built] == [torch.float32]
+    assert [reader.attention for reader in readers] == expected
+    assert [kind for _, kind in built] == [dtype] * expected.count("fused")
 
 
 @pytest.mark.parametrize("family", ["bert"])
 def test_a_kernel_that_cannot_be_built_ends_with_advice(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, on_no_device: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Cuda:
-        type = "cuda"
-
-    checkpoint = load_checkpoint(str(folder))
-    monkeypatch.setattr(checkpoint.model, "to", lambda _device: checkpoint.model)
+    checkpoint = on_no_device(folder, torch.float16)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(BackendError, match="or --packing auto"):
+    with pytest.raises(BackendError, match=r"needs Triton .*; use --packing auto"):
         open_reader(checkpoint, Cuda(), "packed")
+    with pytest.warns(RuntimeWarning, match=r"needs Triton .*; attention on padded copies"):
+        assert open_reader(checkpoint, Cuda()).attention == "padded"
+
+
+@pytest.mark.parametrize("family", ["bert"])
+def test_attention_that_cannot_be_fused_is_padded_if_nothing_else_is_asked_for(
+    altered: Callable[..., Path], family: str, on_no_device: Any
+) -> None:
+    settings = {"prevalence_attention": "premise-first", "prevalence_pooling": "mean"}
+    checkpoint = on_no_device(altered(family, "config.json", **settings), torch.float16)
+    assert open_reader(checkpoint, Cuda()).attention == "padded"
 
 
 @pytest.mark.parametrize("family", ["bert"])
@@ -278,5 +305,5 @@ def test_gpu_fused_equals_the_cpu_for_the_embedded_model(
     cuda: torch.device, pairs: Pairs, number: Number
 ) -> None:
     check_on(cuda, EMBEDDED, number([pair for pair in pairs if all(pair)]))
-    half = NLIScorer(EMBEDDED, device="cuda", dtype="float16", packing="packed")
+    half = NLIScorer(EMBEDDED, device="cuda", dtype="float16")
     assert half.traits.signature["pack"] == "fused"
