@@ -365,7 +365,7 @@ def throughput_gpu() -> str:
 
     def device(model: str) -> str:
         (name,) = {row["device"] for row in found[model].values()}
-        return name.split()[1]
+        return str(name.split()[1])
 
     ways = (
         "one pair a call", "padded batches", "CrossEncoder", "ours padded", "ours packed",

@@ -211,9 +211,11 @@ def _taught(recipe: Recipe) -> tuple[str, ...]:
     if teacher is None:
         return ()
     names = ", ".join(source.name for source in recipe.sources if source.taught)
-    teachers = [f"`{name}`" for name in (*teacher.models, *teacher.recipes)]
+    seeds = f" with seeds {', '.join(map(str, teacher.seeds))}" if teacher.seeds else ""
+    teachers = [f"`{name}`" for name in teacher.models]
+    teachers += [f"`{name}`{seeds}" for name in teacher.recipes]
     who, share = "a teacher", "the teacher's probabilities"
-    if len(teachers) > 1:
+    if len(teachers) > 1 or len(teacher.seeds) > 1:
         who, share = "teachers", "the mean of the teachers' probabilities"
     return (
         "",

@@ -148,7 +148,7 @@ def _base(
     if own.model.base.startswith(BY_RECIPE):
         raise ConfigurationError(f"{named}: a base's recipe cannot start from another recipe")
     folder = work / "base"
-    train(own, folder, data=data, work=folder / ".training", device=device, progress=progress)
+    train(own, folder, data=data, work=work, device=device, progress=progress)
     return folder
 
 
@@ -185,20 +185,21 @@ def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
         found.append(str(path) if path.is_dir() else model)
     for number, own in enumerate(_teacher_recipes(recipe, data), start=1):
         folder = shop.work / f"teacher-{number}"
-        work, progress = folder / ".training", shop.progress
-        train(own, folder, data=data, work=work, device=device, progress=progress)
+        train(own, folder, data=data, work=shop.work, device=device, progress=shop.progress)
         found.append(str(folder))
     return found
 
 
 def _teacher_recipes(recipe: Recipe, data: Path | None) -> list[Recipe]:
-    """The recipes of the teachers that have one."""
-    found = []
-    for file in () if recipe.teacher is None else recipe.teacher.recipes:
+    """The recipes of the teachers that have one, each with every seed that is asked for."""
+    found: list[Recipe] = []
+    teacher = recipe.teacher
+    for file in () if teacher is None else teacher.recipes:
         own = read_recipe(recipe.resolve(file, data))
         if own.teacher is not None:
             raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
-        found.append(own)
+        for seed in (teacher and teacher.seeds) or (own.run.seed,):
+            found.append(dataclasses.replace(own, run=dataclasses.replace(own.run, seed=seed)))
     return found
 
 

@@ -163,6 +163,7 @@ class Teacher:
     Attributes:
         models: checkpoint folders or registered names.
         recipes: recipes of further ones, which are trained first.
+        seeds: train each of the recipes once with each of these seeds; none leaves them their own.
         dtype: precision of its answers.
         siblings: sentences of other reviews of the product that each review is asked about.
         foreign: hypotheses on other products of the domain, likewise.
@@ -172,6 +173,7 @@ class Teacher:
 
     models: tuple[str, ...] = ()
     recipes: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
     dtype: str = "float32"
     siblings: int = 7
     foreign: int = 1
@@ -411,15 +413,19 @@ def _build(cls: type[T], table: Mapping[str, Any], where: str) -> T:
     )
 
 
+_LISTS = {tuple[str, ...]: (str, "texts"), tuple[int, ...]: (int, "whole numbers")}
+
+
 def _typed(value: Any, kind: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind in (float, int, str, bool) and type(value) is not kind:
         raise ConfigurationError(f"{where} must be of type {kind.__name__}, found {value!r}")
-    if kind == tuple[str, ...]:
-        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-            raise ConfigurationError(f"{where} must be a list of texts, found {value!r}")
-        return tuple(_typed(text, str, where) for text in value)
+    if kind in _LISTS:
+        single, told = _LISTS[kind]
+        if not isinstance(value, list) or not all(type(item) is single for item in value):
+            raise ConfigurationError(f"{where} must be a list of {told}, found {value!r}")
+        return tuple(_typed(item, single, where) for item in value)
     if kind is float and not math.isfinite(value):
         raise ConfigurationError(f"{where} must be a finite number, found {value}")
     if kind is int and not -_WORD <= value < _WORD:
@@ -538,6 +544,11 @@ def _teacher_faults(recipe: Recipe) -> list[str]:
         )
         >= 0,
         "teacher.keep must be in [0, 1]": 0 <= teacher.keep <= 1,
+        "teacher.seeds are for recipes, and there is none": bool(teacher.recipes)
+        or not teacher.seeds,
+        "teacher.seeds must be distinct and not negative": len(set(teacher.seeds))
+        == len(teacher.seeds)
+        and min(teacher.seeds, default=0) >= 0,
     }
     return [message for message, good in checks.items() if not good]
 

@@ -147,7 +147,7 @@ class Workshop:
             )
             for model in models
         ]
-        settings = dataclasses.asdict(teacher) | {"models": (), "recipes": ()}
+        settings = dataclasses.asdict(teacher) | {"models": (), "recipes": (), "seeds": ()}
         for source in (source for source in self.recipe.sources if source.taught):
             documents = self.sources.documents(source.name)
             key = _hash(

@@ -189,6 +189,33 @@ def test_a_recipe_trains_its_teachers_first(taught_recipe: Path, tmp_path: Path)
     assert again.digest == result.digest
 
 
+def test_a_teacher_is_trained_once_for_each_seed(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "teacher.toml").write_text(recipe_file().read_text())  # Its seed is 5.
+    path = recipe_file(
+        model="base = 'recipe:teacher.toml'\n",
+        teacher="recipes = ['teacher.toml']\nseeds = [5, 12]\nsiblings = 2\n",
+    )
+    path.write_text(path.read_text().replace("name = 'pairs'", "name = 'pairs'\ntaught = true"))
+    ends: list[str] = []
+    result = train(
+        read_recipe(path), tmp_path / "m", device="cpu",
+        progress=lambda event: ends.append(event.run) if event.step == event.steps else None,
+    )  # fmt: skip
+    work = tmp_path / "m" / ".training"
+    base, first, second = (
+        (work / name / "model.safetensors").read_bytes()
+        for name in ("base", "teacher-1", "teacher-2")
+    )
+    assert base == first != second
+    # The base, which is the first teacher too, the second teacher, and what they teach.
+    assert ends.count("only") == 3
+    assert "seed 12." in (work / "teacher-2" / "README.md").read_text()
+    card = (result.folder / "README.md").read_text()
+    assert "(`teacher.toml` with seeds 5, 12; float32)" in card
+
+
 @pytest.mark.parametrize(
     ("section", "told"),
     [
@@ -198,6 +225,10 @@ def test_a_recipe_trains_its_teachers_first(taught_recipe: Path, tmp_path: Path)
         ("models = ['x']\nown = -1\n", "own must not be negative"),
         ("models = ['x']\ndtype = 'int8'\n", "dtype must be one of float32"),
         ("models = ['x']\n", "no source is taught"),
+        ("models = ['x']\nseeds = [1]\n", "seeds are for recipes"),
+        ("recipes = ['x']\nseeds = [1, 1]\n", "seeds must be distinct"),
+        ("recipes = ['x']\nseeds = [-1]\n", "seeds must be distinct and not negative"),
+        ("recipes = ['x']\nseeds = ['1']\n", "must be a list of whole numbers"),
     ],
 )
 def test_teacher_faults(section: str, told: str, recipe_file: Callable[..., Path]) -> None:

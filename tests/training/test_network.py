@@ -118,6 +118,16 @@ def test_rows_answer_as_the_packed_pass_does(
 
 
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_fewer_blocks_for_a_gpu_give_the_same_answers(kind: str) -> None:
+    model = model_of(kind)
+    tokens, spans = texts_of([[9, *range(1, 9)], [3, 2], [17, 5, 5, 12, 1, *range(14, 3, -1)]])
+    many, few = (lay_out(tokens, spans, LAYOUT, device=device) for device in ("cpu", "cuda"))
+    assert (len(many.blocks), len(few.blocks)) == (3, 2)
+    found = [RowClassifier(model)(rows) for rows in (many, few)]
+    torch.testing.assert_close(found[1], found[0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 def test_gradients_are_those_of_the_packed_pass(kind: str, pooling: str) -> None:
     model = model_of(kind, pooling)
