@@ -262,10 +262,13 @@ def _rows(
     from prevalence.calibration import study
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import JudgedPairs
+    from prevalence.scorers.registry import cache_folder
 
     sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
-    total = sum(map(len, sets.values())) * sum(map(len, options.families))
-    with keeping_pairs(scoring["cache"]), pair_bar(total, quiet=options.quiet) as done:
+    named = [name for names in options.families for name in names]
+    total = sum(map(len, sets.values())) * len(named)
+    kept = any(cache_folder(name, scoring["cache"]) for name in named)
+    with keeping_pairs(cached=kept), pair_bar(total, quiet=options.quiet) as done:
         families = [
             [_scored(name, sets, scoring, done) for name in names] for names in options.families
         ]
