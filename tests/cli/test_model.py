@@ -131,7 +131,7 @@ def test_python_counts_the_cuts_that_the_command_notes(
     scored: Any, boots: dict[str, Any], checkpoint: Path
 ) -> None:
     said = scored("--max-length", 16, "--threshold", 0.4, "--check-cuts")[1]
-    settings = {"max_length": 16, "threshold": 0.4, "check_cuts": True}
+    settings: dict[str, Any] = {"max_length": 16, "threshold": 0.4, "check_cuts": True}
     metric = OpinionPrevalence(str(checkpoint), **settings)
     product = {**boots, "reviews": [*boots["reviews"], "warm boots leak " * 30]}
     assert all(row.error is None for row in metric.score_many([product]))
