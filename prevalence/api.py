@@ -11,6 +11,7 @@ import numpy as np
 from prevalence.claims import CLAIMS, stated_claim
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.metric import ReviewMatrix
+from prevalence.nli.cuts import CutChecker, CutCounts
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
 from prevalence.notebook import Share, data_frame, html_table
 from prevalence.readers import parse_record
@@ -315,6 +316,22 @@ class OpinionPrevalence:
     def counts(self) -> WorkCounts:
         """Pairs asked for, avoided and truncated since this object was made."""
         return self._engine.counts
+
+    @property
+    def cuts(self) -> CutCounts:
+        """What the model's limit cut since this object was made.
+
+        With ``check_cuts=True`` it also has what windows would change. It is a copy, so that
+        ``metric.cuts - before`` is about the calls since ``before = metric.cuts``.
+        """
+        counts, scorer = self._engine.counts, self._engine.scorer
+        checked = isinstance(scorer, CutChecker)
+        return CutCounts(
+            pairs=counts.truncated,
+            premises=counts.cut_premises,
+            reread=scorer.counts.reread if checked else None,
+            turned=scorer.counts.reread_turned if checked else None,
+        )
 
     def score(
         self,

@@ -15,6 +15,7 @@ from prevalence.calibration.study import (
     ScorerRow,
     Settings,
     best_of,
+    check_sets,
     grouped_folds,
     study,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "best_of",
     "best_threshold",
     "calibration_error",
+    "check_sets",
     "grouped_folds",
     "read_calibration",
     "study",

@@ -39,6 +39,7 @@ __all__ = [
     "ScorerRow",
     "Settings",
     "best_of",
+    "check_sets",
     "grouped_folds",
     "study",
 ]
@@ -215,7 +216,8 @@ def study(
         held-out folds.
 
     Raises:
-        InputError: a set has no pair of the relation, or one class only.
+        InputError: a set has no pair of the relation, or one class only; or, for cross-validation,
+            the products outside a fold have one class only.
     """
     scored = [alternative for family in families for alternative in family]
     first = _View.of(dev, [s.dev for s in scored], settings.relation, "the first set")
@@ -232,6 +234,27 @@ def study(
         unseen.append(outcome)
     _compare(rows, unseen, settings)
     return rows
+
+
+def check_sets(dev: JudgedPairs, test: JudgedPairs | None, settings: Settings) -> None:
+    """Refuse sets on which :func:`study` could not choose or report, before they are scored.
+
+    Every pair is taken to be one that the scorers can read.
+
+    Args:
+        dev: labelled pairs to choose on.
+        test: labelled pairs to report on; None for cross-validation on the first.
+        settings: how.
+
+    Raises:
+        InputError: a set has no pair of the relation, or one class only; or, for cross-validation,
+            the products outside a fold have one class only.
+    """
+    first = _View.of(dev, [np.zeros(len(dev))], settings.relation, "the first set")
+    if test is None:
+        _folds(first.judged, settings)
+    else:
+        _View.of(test, [np.zeros(len(test))], settings.relation, "the second set")
 
 
 def best_of(rows: Sequence[ScorerRow]) -> ScorerRow:
@@ -299,19 +322,12 @@ def _cross_validate(
 ) -> tuple[Figures | None, Outcome | None]:
     """Decisions on each fold of products by what the others chose; None for a single product."""
     judged, resampling = view.judged, settings.resampling
-    products = len(set(judged.groups.tolist()))
-    if products < 2:
+    held = _folds(judged, settings)
+    if not held:
         return None, None
-    held = grouped_folds(judged.groups, folds=min(settings.folds, products), seed=resampling.seed)
     parts: list[tuple[Bools, Outcome]] = []
     folds: list[Figures] = []
-    for groups in held:
-        inside = np.isin(judged.groups, sorted(groups))
-        if len(set(judged.labels[~inside].tolist())) < 2:
-            raise InputError(
-                "without a fold of products, only one label is left to choose on: give a second "
-                "set (--held-out), or another number of --folds"
-            )
+    for inside in held:
         choice = _choose(family, view, ~inside, settings)
         scores = choice.scored.dev[view.kept][inside]
         outcome = outcome_of(scores, judged.take(inside), choice.decider)
@@ -322,6 +338,26 @@ def _cross_validate(
     summary = {name: _spread([fold[name] for fold in folds]) for name in _SPREAD}
     figures = set_figures(pooled, resampling, curves=settings.curves)
     return {**summary, "folds": folds, "pooled": figures}, pooled
+
+
+def _folds(judged: JudgedPairs, settings: Settings) -> list[Bools]:
+    """The held-out pairs of each fold of products, bool [P]; none for a single product.
+
+    Raises:
+        InputError: without a fold, the others have one label only.
+    """
+    products = len(set(judged.groups.tolist()))
+    if products < 2:
+        return []
+    folds, seed = min(settings.folds, products), settings.resampling.seed
+    dealt = grouped_folds(judged.groups, folds=folds, seed=seed)
+    held = [np.asarray(np.isin(judged.groups, sorted(groups))) for groups in dealt]
+    if any(len(set(judged.labels[~inside].tolist())) < 2 for inside in held):
+        raise InputError(
+            "without a fold of products, only one label is left to choose on: give a second "
+            "set (--held-out), or another number of --folds"
+        )
+    return held
 
 
 def _fold_figures(choice: _Choice, outcome: Outcome) -> Figures:

@@ -259,17 +259,22 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
 def _rows(
     options: _Options, scoring: dict[str, Any], documents: dict[str, list[Document]]
 ) -> list[ScorerRow]:
-    from prevalence.calibration import study
+    from prevalence.calibration import check_sets, study
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import JudgedPairs
+    from prevalence.scorers.registry import cache_folder
 
     sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
-    total = sum(map(len, sets.values())) * sum(map(len, options.families))
-    with keeping_pairs(scoring["cache"]), pair_bar(total, quiet=options.quiet) as done:
+    settings = options.settings
+    check_sets(sets["dev"], sets.get("test"), settings)
+    named = [name for names in options.families for name in names]
+    total = sum(map(len, sets.values())) * len(named)
+    kept = any(cache_folder(name, scoring["cache"]) for name in named)
+    with keeping_pairs(cached=kept), pair_bar(total, quiet=options.quiet) as done:
         families = [
             [_scored(name, sets, scoring, done) for name in names] for names in options.families
         ]
-    return study(sets["dev"], sets.get("test"), families, options.settings)
+    return study(sets["dev"], sets.get("test"), families, settings)
 
 
 def _scored(

@@ -145,7 +145,8 @@ def train(*, quiet: bool, **parameters: Any) -> None:
     models = parameters.pop("models") or ("embedded",)
     options = ScorerOptions(**scorer_settings(parameters))
     inners = [open_unit_model(model, options) for model in models]
-    with keeping_pairs(options.cache), pair_bar(len(judged), quiet=quiet) as done:
+    kept = any(inner.traits.cached for inner in inners)
+    with keeping_pairs(cached=kept), pair_bar(len(judged), quiet=quiet) as done:
         head = train_conv(
             inners, judged.premises, judged.hypotheses, judged.labels, settings=settings,
             training=training, progress=done,

@@ -128,7 +128,7 @@ def distill(
         )
     settings = scorer_settings(parameters)
     teacher = open_scorer(**settings)
-    with keeping_pairs(settings["cache"]), pair_bar(pairs, quiet=quiet) as judged:
+    with keeping_pairs(cached=teacher.traits.cached), pair_bar(pairs, quiet=quiet) as judged:
         taught = teach(asked, [teacher], keep=keep, progress=judged)
     write_documents(output, taught)
     kept = sum(len(document.hypotheses) for document in taught)

@@ -191,12 +191,14 @@ def _scored(
     from prevalence.cli.progress import pair_bar
     from prevalence.meta.key_points import Matcher
     from prevalence.scorers import open_scorer, score_pairs
+    from prevalence.scorers.registry import cache_folder
 
     settings, scorers = scorer_settings(parameters), dict.fromkeys(parameters["scorers"])
     premises = [pair.premise for pair in table.pairs]
     hypotheses = [pair.hypothesis for pair in table.pairs]
     matchers, total, quiet = [], len(premises) * len(scorers), parameters["quiet"]
-    with keeping_pairs(settings["cache"]), pair_bar(total, quiet=quiet) as done:
+    kept = any(cache_folder(name, settings["cache"]) for name in scorers)
+    with keeping_pairs(cached=kept), pair_bar(total, quiet=quiet) as done:
         for name in scorers:
             scorer = open_scorer(name, **settings, recheck=False)
             scores = score_pairs(scorer, premises, hypotheses, progress=done)

@@ -409,7 +409,10 @@ def scorer_settings(parameters: Mapping[str, Any]) -> dict[str, Any]:
     names = {*parameter_names(model_options), _COUNTING}
     settings = {name: value for name, value in parameters.items() if name in names}
     settings["labels"] = split_names(settings["labels"])
-    settings["cache"] = open_cache_folder(settings["cache"], settings.pop("no_cache"))
+    given = settings["cache"]
+    folder = open_cache_folder(given, settings.pop("no_cache"))
+    # Which scorers use the default folder is theirs to know.
+    settings["cache"] = "auto" if given is None and folder is not None else folder
     return settings
 
 

@@ -315,19 +315,19 @@ def kept_parts(folder: Path, *, overwrite: bool) -> str:
 
 
 @contextmanager
-def keeping_pairs(cache: Path | str | None) -> Iterator[None]:
+def keeping_pairs(*, cached: bool) -> Iterator[None]:
     """Let an interrupt say what becomes of the pairs scored so far.
 
     Args:
-        cache: folder of the pair cache, or None.
+        cached: whether the pair cache keeps answers of the scorers.
     """
     try:
         yield
     except KeyboardInterrupt:
         kept = (
-            "nothing is kept (the cache would)"
-            if cache is None
-            else "pairs scored so far are in the cache; the same command continues from there"
+            "pairs scored so far are in the cache; the same command continues from there"
+            if cached
+            else "nothing is kept (the cache would)"
         )
         raise KeyboardInterrupt(f"interrupted: {kept}") from None
 

@@ -35,6 +35,9 @@ TITLE = "Opinion prevalence"
 _MEGABYTES = 100_000
 """Bytes from which a size is given in megabytes."""
 
+_NAMED = 3
+"""Most files that a note names."""
+
 _EPILOG = """\b
 Examples:
   prevalence score examples/summaries.jsonl --report report.html
@@ -99,7 +102,7 @@ were scored; without, the passages that score --evidence stored.
     "--pages",
     metavar="N",
     type=click.IntRange(1),
-    help="Write a folder of pages with N products each.",
+    help="Write a folder of pages with N products each; pages there of an earlier run go.",
 )
 @option("Output", "--plots", is_flag=True,
         help="Include the plots of `prevalence plot`; needs matplotlib.")  # fmt: skip
@@ -205,12 +208,17 @@ def write_report(
         size = max(size, len(html.encode()))
         with atomic_file(path) as file:
             file.write(html)
+    others = _drop_earlier(output, [path.name for path, _ in files]) if pages else []
     if quiet:
         return
     held = counted(len(contents.products), "product")
     if limit is not None and limit < len(contents.products):
         held = f"{limit:,} of {held}"
     note(f"{output}: {held}, {_size(size)}")
+    if others:
+        names = ", ".join(path.name for path in others[:_NAMED])
+        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+        note(f"{output} also holds {names}{more}: no page of this run or of an earlier one")
     if contents.unmatched:
         note(
             f"products whose records differ from those that were scored: {contents.unmatched:,}; "
@@ -222,6 +230,16 @@ def write_report(
             "products with the most faults, and --pages N writes a folder of pages with N "
             "products each"
         )
+
+
+def _drop_earlier(folder: Path, files: Sequence[str]) -> list[Path]:
+    """Remove the pages that an earlier run left; others named like pages stay and are returned."""
+    from prevalence.report.page import earlier_pages
+
+    own, others = earlier_pages(folder, files)
+    for path in own:
+        path.unlink()
+    return others
 
 
 def _pictures(contents: Contents) -> list[Plot]:

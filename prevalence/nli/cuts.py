@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,40 @@ if TYPE_CHECKING:
 
     from prevalence.nli.pairs import PairScores, Progress, TextTable
 
-__all__ = ["CutChecker"]
+__all__ = ["CutChecker", "CutCounts"]
+
+
+@dataclass(frozen=True, slots=True)
+class CutCounts:
+    """What the model's limit cut, as `prevalence score` notes it.
+
+    The difference of two counts is what was cut between them.
+
+    Attributes:
+        pairs: distinct pairs whose premise was cut.
+        premises: distinct premises among them, within a chunk of records.
+        reread: of these pairs, those that did not count as support and were also read in windows;
+            None where cuts are not checked.
+        turned: decisions among these that windows would change; None where cuts are not checked.
+    """
+
+    pairs: int
+    premises: int
+    reread: int | None
+    turned: int | None
+
+    def __sub__(self, other: CutCounts) -> CutCounts:
+        """What was cut since the other was counted, by the same object."""
+
+        def since(now: int | None, then: int | None) -> int | None:
+            return None if now is None or then is None else now - then
+
+        return CutCounts(
+            self.pairs - other.pairs,
+            self.premises - other.premises,
+            since(self.reread, other.reread),
+            since(self.turned, other.turned),
+        )
 
 
 class CutChecker(PairScorer):

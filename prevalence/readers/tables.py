@@ -58,6 +58,8 @@ _WIDE_REVIEW = re.compile(r"(?:rev|review)_?(\d+)")
 _NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)_?\d+")
 _NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
 _SINGLE = frozenset({*ID_KEYS, "name", "summary", "system", "reviews", *_LONG_REVIEW, _TEXT})
+_READ_ELSEWHERE = frozenset({"rating", "reference", "references"})
+"""Names of other columns under which their cells are looked for, in whatever case they stand."""
 _LIKE = {
     "review": "reviewtext reviewbody reviewcontent reviewcomment customerreview comment comments "
     "content feedback body text",
@@ -85,7 +87,8 @@ class Columns:
         wide: one review each.
         long: one review a row.
         review_id: the id of the row's review.
-        extra: name and position of all other columns.
+        extra: name and position of all other columns; a name as it stands, but for those that are
+            looked for, such as "rating", which are in lower case.
         fixed: whether an empty cell is a review too, because every product fills every column.
     """
 
@@ -128,7 +131,7 @@ def plan_columns(header: Sequence[str], path: str, *, reviews_only: bool = False
         InputError: a needed column is missing, stands twice, or contradicts another.
     """
     names = [_normal(cell) for cell in header]
-    _refuse_repeated(names, path)
+    _refuse_repeated(header, path)
     places = {name: index for index, name in enumerate(names)}
     long = _long_column(places, reviews_only)
     id_name = _id_column(places, rows_are_reviews=long is not None)
@@ -154,11 +157,17 @@ def _normal(cell: str) -> str:
     return cell.strip().casefold()
 
 
-def _refuse_repeated(names: Sequence[str], path: str) -> None:
-    repeated = sorted(name for name, count in Counter(names).items() if name and count > 1)
-    if repeated:
-        listed = ", ".join(escaped(name) for name in repeated)
-        raise InputError(f"{path}:1: columns appear twice: {listed}; rename one of each")
+def _refuse_repeated(header: Sequence[str], path: str) -> None:
+    counts = Counter(map(_normal, header))
+    repeated = sorted(name for name, count in counts.items() if name and count > 1)
+    if not repeated:
+        return
+    listed = ", ".join(map(escaped, repeated))
+    cells = dict.fromkeys(cell.strip() for cell in header if _normal(cell) in repeated)
+    cased = ""
+    if len(cells) > len(repeated):
+        cased = f" (case does not matter: {', '.join(map(escaped, cells))})"
+    raise InputError(f"{path}:1: columns appear twice: {listed}{cased}; rename one of each")
 
 
 def _summary_columns(header: Sequence[str]) -> Iterable[tuple[str, int]]:
@@ -237,9 +246,15 @@ def _with_extra(columns: Columns) -> Columns:
     used |= {columns.long, columns.review_id if columns.long is not None else None}
     used |= set(columns.wide) | {index for _, index in columns.summaries}
     extra = tuple(
-        (cell.strip(), index) for index, cell in enumerate(columns.header) if index not in used
+        (_kept_name(cell), index) for index, cell in enumerate(columns.header) if index not in used
     )
     return replace(columns, extra=extra)
+
+
+def _kept_name(cell: str) -> str:
+    """The name under which a cell is kept that has no meaning here."""
+    name = _normal(cell)
+    return name if name in _READ_ELSEWHERE else cell.strip()
 
 
 def best_delimiter(line: str) -> str:
@@ -252,17 +267,19 @@ def best_delimiter(line: str) -> str:
 
 
 def is_table(line: str, *, reviews_only: bool = False) -> bool:
-    """Whether a first line is a header: it names reviews, or two columns with a meaning."""
+    """Whether a first line is a header: it names reviews, or two columns with a meaning.
+
+    One in which a name stands twice needs both, and is refused by who reads it.
+    """
     cells = list(filter(None, cells_of(line, best_delimiter(line))))
-    if len(set(cells)) < len(cells):
-        return False
     has_reviews = any(
         cell in ("reviews", *_LONG_REVIEW)
         or _WIDE_REVIEW.fullmatch(cell)
         or (reviews_only and cell == _TEXT)
         for cell in cells
     )
-    return has_reviews or _recognised(cells) >= 2
+    several = _recognised(set(cells)) >= 2
+    return has_reviews and several if len(set(cells)) < len(cells) else has_reviews or several
 
 
 def is_copycat(line: str) -> bool:

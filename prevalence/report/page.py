@@ -19,7 +19,8 @@ from prevalence.report.standings import behind_figures
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from jinja2 import Environment
 
@@ -31,12 +32,27 @@ if TYPE_CHECKING:
         SystemLine,
     )
 
-__all__ = ["KINDS", "LARGE", "Page", "PageLink", "Plot", "ProductLink", "render", "split_pages"]
+__all__ = [
+    "KINDS",
+    "LARGE",
+    "Page",
+    "PageLink",
+    "Plot",
+    "ProductLink",
+    "earlier_pages",
+    "render",
+    "split_pages",
+]
 
 LARGE = 15_000_000
 """Bytes above which a page is slow to open and hard to send."""
 
 KINDS = ("unsupported", "contradicted", "trivial", "redundant", "doubtful", "failed")
+_MARKER = "prevalence report --pages: "
+"""Before the file's name in the head of a page of a folder, by which a later run knows it."""
+_MARKED = 1_000
+"""Bytes from the start of a file in which the marker stands."""
+_PAGE_FILE = re.compile(r"page-[1-9][0-9]*\.html")
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _LONGEST_ANCHOR = 80
 _BAR = 200
@@ -113,6 +129,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
     summary = _summary(contents, lines) if page.summary else _NO_SUMMARY
     return _environment().get_template("report.html").render(
         title=one_line(page.title),
+        marker=_MARKER,
         pages=page.links,
         directory=page.directory,
         plots=page.plots,
@@ -610,3 +627,32 @@ def split_pages(
         own = f"{title}: page {number} of {len(parts)}"
         pages.append((file, Page(title=own, products=part, summary=False, links=links(file))))
     return pages
+
+
+def earlier_pages(folder: Path, files: Collection[str]) -> tuple[list[Path], list[Path]]:
+    """Pages in a folder that are none of a run's.
+
+    Args:
+        folder: where the run has written its pages.
+        files: names of these pages.
+
+    Returns:
+        Pages that an earlier run has written under their present names, and files named like pages
+        that show no sign of it.
+    """
+    found = [
+        path
+        for path in sorted(folder.iterdir())
+        if _PAGE_FILE.fullmatch(path.name) and path.name not in files
+    ]
+    own = [path for path in found if _is_marked(path)]
+    return own, [path for path in found if path not in own]
+
+
+def _is_marked(path: Path) -> bool:
+    """Whether a file, and no link to one, says that it was written as a page of this name."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(_MARKED)
+    return f'<meta name="generator" content="{_MARKER}{path.name}">'.encode() in head

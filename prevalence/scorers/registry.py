@@ -27,6 +27,7 @@ __all__ = [
     "FAMILIES",
     "Family",
     "ScorerOptions",
+    "cache_folder",
     "files_read",
     "loads_model",
     "open_scorer",
@@ -43,8 +44,9 @@ class ScorerOptions:
 
     All but the model and the threshold are for models, see
     :class:`prevalence.nli.scorer.NLIScorer`; a family without use for one refuses it. In Python,
-    ``cache`` None is no cache. Where a scorer compares parts of texts, the cache keeps the answers
-    about the parts, which other settings then share.
+    ``cache`` None is no cache, and ``"auto"`` is the default of the command line, see
+    :func:`cache_folder`. Where a scorer compares parts of texts, the cache keeps the answers about
+    the parts, which other settings then share.
 
     Raises:
         ConfigurationError: a number out of range.
@@ -126,7 +128,8 @@ class ScorerOptions:
     )
     cache: Path | str | None = described(
         None,
-        "Folder of the pair cache [default: $PREVALENCE_CACHE, or the user's cache folder].",
+        "Folder of the pair cache [default: $PREVALENCE_CACHE, or the user's cache folder; rouge1 "
+        "and rouge2, which are faster without a cache, use one only if this option names it].",
         group="Cache",
         metavar="DIR",
         names="folder",
@@ -195,7 +198,8 @@ _TELLING = 4
 _ALIKE = 0.8
 """How like a family's name must be to one that is misspelt, from 0 to 1."""
 
-_NOT_GIVEN: tuple[object, ...] = (None, "auto", "float32", "cpu")
+_AUTO = "auto"
+_NOT_GIVEN: tuple[object, ...] = (None, _AUTO, "float32", "cpu")
 
 _STRIDE = 128
 """Tokens by which windows advance where cuts are checked: few enough that they overlap."""
@@ -216,6 +220,7 @@ class Family(NamedTuple):
         open: opens a scorer from the options in its name and those beside it.
         settings: the options that its names may hold.
         loads: whether it loads a model, for which alone a device matters.
+        cheap: whether an answer costs less than to look it up in the pair cache.
     """
 
     name: str
@@ -223,6 +228,7 @@ class Family(NamedTuple):
     open: Opener
     settings: tuple[Setting, ...] = ()
     loads: bool = True
+    cheap: bool = False
 
     @property
     def usage(self) -> str:
@@ -272,8 +278,27 @@ def loads_model(name: str) -> bool:
     return family is None or family.loads
 
 
+def cache_folder(model: str, cache: Path | str | None) -> Path | str | None:
+    """The folder in which a scorer's answers are kept; None where they are not kept.
+
+    Args:
+        model: the scorer's name.
+        cache: a folder, which every scorer uses; None for none; or ``"auto"``: the default folder,
+            and none for a scorer whose answers cost less than to look them up.
+    """
+    if cache != _AUTO:
+        return cache
+    family = FAMILIES.get(_with_family(model).partition(":")[0])
+    if family is not None and family.cheap:
+        return None
+    from prevalence.nli.cache import default_folder_or_none
+
+    return default_folder_or_none()
+
+
 def _open(model: str, options: ScorerOptions) -> PairScorer:
     model = _with_family(model)
+    options = replace(options, cache=cache_folder(model, options.cache))
     name = model.partition(":")[0]
     family = FAMILIES.get(name)
     if family is None:
@@ -387,13 +412,13 @@ def open_unit_model(model: str, options: ScorerOptions) -> PairScorer:
     """
     from prevalence.scorers.summac import MOST_TOKENS, SUMMAC_MODELS
 
-    own = replace(options, threshold=None)
+    own = replace(options, threshold=None, cache=cache_folder(model, options.cache))
     options.refuse(model, "is asked about short units", "windows")
     if model.startswith("adapter:"):
         return _open(model, own)
     card, labels = SUMMAC_MODELS.get(model.removeprefix("nli:"), (model.removeprefix("nli:"), None))
     own = replace(own, labels=options.labels or labels)
-    return options.cached(_nli(card, own, at_most=MOST_TOKENS, truncation="longest-first"))
+    return own.cached(_nli(card, own, at_most=MOST_TOKENS, truncation="longest-first"))
 
 
 def _open_summac(named: Mapping[str, str], options: ScorerOptions, _: str) -> PairScorer:
@@ -542,8 +567,16 @@ _WITH_SETTINGS = (
     _checker("hhem", "HHEM 2.1 open: the encoder of Flan-T5", "2.1-open", "whole"),
 )  # fmt: skip
 
+_CHEAP_ROUGE = "12"
+"""Kinds of ROUGE that cost about 10 µs a pair, as does a look-up; the longest common subsequence
+costs three times as much."""
+
 FAMILIES: dict[str, Family] = {
-    **{f"rouge{kind}-{part}": _ROUGE for kind in "12L" for part in ("precision", "recall", "f1")},
+    **{
+        f"rouge{kind}-{part}": _ROUGE._replace(cheap=kind in _CHEAP_ROUGE)
+        for kind in "12L"
+        for part in ("precision", "recall", "f1")
+    },
     **{family.name: family for family in _WITH_SETTINGS},
 }
 """Families by the name before the colon; every other name is an NLI model's."""

@@ -254,8 +254,11 @@ def _fault(text: str, problem: str) -> ConfigurationError:
 
 
 def _lookup(fields: Mapping[str, Any], name: str) -> Any:
-    if name in fields:
-        return _plain(fields[name])
+    """A field's value; one that is not there as written may be there in lower case."""
+    # Tables headed "Rating" have the field "rating".
+    for spelt in (name, name.casefold()):
+        if spelt in fields:
+            return _plain(fields[spelt])
     head, dot, rest = name.partition(".")
     inner = fields.get(head)
     return _lookup(inner, rest) if dot and isinstance(inner, dict) else None

@@ -55,6 +55,29 @@ def test_json_of_one_scorer(run: Run, pairs: Path) -> None:
     assert dev["workers"] is None
 
 
+ONE_LABEL = "only one label is left to choose on: give a second set (--held-out)"
+ONE_CLASS = "the second set has only positive pairs of relation 'review'"
+
+
+@pytest.mark.parametrize("said", [ONE_LABEL, ONE_CLASS], ids=["folds", "held-out"])
+def test_what_no_scores_can_mend_stops_the_run_before_anything_is_scored(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    """The only 0 is in product a, or there is no 0 in the held-out pairs."""
+    monkeypatch.setattr(
+        "prevalence.scorers.registry.open_scorer", lambda *_, **__: pytest.fail("scored")
+    )
+    labels = [("a", 0), ("a", 1), ("b", 1), ("c", 1)]
+    words: list[object] = [write(*(pair("warm", "boots", x, g) for g, x in labels))]
+    if said == ONE_CLASS:
+        words += ["--held-out", write(pair("dry", "boots", 1, "x"), name="second.jsonl")]
+    result = run("calibrate", *words, *ROUGE, *QUICK)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+
+
 def test_a_scorer_that_says_the_same_of_every_pair_has_no_calibration(
     run: Run, write: Write, tmp_path: Path
 ) -> None:
@@ -75,10 +98,9 @@ def test_a_threshold_on_a_curve(run: Run, pairs: Path) -> None:
 
 
 def test_a_curve_needs_scores_that_rise_with_the_labels(run: Run, write: Write) -> None:
-    wrong = write(
-        pair("warm boots", "warm boots", 0, "x"), pair("warm boots", "they leak", 1, "y"),
-        name="wrong.jsonl",
-    )  # fmt: skip
+    falling = [("warm boots", 0), ("they leak", 1)]
+    records = [pair("warm boots", text, label, group) for group in "xy" for text, label in falling]
+    wrong = write(*records, name="wrong.jsonl")
     result = run("calibrate", wrong, *ROUGE, *QUICK, "--candidates", "logistic")
     assert result.exit_code == 2
     assert "scores fall as labels rise" in result.stderr

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prevalence.api import OpinionPrevalence
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -123,6 +125,21 @@ def test_checking_cuts_changes_no_row_and_says_what_windows_would_turn(scored: A
                 turned.add(one["text"])
     line = f"{len(no)} of them did not count as support and were also read in windows, which"
     assert f"{line} would change {len(turned)} decisions" in counted
+
+
+def test_python_counts_the_cuts_that_the_command_notes(
+    scored: Any, boots: dict[str, Any], checkpoint: Path
+) -> None:
+    said = scored("--max-length", 16, "--threshold", 0.4, "--check-cuts")[1]
+    settings: dict[str, Any] = {"max_length": 16, "threshold": 0.4, "check_cuts": True}
+    metric = OpinionPrevalence(str(checkpoint), **settings)
+    product = {**boots, "reviews": [*boots["reviews"], "warm boots leak " * 30]}
+    assert all(row.error is None for row in metric.score_many([product]))
+    cuts = metric.cuts
+    assert cuts.reread
+    assert f"pairs cut at the model's limit: {cuts.pairs}, premises: {cuts.premises} " in said
+    assert f"{cuts.reread} of them did not count as support" in said
+    assert f"would change {cuts.turned} decision" in said
 
 
 def test_cuts_are_checked_where_something_is_cut(run: Run, write: Write, boots: Any) -> None:

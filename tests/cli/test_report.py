@@ -206,6 +206,32 @@ def test_pages_make_a_folder(run: Run, rows: Path, tmp_path: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["index.html", "page-1.html"]
 
 
+def test_a_second_run_leaves_its_own_pages_and_foreign_files(
+    run: Run, rows: Path, tmp_path: Path
+) -> None:
+    many = tmp_path / "many.jsonl"
+    written_rows = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+    lines = (json.dumps({**row, "id": f"p{n}"}) for n in range(5) for row in written_rows)
+    many.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    folder = tmp_path / "pages"
+    assert run("report", many, "--pages", 1, "-o", folder).exit_code == 0
+    assert sum(1 for _ in folder.iterdir()) == 6
+    # A page under another name, a file of someone else, a single report and a link are not ours.
+    written = (folder / "page-4.html").read_bytes()
+    foreign = {"page-7.html": written, "page-8.html": b"mine", "notes.txt": b"", "page-x.html": b""}
+    for name, content in foreign.items():
+        (folder / name).write_bytes(content)
+    assert run("report", rows, "-o", folder / "page-9.html").exit_code == 0
+    (folder / "page-5.html").rename(tmp_path / "page-5.html")
+    (folder / "page-5.html").symlink_to(tmp_path / "page-5.html")
+    result = run("report", rows, "--pages", 1, "-o", folder)
+    assert result.exit_code == 0
+    kept = {"index.html", "page-1.html", "page-5.html", "page-9.html", *foreign}
+    assert {path.name for path in folder.iterdir()} == kept
+    assert (folder / "page-7.html").read_bytes() == written
+    assert "also holds page-5.html, page-7.html, page-8.html and 1 more: no page" in result.stderr
+
+
 def test_pages_make_the_folders_above_too(run: Run, rows: Path, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "pages"
     assert run("report", rows, "--pages", 1, "-o", folder).exit_code == 0

@@ -287,14 +287,29 @@ def test_one_system_has_nothing_to_compare(score: Run, write: Write, boots: dict
 def test_cache_answers_the_second_run(
     score: Run, write: Write, boots: dict[str, Any], cache_folder: Path, tmp_path: Path
 ) -> None:
-    path = write(boots)
-    first, second = score(path), score(path)
+    command = (write(boots), "--model", "rougeL-precision")
+    first, second = score(*command), score(*command)
     assert "0 answers were cached" in first.stderr
     assert "0 answers were cached" not in second.stderr
     assert first.stdout == second.stdout
     assert list(cache_folder.iterdir())
-    assert "0 answers were cached" in score(path, "--no-cache").stderr
-    assert "0 answers were cached" in score(path, "--cache", tmp_path / "other").stderr
+    assert "0 answers were cached" in score(*command, "--no-cache").stderr
+    assert "0 answers were cached" in score(*command, "--cache", tmp_path / "other").stderr
+
+
+def test_a_scorer_that_costs_less_than_the_cache_uses_the_one_that_is_named(
+    score: Run, write: Write, boots: dict[str, Any], cache_folder: Path, tmp_path: Path
+) -> None:
+    path = write(boots)
+    plain, again = score(path), score(path)
+    assert "0 answers were cached" in again.stderr
+    assert not cache_folder.exists()
+    named = (path, "--cache", tmp_path / "named")
+    first, second = score(*named), score(*named)
+    assert "0 answers were cached" in first.stderr
+    assert "0 answers were cached" not in second.stderr
+    assert plain.stdout == second.stdout
+    assert list((tmp_path / "named").iterdir())
 
 
 def test_quiet_keeps_errors_and_drops_notes(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from prevalence.api import OpinionPrevalence
 from prevalence.errors import ConfigurationError
-from prevalence.nli.cuts import CutChecker
+from prevalence.nli.cuts import CutChecker, CutCounts
 from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED, PairScores
 from prevalence.records import Product, Review, Summary
 from prevalence.scorers.registry import ScorerOptions, open_scorer
@@ -56,6 +57,23 @@ def test_only_what_was_cut_and_decided_no_is_read_again(
     assert found.entailment[:4].tolist() == pytest.approx([0.9, 0.1, 0.2, 0.3])
     assert found.flags[4] == FLAG_TRUNCATED | FLAG_TOO_LONG
     assert checker.traits == cut.traits
+
+
+def test_python_shows_what_was_cut_and_what_windows_would_turn(
+    cutting: type, fake_scorer: Any
+) -> None:
+    """As above: of three cut pairs two are no, and windows turn one of these."""
+    whole = fake_scorer(WHOLE)
+    checked = OpinionPrevalence(scorer=CutChecker(cutting(CUT), lambda: whole), trivial=None)
+    assert checked.cuts == CutCounts(0, 0, 0, 0)
+    checked.score(["long 0", "long 1", "long 2", "short"], "dry")
+    before = checked.cuts
+    assert before == CutCounts(pairs=3, premises=3, reread=2, turned=1)
+    checked.support(["long 1", "short"], ["dry"])
+    assert checked.cuts - before == CutCounts(pairs=1, premises=1, reread=1, turned=1)
+    plain = OpinionPrevalence(scorer=cutting(CUT), trivial=None)
+    plain.score(["long 1", "short"], "dry")
+    assert plain.cuts - CutCounts(0, 0, None, None) == CutCounts(1, 1, None, None)
 
 
 def test_the_threshold_decides_what_is_no(cutting: type, fake_scorer: Any, number: Number) -> None:

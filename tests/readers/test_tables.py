@@ -95,6 +95,14 @@ def test_one_review_a_row(tmp_path):
     assert second.id == "y"
 
 
+@pytest.mark.parametrize("heading", ["rating", "Rating", " RATING "])
+def test_a_rating_is_read_in_any_case_and_other_columns_keep_theirs(tmp_path, heading):
+    (long,) = read(tmp_path, f"ID,Review,{heading},Colour,Summary\nx,A.,5,red,S.\n")
+    assert long.reviews == (Review("A.", None, {"rating": "5", "Colour": "red"}),)
+    (wide,) = read(tmp_path, f"ID,Rev1,{heading},Colour,Reference,Summary\nx,A.,5,red,R.,S.\n")
+    assert wide.extra == {"rating": "5", "Colour": "red", "reference": "R."}
+
+
 def test_rows_of_a_product_may_stand_anywhere(tmp_path):
     text = "id,review,summary\nx,A.,S.\ny,B.,T.\nx,C.,\ny,D.,\nx,E.,\n"
     first, second = read(tmp_path, text)
@@ -236,13 +244,29 @@ def test_bom_before_the_header(tmp_path):
         ),
         ("product-id,body,summary_text", "needs .*'body' to 'review' and 'summary_text' to 'summ"),
         ("sku,ean,review,summary", r"needs a column with the product's id .* in every row; the"),
-        ("id,rev1,ID,summary", "columns appear twice: id"),
+        (
+            "id,rev1,ID,summary",
+            r"columns appear twice: id \(case does not matter: id, ID\); rename one",
+        ),
+        ("id,rev1,rev1,summary", "columns appear twice: rev1; rename"),
+        (
+            "id,review,Rating,rating,summary",
+            r"columns appear twice: rating \(case does not matter: Rating, rating\); rename",
+        ),
         ("id,rev1,review,summary", "has reviews in two ways"),
     ],
 )
 def test_unusable_headers(tmp_path, header, said):
     with pytest.raises(InputError, match=rf"in\.csv:1: {said}"):
         read(tmp_path, header + "\na,b,c,d\n")
+
+
+def test_a_header_with_a_name_twice_is_told_from_text_by_its_other_names(tmp_path):
+    # The name of the file says nothing.
+    with pytest.raises(InputError, match=r"in\.txt:1: columns appear twice: rating"):
+        read(tmp_path, "id,review,Rating,rating,summary\na,b,1,2,s\n", "in.txt")
+    with pytest.raises(InputError, match="cannot tell the format from the first line"):
+        read(tmp_path, "text, text, id\na,b,c\n", "in.txt")
 
 
 def test_a_header_without_rows(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from prevalence.errors import ConfigurationError
 from prevalence.nli.pairs import PairScorer, TextTable
-from prevalence.scorers.registry import loads_model, open_scorer
+from prevalence.scorers.registry import cache_folder, loads_model, open_scorer
 from prevalence.scorers.rouge import RougeScorer
 
 
@@ -109,6 +109,20 @@ def test_a_cache_folder_wraps_the_scorer(tmp_path):
     assert cached.counts.hits == 1
     assert cached.traits.threshold == plain.traits.threshold
     assert dict(cached.traits.signature) == dict(plain.traits.signature)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("rouge1-precision", False), ("rouge2-f1", False), ("rougeL-f1", True), ("embedded", True)],
+)
+def test_by_default_answers_that_cost_less_than_the_cache_are_not_kept(
+    name, kept, tmp_path, monkeypatch, model_scorer
+):
+    monkeypatch.setenv("PREVALENCE_CACHE", str(tmp_path))
+    assert open_scorer(name, cache="auto").traits.cached == kept
+    assert open_scorer(name, cache=tmp_path / "auto").traits.cached
+    assert not open_scorer(name).traits.cached
+    assert cache_folder(name, "auto") == (tmp_path if kept else None)
 
 
 @pytest.mark.parametrize("name", ["rouge9-foo", "cosin:x", "summac", "ruoge1-f1", "cosnie"])

@@ -192,3 +192,11 @@ def test_spellings_of_one_condition_have_one_form():
 def test_fields_that_no_object_has_are_named():
     where = parse_where("ratng > 4 and text has x and place.city = y")
     assert where.missing([REVIEW, {"text": "x"}]) == ["place.city", "ratng"]
+
+
+def test_a_field_that_is_not_there_as_written_is_found_in_lower_case():
+    where = parse_where("Rating >= 4")
+    assert where.holds({"rating": "5"})
+    assert where.missing([{"rating": "5"}]) == []
+    assert not where.holds({"rating": "5", "Rating": "1"})
+    assert parse_where("rating >= 4").missing([{"Rating": "5"}]) == ["rating"]
