@@ -233,6 +233,7 @@ class Contents:
         self._doubt = math.log(max(doubt, 1.0))
         self._resamples, self._seed = resamples, seed
         self._by_id: dict[str, list[ReportProduct]] = {}
+        self._places: dict[tuple[str, str, frozenset[str]], int] = {}
         self._values: dict[str, dict[str, list[float]]] = {}
         self._seen: dict[tuple[str, str, str], str] = {}
         self._renamed: set[tuple[str, str]] = set()
@@ -428,23 +429,22 @@ class Contents:
         The same summary scored in another file goes by another name; in the same file it is shown
         as that of another product.
         """
-        name, system = str(row.get("id")), str(row["system"])
-        figures = _names(row)
+        name, system, figures = str(row.get("id")), str(row["system"]), _names(row)
         for key in _keys(row):
             self._seen.setdefault(key, source)
         if (source, system) in self._renamed:
             system = f"{system} ({source})"
-        if system not in self._values:
-            self._values[system] = {}
-        same = self._by_id.setdefault(name, [])
-        for product in same:
-            known = product.summaries.get(system)
-            if known is None or known.names.isdisjoint(figures):
-                return product, system
-        product = ReportProduct(name if not same else f"{name} ({len(same) + 1})")
-        same.append(product)
-        self.products.append(product)
-        return product, system
+        same, none = self._by_id.setdefault(name, []), ReportSummary(system)
+        # Summaries only gain names: a product without room for these figures stays without.
+        group = (name, system, figures)
+        place = self._places.get(group, 0)
+        while place < len(same) and same[place].summaries.get(system, none).names & figures:
+            place += 1
+        self._places[group] = place
+        if place == len(same):
+            same.append(ReportProduct(f"{name} ({place + 1})" if place else name))
+            self.products.append(same[-1])
+        return same[place], system
 
     def _summary(self, row: Mapping[str, Any], system: str, scored: bool) -> ReportSummary:
         notes = tuple(str(row[key]) for key in ("error", "warning") if row.get(key))

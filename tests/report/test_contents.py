@@ -199,6 +199,33 @@ def test_the_same_id_twice_in_a_file_is_another_product(rows):
     assert contents.systems[0].statistics.summaries == 2
 
 
+class Looked(dict):
+    """Summaries of a product that count how often any product was looked into."""
+
+    count = 0
+
+    def get(self, *key):
+        Looked.count += 1
+        return super().get(*key)
+
+
+def test_many_rows_of_one_id_and_system_are_placed_in_linear_time():
+    contents, expected = Contents(), []
+    kinds = [("a",), ("a", "b"), ("b",), ("a",), ()]
+    for place in range(300):
+        metrics = dict.fromkeys(kinds[place % len(kinds)], float(place))
+        # Each goes to the first product that has none of its figures.
+        free = next((one for one in expected if one.keys().isdisjoint(metrics)), None)
+        if free is None:
+            expected.append(free := {})
+        free.update(metrics)
+        contents.add({"id": "p", "system": "s", "metrics": metrics})
+        contents.products[-1].summaries = Looked(contents.products[-1].summaries)
+    assert [product.summaries["s"].values for product in contents.products] == expected
+    assert len(expected) == 180
+    assert Looked.count < 4 * 300
+
+
 def test_records_are_matched_by_what_was_scored(rows):
     record = Product(
         "p/1", (Review("a", "r0", {"rating": 4}), Review("b"), Review("c")),
