@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -134,6 +135,21 @@ def test_the_same_summary_of_another_file_is_another_system(rows):
     names = [line.name for line in contents.systems]
     assert sorted(names) == ["bad", "bad (large)", "good", "good (large)"]
     assert len(contents.products) == 2
+
+
+def test_rows_of_one_file_are_not_held(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    one = json.dumps({"id": "p", "system": "s", "metrics": {"m": 1}, "unused": [0.5] * 20_000})
+    path.write_text(f"{one}\n" * 40)
+    contents = Contents()
+    tracemalloc.start()
+    assert contents.add_all(read_rows(path), source="rows", where="rows: ") == 40
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # A row's text has 100 kB, and what is made of it some 800 kB at a time.
+    assert peak < 2_500_000
+    with pytest.raises(InputError, match=r"^rows: neither a row of"):
+        contents.add_all([{"premise": "x"}], source="more", where="rows: ")
 
 
 def test_a_system_of_two_files_is_told_apart_in_all_its_rows(row, sentence):
