@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -39,6 +40,22 @@ DEFAULT_MAX_SENTENCES = 500
 """Sentences above which a summary is refused: redundancy asks n(n − 1)/2 pairs."""
 
 
+_ABBREVIATED = re.compile(
+    r"(?:(?<![\w.'\u2019-])"
+    r"(?:approx|incl|excl|qty|temp|adj|dept|avg|esp|orig|misc|mfr|mfg|pkg|std|est)"
+    # Units, which are other words where no number stands before them: "12 in. wide".
+    r"|[\d\u00bd\u00bc\u00be] ?"
+    r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg))\.$",
+    re.IGNORECASE,
+)
+"""Abbreviations usual in reviews that Punkt has not learnt, at the end of a sentence.
+
+"max.", "no." and "etc." are not among them: they often do end one.
+"""
+_GOES_ON = "$\u00a3\u20ac"
+"""What a sentence may go on with, beside a small letter or a digit."""
+
+
 def get_splitter(name: str = "punkt-en") -> Splitter:
     """Return the sentence splitter of that name.
 
@@ -46,7 +63,8 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
         name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
             :data:`~prevalence.language.LANGUAGES`. ``punkt-en`` and ``nltk-punkt-en`` have the
             same learnt model, that of NLTK's ``punkt_tab``, and differ where a text ends in
-            several marks: NLTK makes the last of them a sentence of its own.
+            several marks, of which NLTK makes the last a sentence of its own, and after
+            abbreviations usual in reviews that a small letter or a number follows.
 
     Raises:
         ConfigurationError: unknown name.
@@ -80,7 +98,25 @@ def says_anything(sentence: str) -> bool:
 
 
 def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
-    return _cut(text, _punkt(LANGUAGES[language]).span_tokenize(text))
+    spans = _punkt(LANGUAGES[language]).span_tokenize(text)
+    return _cut(text, _joined(text, spans) if language == "en" else spans)
+
+
+def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans, without ends after an abbreviation that a small letter or a digit follows."""
+    begun: tuple[int, int] | None = None
+    for start, end in spans:
+        if begun is not None and _ABBREVIATED.search(text, max(begun[0], begun[1] - 20), begun[1]):
+            first = text[start : start + 1]
+            goes_on = first.islower() or first.isdecimal() or first in _GOES_ON
+            if goes_on and "\n" not in text[begun[1] : start]:
+                begun = (begun[0], end)
+                continue
+        if begun is not None:
+            yield begun
+        begun = (start, end)
+    if begun is not None:
+        yield begun
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -118,3 +118,26 @@ def test_a_language_has_abbreviations_of_its_own():
     ]  # fmt: skip
     with pytest.raises(ConfigurationError, match="unknown sentence splitter 'punkt-xx'"):
         get_splitter("punkt-xx")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("It holds approx. five cups.", 1),
+        ("It costs approx. $5.", 1),
+        ("Ten months incl. being thrown.", 1),
+        ("The shoe dept. was closed, avg. 3 visits.", 1),
+        ("It is 12 in. wide and weighs 5lbs. empty.", 1),
+        ("It holds approx. Five cups fit.", 2),
+        ("It came in. five stars.", 2),
+        ("It takes two at max. five stars.", 2),
+        ("It weighs 5 lbs. The lid is heavy.", 2),
+        ("It weighs approx.\n5 stars.", 2),
+        ("I saw the temp. it was hot. nobody cared.", 2),
+    ],
+)
+def test_sentences_go_on_after_abbreviations_of_reviews(text, count):
+    found = get_splitter()(text)
+    assert len(found) == count
+    assert all(text[s.start : s.end] == s.text for s in found)
+    assert len(get_splitter("nltk-punkt-en")(text)) >= count

@@ -89,7 +89,17 @@ _ALTERNATIVES = re.compile(
 # "not 5 stars", "would not rate it 5", "rather than option B", "out of 5 stars".
 _DENIED = re.compile(
     r"(?:(?:\b(?:not|never|cannot|nor|neither|unlike)|n['\u2019]t)\s+(?:\w+\s+){0,3}"
-    r"|\b(?:than|against|over)\s+(?:\w+\s+)?|\bout\s+of\s+(?:\w+\s+)?)$",
+    r"|\b(?:than|against|over)\s+(?:\w+\s+)?|\bout\s+of\s+(?:\w+\s+)?"
+    # "It could have been a score of 5": it was not.
+    r"|\b(?:would|could|might|should)(?:\s+have|['\u2019]ve)\s+(?:\w+\s+){0,3})$",
+    re.IGNORECASE,
+)
+# "A score of 5 would be too high", "5/5 is not justified", "5 stars would require prices". What
+# refuses a score in other words, or conditionally ("for a 5/5 it lacks prices"), is read.
+_REFUSED = re.compile(
+    r"(?:\s*(?:/|out\s+of)\s*(?:5|five))?[ \t)*\"'\u201d]{1,4}(?:is|was|seems|would|could|might)"
+    r"(?:n['\u2019]t\b|\s+(?:\w+\s+){0,3}?(?:not|too|wrong|over\w+|excessive|un(?:fair|just|deserv|"
+    r"warrant|realistic)\w*|inappropriate)\b|\s+(?:need|require|take|have\s+to)\b)",
     re.IGNORECASE,
 )
 # "4 or higher", "2 or a score of 4": another score is meant too, whatever it is.
@@ -330,7 +340,7 @@ def _statements(said: str, *patterns: re.Pattern[str]) -> list[tuple[int, str]]:
     found = []
     for pattern in patterns:
         for match in pattern.finditer(said):
-            if _ahead(_DENIED, said, match):
+            if _ahead(_DENIED, said, match) or _REFUSED.match(said, match.end()):
                 continue
             found.append((match.start(), match[1]))
             if match.start(1) in beside:

@@ -159,12 +159,7 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
     found = 0
     for path, stem in zip(paths, stems, strict=True):
         source = stem if stems.count(stem) == 1 else str(path)
-        rows = list(read_rows(path))
-        found += len(rows)
-        try:
-            contents.add_all(rows, source=source)
-        except InputError as error:
-            raise InputError(f"{display(path)}: {error}") from error
+        found += contents.add_all(read_rows(path), source=source, where=f"{display(path)}: ")
     if not found:
         raise InputError(f"{', '.join(map(display, paths))}: no row; there is nothing to show")
     return contents

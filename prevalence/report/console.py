@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from prevalence.language import counted
+from prevalence.report.names import figure_name
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
     if row.corrected is not None:
         head.append(f" · corrected {_number(row.corrected, 3)}")
     if row.soft_prevalence is not None:
-        head.append(f" · soft {_number(row.soft_prevalence, 3)}")
+        head.append(f" · soft prevalence {_number(row.soft_prevalence, 3)}")
     if row.ceiling_share is not None:
         head.append(f" · {row.ceiling_share:.0%} of the ceiling {_number(row.ceiling, 3)}")
     head.append(f" · {_what_counts(row)}")
@@ -173,8 +174,8 @@ def explanation(row: ScoredSummary) -> RenderableType:
 def _profile_view(profile: Profile) -> Iterator[RenderableType]:
     """The figures of a profile, and what the summary leaves out."""
     figures = [
-        f"{header} {_number(getattr(profile, name), digits)}"
-        for name, (header, _, digits) in _PROFILE.items()
+        f"{figure_name(name)} {_number(getattr(profile, name), digits)}"
+        for name, (_, digits) in _PROFILE.items()
         if getattr(profile, name, None) is not None
     ]
     if profile.coverage_interval is not None:
@@ -182,7 +183,7 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
         figures.insert(1, f"(95%: {low:.3f}–{high:.3f})")
     yield Text(" · ".join(figures))
     for reason in dict.fromkeys(profile.missing.values()):
-        names = [_PROFILE[name][0] for name, why in profile.missing.items() if why == reason]
+        names = [figure_name(name) for name, why in profile.missing.items() if why == reason]
         yield plain(f"no {', '.join(names)}: {reason}", "dim")
     if not profile.left_out:
         return
@@ -222,7 +223,7 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         _Column("corrected", "corr.", 0, [_number(row.corrected, 3) for row in rows]),
         _Column("its interval", "its interval", 6,
                 [_interval(row.corrected_interval) for row in rows]),
-        _Column("soft", "soft", 0, [_number(row.soft_prevalence, 3) for row in rows]),
+        _Column("soft prevalence", "soft", 0, [_number(row.soft_prevalence, 3) for row in rows]),
         _Column("of ceiling", "ceil.", 0, [_optional_share(row.ceiling_share) for row in rows]),
         _Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
         _Column("failed", "failed", 0, [f"{row.failed:,}" for row in rows]),
@@ -238,7 +239,7 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
     optional = {
         "corrected",
         "its interval",
-        "soft",
+        "soft prevalence",
         "of ceiling",
         "failed",
         "contradicted",
@@ -252,28 +253,29 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
 
 
 _PROFILE = {
-    "coverage": ("coverage", "cov.", 3),
-    "soft_coverage": ("soft coverage", "soft c.", 3),
-    "attested": ("attested", "att.", 3),
-    "contested": ("contested", "cont.", 3),
-    "equal_coverage": ("equal coverage", "eq. c.", 3),
-    "coverage_parity": ("coverage parity", "parity", 3),
-    "polarity_distance": ("polarity distance", "pol. d.", 2),
-    "genericness": ("genericness", "gen.", 3),
-    "sap": ("SAP", "SAP", 3),
-    "review_genericness": ("generic in reviews", "gen. r.", 3),
-    "review_sap": ("SAP by reviews", "SAP r.", 3),
+    "coverage": ("cov.", 3),
+    "soft_coverage": ("soft c.", 3),
+    "attested": ("att.", 3),
+    "contested": ("cont.", 3),
+    "equal_coverage": ("eq. c.", 3),
+    "coverage_parity": ("parity", 3),
+    "polarity_distance": ("pol. d.", 2),
+    "genericness": ("gen.", 3),
+    "sap": ("SAP", 3),
+    "review_genericness": ("r. gen.", 3),
+    "review_sap": ("r. SAP", 3),
 }
-"""Headers and digits of the profile's columns, which leave last, the later ones first."""
+"""Short headers and digits of the profile's columns, which leave last, the later ones first."""
 
 
 def _profile_columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
     known = {name for row in rows for name in row.profile}
     return [
-        _Column(header, short, 20 - place, [_number(r.profile.get(name), digits) for r in rows])
-        for place, (name, (header, short, digits)) in enumerate(_PROFILE.items())
+        _Column(figure_name(name), short, 20 - place,
+                [_number(r.profile.get(name), digits) for r in rows])
+        for place, (name, (short, digits)) in enumerate(_PROFILE.items())
         if name in known
-    ]
+    ]  # fmt: skip
 
 
 def _fitting(columns: list[_Column], room: int) -> tuple[list[str], list[_Column]]:

@@ -10,11 +10,11 @@ import json
 import math
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.jsonfiles import document_text
 from prevalence.readers.streams import EmptyInputError, display, open_source
 from prevalence.records import (
     BEYOND,
@@ -233,35 +233,40 @@ class Contents:
         self._doubt = math.log(max(doubt, 1.0))
         self._resamples, self._seed = resamples, seed
         self._by_id: dict[str, list[ReportProduct]] = {}
+        self._places: dict[tuple[str, str, frozenset[str]], int] = {}
         self._values: dict[str, dict[str, list[float]]] = {}
         self._seen: dict[tuple[str, str, str], str] = {}
         self._renamed: set[tuple[str, str]] = set()
         self._systems: tuple[SystemLine, ...] | None = None
 
-    def add_all(self, rows: Iterable[Mapping[str, Any]], *, source: str) -> None:
-        """Take all rows of a file.
+    def add_all(self, rows: Iterable[Mapping[str, Any]], *, source: str, where: str = "") -> int:
+        """Take all rows of a file and return how many; those of the first file are never held.
 
         Args:
             rows: their JSON objects.
             source: the file. A system of which an earlier file scored one of the same summaries
                 goes by another name in all rows.
+            where: what errors begin with.
 
         Raises:
             InputError: one is none that a report can show.
         """
-        kept = list(rows)
-        for row in kept:
+        rows, count = list(rows) if self._seen else rows, 0
+        for row in rows if self._seen else ():
             if any(self._seen.get(key, source) != source for key in _keys(row)):
                 self._renamed.add((source, _text(str(row["system"]))))
-        for row in kept:
-            self.add(row, source=source)
+        for row in rows:
+            self.add(row, source=source, where=where)
+            count += 1
+        return count
 
-    def add(self, row: Mapping[str, Any], *, source: str = "") -> None:
+    def add(self, row: Mapping[str, Any], *, source: str = "", where: str = "") -> None:
         """Take a row of any of the commands.
 
         Args:
             row: its JSON object.
             source: file it comes from, see :meth:`add_all`.
+            where: likewise.
 
         Raises:
             InputError: it is none that a report can show.
@@ -269,10 +274,12 @@ class Contents:
         self._systems = None
         try:
             self._add(row, source)
-        except InputError:
-            raise
+        except InputError as error:
+            raise InputError(f"{where}{error}") from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise InputError(f"a row is damaged ({type(error).__name__}: {error})") from error
+            raise InputError(
+                f"{where}a row is damaged ({type(error).__name__}: {error})"
+            ) from error
 
     def _add(self, row: Mapping[str, Any], source: str) -> None:
         clean = _clean(row)
@@ -280,10 +287,8 @@ class Contents:
             self._add_summary(clean, _scored(row) if "prevalence" in row else None,
                               source)  # fmt: skip
         elif "verdict_ab" in row:
-            if clean.get("a") is None or clean.get("b") is None:
-                self._add_failure(clean)
-            else:
-                self.duels.append(clean)
+            lost = clean.get("a") is None or clean.get("b") is None
+            (self._add_failure if lost else self.duels.append)(clean)
         elif "scorer" in row and _is_calibration(clean):
             self.calibrations.append(clean)
         elif row.get("analysis") == "correlate" and _is_correlations(clean):
@@ -428,23 +433,22 @@ class Contents:
         The same summary scored in another file goes by another name; in the same file it is shown
         as that of another product.
         """
-        name, system = str(row.get("id")), str(row["system"])
-        figures = _names(row)
+        name, system, figures = str(row.get("id")), str(row["system"]), _names(row)
         for key in _keys(row):
             self._seen.setdefault(key, source)
         if (source, system) in self._renamed:
             system = f"{system} ({source})"
-        if system not in self._values:
-            self._values[system] = {}
-        same = self._by_id.setdefault(name, [])
-        for product in same:
-            known = product.summaries.get(system)
-            if known is None or known.names.isdisjoint(figures):
-                return product, system
-        product = ReportProduct(name if not same else f"{name} ({len(same) + 1})")
-        same.append(product)
-        self.products.append(product)
-        return product, system
+        same, none = self._by_id.setdefault(name, []), ReportSummary(system)
+        # Summaries only gain names: a product without room for these figures stays without.
+        group = (name, system, figures)
+        place = self._places.get(group, 0)
+        while place < len(same) and same[place].summaries.get(system, none).names & figures:
+            place += 1
+        self._places[group] = place
+        if place == len(same):
+            same.append(ReportProduct(f"{name} ({place + 1})" if place else name))
+            self.products.append(same[-1])
+        return same[place], system
 
     def _summary(self, row: Mapping[str, Any], system: str, scored: bool) -> ReportSummary:
         notes = tuple(str(row[key]) for key in ("error", "warning") if row.get(key))
@@ -538,19 +542,16 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         InputError: the file is missing or holds something else; the message says where.
     """
     name = display(path)
-    try:
-        with open_source(path) as source:
-            text = document_text(source)
-    except EmptyInputError:
-        return
-    whole = _parsed(text)
-    if isinstance(whole, dict | list):
-        rows = [whole] if isinstance(whole, dict) else whole
-        yield from (_object(row, f"{name}: entry {place}") for place, row in enumerate(rows))
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield _object(_parsed(line), f"{name}:{number}")
+    with suppress(EmptyInputError), open_source(path) as source:
+        lines = ((number, line) for number, line in source.texts() if line.strip())
+        for number, first in lines:
+            if isinstance(row := _parsed(first), dict):
+                yield row
+                yield from (_object(_parsed(line), f"{name}:{place}") for place, line in lines)
+                return
+            whole = _parsed(first + "".join(line for _, line in lines))
+            rows = whole if isinstance(whole, list) else [_object(whole, f"{name}:{number}")]
+            yield from (_object(row, f"{name}: entry {place}") for place, row in enumerate(rows))
 
 
 def _parsed(text: str) -> Any:
@@ -661,9 +662,8 @@ def _samples(values: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
 
 
 def _several(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else [value]
+    found = value.values() if isinstance(value, dict) else value
+    return found if isinstance(value, dict | list) else [value]
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
@@ -688,8 +688,7 @@ def _logit(p: float) -> float:
 def _scored(row: Mapping[str, Any]) -> ScoredSummary:
     """A prevalence row; its profile may lack figures."""
     scored = ScoredSummary.from_json({key: row[key] for key in row if key != "profile"})
-    told = _object_at(row, "profile")
-    if not told:
+    if not (told := _object_at(row, "profile")):
         return scored
     figures = _numbers({name: told.get(name) for name in (*PROFILE_FIGURES, "review_coverage")})
     groups = {

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from prevalence.language import counted
 from prevalence.report.contents import NOT_ASKED
+from prevalence.report.names import figure_name
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import one_line
 
@@ -236,9 +237,7 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
 def _further(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
     """A column for each figure that has none in the systems table itself."""
     return [
-        _Column(
-            name.replace("_", " "), {line.name: _figure(line.means.get(name)) for line in lines}
-        )
+        _Column(figure_name(name), {line.name: _figure(line.means.get(name)) for line in lines})
         for name in contents.figures
         if name not in _OWN
     ]
@@ -272,8 +271,8 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
         of("floor", lambda line: _places(line.means.get("floor")), "mean of the system random"),
         of("ceiling", lambda line: _places(line.means.get("ceiling")),
            "what greedy construction reaches"),
-        of("of ceiling", lambda line: _share(line.means.get("ceiling_share"))),
-        of("soft", lambda line: _places(line.means.get("soft_prevalence"))),
+        of(figure_name("ceiling_share"), lambda line: _share(line.means.get("ceiling_share"))),
+        of(figure_name("soft_prevalence"), lambda line: _places(line.means.get("soft_prevalence"))),
         known("summaries", lambda s: f"{s.summaries:,}"),
         known("failed", lambda s: f"{s.failed:,}" if s.failed else ""),
         known("sentences", lambda s: _places(s.sentences, 1), "mean sentences a summary"),
@@ -463,10 +462,14 @@ def _figures(summary: ReportSummary) -> list[tuple[str, str]]:
     shown = dict(summary.values)
     share = shown.pop("ceiling_share", None)
     figures = [
-        (name.replace("_", " "), _figure(value) + _spread(summary.samples.get(name, ())))
+        (figure_name(name), _figure(value) + _spread(summary.samples.get(name, ())))
         for name, value in shown.items()
     ]
-    return figures if share is None else [*figures[:1], ("of ceiling", _share(share)), *figures[1:]]
+    return (
+        figures
+        if share is None
+        else [*figures[:1], (figure_name("ceiling_share"), _share(share)), *figures[1:]]
+    )
 
 
 def _spread(samples: Sequence[float]) -> str:

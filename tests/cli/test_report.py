@@ -189,7 +189,7 @@ def test_rows_may_come_from_standard_input(run: Run, rows: Path, tmp_path: Path)
     assert result.exit_code == 0, result.output
     assert data_of(piped) == data_of(page)
     assert "<stdin>: is given twice" in run("report", "-", "-", "-o", piped).stderr
-    bad = run("report", "-", "-o", piped, stdin='{"id": 1}\nno\n')
+    bad = run("report", "-", "-o", piped, stdin='{"scorer": "s", "dev": {}}\nno\n')
     assert bad.stderr.startswith("error: <stdin>:2: not a JSON object")
 
 

@@ -86,6 +86,21 @@ def test_tags(reply, value, fault):
         ("I would not rate it 5.", None),
         ("Not 5/5 but 4/5.", 4.0),
         ("**Score:** 3\n- 2 facts are wrong", 3.0),
+        # A score that is refused or did not come about.
+        ("A score of 5 would be too high.", None),
+        ("A score of 5/5 would be too generous; I give it a score of 3.", 3.0),
+        ("A score of 5 is not justified.", None),
+        ("A score of five wouldn't be fair.", None),
+        ("A rating of 5 is clearly undeserved.", None),
+        ("A score of 5 would require the price.", None),
+        ("It could have been a score of 5.", None),
+        ("It is not a score of 5.", None),
+        ("It is worth a 4 rather than a score of 5.", None),
+        ("It is too long for more. A score of 3 would be fair.", 3.0),
+        ("A score of 4 is fitting, as it is not too long.", 4.0),
+        ("I would rate it 4. It is not too long.", 4.0),
+        ("Score: 4 (is not too long)", 4.0),
+        ("Score: 4\nIs not too long.", 4.0),
         # A closing number alone, on a line or as a sentence of its own.
         ("It covers the main points but not the price.\n\n4", 4.0),
         ("It covers the main points. 3", 3.0),
@@ -178,6 +193,7 @@ def test_the_scale_of_stars_is_no_score(reply, value, fault):
     [
         (read_star_count, "not 5 stars"),
         (read_star_count, "It doesn't deserve 5 stars."),
+        (read_star_count, "5 stars would be too many."),
         (read_star_count, "4 or 5 stars"),
         (read_star_count, "4 stars or 5"),
         (read_star_count, "4-5 stars"),
@@ -252,7 +268,8 @@ LONG = 200_000
 @pytest.mark.parametrize(
     "filler",
     [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ",
-     "score 1 ", "Final score: 1. ", ". "],
+     "score 1 ", "Final score: 1. ", ". ",
+     "score 1 is ", "would have "],
 )  # fmt: skip
 def test_long_replies_of_nothing_are_read_in_one_pass(filler):
     # Where a pattern could try every beginning with every end, these would take hours.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -136,6 +137,21 @@ def test_the_same_summary_of_another_file_is_another_system(rows):
     assert len(contents.products) == 2
 
 
+def test_rows_of_one_file_are_not_held(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    one = json.dumps({"id": "p", "system": "s", "metrics": {"m": 1}, "unused": [0.5] * 20_000})
+    path.write_text(f"{one}\n" * 40)
+    contents = Contents()
+    tracemalloc.start()
+    assert contents.add_all(read_rows(path), source="rows", where="rows: ") == 40
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # A row's text has 100 kB, and what is made of it some 800 kB at a time.
+    assert peak < 2_500_000
+    with pytest.raises(InputError, match=r"^rows: neither a row of"):
+        contents.add_all([{"premise": "x"}], source="more", where="rows: ")
+
+
 def test_a_system_of_two_files_is_told_apart_in_all_its_rows(row, sentence):
     contents = Contents()
     # Of the second file, only the last row is about a summary that the first has scored.
@@ -197,6 +213,33 @@ def test_the_same_id_twice_in_a_file_is_another_product(rows):
     contents = filled([rows[0], rows[0]])
     assert [product.id for product in contents.products] == ["p/1", "p/1 (2)"]
     assert contents.systems[0].statistics.summaries == 2
+
+
+class Looked(dict):
+    """Summaries of a product that count how often any product was looked into."""
+
+    count = 0
+
+    def get(self, *key):
+        Looked.count += 1
+        return super().get(*key)
+
+
+def test_many_rows_of_one_id_and_system_are_placed_in_linear_time():
+    contents, expected = Contents(), []
+    kinds = [("a",), ("a", "b"), ("b",), ("a",), ()]
+    for place in range(300):
+        metrics = dict.fromkeys(kinds[place % len(kinds)], float(place))
+        # Each goes to the first product that has none of its figures.
+        free = next((one for one in expected if one.keys().isdisjoint(metrics)), None)
+        if free is None:
+            expected.append(free := {})
+        free.update(metrics)
+        contents.add({"id": "p", "system": "s", "metrics": metrics})
+        contents.products[-1].summaries = Looked(contents.products[-1].summaries)
+    assert [product.summaries["s"].values for product in contents.products] == expected
+    assert len(expected) == 180
+    assert Looked.count < 4 * 300
 
 
 def test_records_are_matched_by_what_was_scored(rows):

@@ -16,6 +16,7 @@ import pytest
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report import contents as contents_module
 from prevalence.report import standings, systems
+from prevalence.report.console import system_table
 from prevalence.report.contents import Contents
 from prevalence.report.page import Page, Plot, render, split_pages
 
@@ -54,6 +55,29 @@ def page_of(rows, records=(), **options):
         contents.add(one)
     contents.attach(records)
     return render(contents, Page(**options) if options else None)
+
+
+def test_figures_are_called_as_in_the_tables_of_score(row, sentence):
+    names = {
+        "coverage": "coverage", "soft_coverage": "soft coverage", "attested": "attested",
+        "contested": "contested", "equal_coverage": "equal coverage", "genericness": "genericness",
+        "polarity_distance": "polarity distance", "sap": "SAP",
+        "review_genericness": "review genericness", "review_sap": "review SAP",
+    }  # fmt: skip
+    one = row("p", "s", [sentence("x", [0])], soft_prevalence=0.5, profile=dict.fromkeys(names, 1))
+    other = {"id": "p", "system": "s", "metrics": {"my_metric": 2.0}}
+    contents = Contents()
+    for each in (one, other):
+        contents.add(each)
+    (line,) = contents.systems
+    shown = [str(c.header) for c in system_table([line.statistics], width=300).columns]
+    page = Reader(render(contents)).text
+    for name in ("soft prevalence", *names.values()):
+        assert name in shown
+        # In the systems' tables, and beside the summary.
+        assert page.count(name) == 1
+        assert page.count(f"{name} ") == 1
+    assert page.count("my_metric") == 1
 
 
 def data_of(html):
