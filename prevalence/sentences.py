@@ -42,10 +42,10 @@ DEFAULT_MAX_SENTENCES = 500
 
 _ABBREVIATED = re.compile(
     r"(?:(?<![\w.'\u2019-])"
-    r"(?:approx|incl|excl|qty|temp|adj|dept|avg|esp|orig|misc|mfr|mfg|pkg|std|est)"
+    r"(?:approx|incl|excl|qty|temp|adj|dept|avg|esp|orig|misc|mfr|mfg|pkg|std|est|e\.g|i\.e)"
     # Units, which are other words where no number stands before them: "12 in. wide".
-    r"|[\d\u00bd\u00bc\u00be] ?"
-    r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg))\.$",
+    r"|(?P<unit>[\d\u00bd\u00bc\u00be] ?"
+    r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg)))\.$",
     re.IGNORECASE,
 )
 """Abbreviations usual in reviews that Punkt has not learnt, at the end of a sentence.
@@ -103,12 +103,17 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The spans, without ends after an abbreviation that a small letter or a digit follows."""
+    """The spans, without ends after an abbreviation that the sentence goes on behind.
+
+    A small letter shows it, and a number, but behind a unit: "It weighs 3 kg. 2 of them broke."
+    """
     begun: tuple[int, int] | None = None
     for start, end in spans:
-        if begun is not None and _ABBREVIATED.search(text, max(begun[0], begun[1] - 20), begun[1]):
+        found = begun and _ABBREVIATED.search(text, max(begun[0], begun[1] - 20), begun[1])
+        if begun is not None and found:
             first = text[start : start + 1]
-            goes_on = first.islower() or first.isdecimal() or first in _GOES_ON
+            number = first.isdecimal() or first in _GOES_ON
+            goes_on = first.islower() or (number and not found["unit"])
             if goes_on and "\n" not in text[begun[1] : start]:
                 begun = (begun[0], end)
                 continue

@@ -84,8 +84,8 @@ def test_nltk_cuts_the_last_of_several_marks_off(text, expected):
 
 
 def test_both_punkts_have_one_model():
-    # They differ where several marks end a text.
-    texts = ["At 3.5 mg. it works, U.S. made. No. 5 is fine (ask Mr. Jones). i.e. this one."]
+    # They differ where several marks end a text, and after the abbreviations below.
+    texts = ["At 3.5 mg. it works, U.S. made. No. 5 is fine (ask Mr. Jones). This one, vs. that."]
     for text in texts:
         assert get_splitter("nltk-punkt-en")(text) == get_splitter()(text)
 
@@ -125,6 +125,8 @@ def test_a_language_has_abbreviations_of_its_own():
     [
         ("It holds approx. five cups.", 1),
         ("It costs approx. $5.", 1),
+        ("It is big, e.g. five feet.", 1),
+        ("It weighs 3 kg. 2 of them broke.", 2),
         ("Ten months incl. being thrown.", 1),
         ("The shoe dept. was closed, avg. 3 visits.", 1),
         ("It is 12 in. wide and weighs 5lbs. empty.", 1),
