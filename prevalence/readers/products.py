@@ -17,7 +17,13 @@ from prevalence.readers.jsonfiles import (
     line_items,
 )
 from prevalence.readers.streams import Source, check_readable, open_source
-from prevalence.readers.tables import copycat_items, is_copycat, is_table, table_items
+from prevalence.readers.tables import (
+    copycat_items,
+    is_copycat,
+    is_table,
+    stated_delimiter,
+    table_items,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -72,7 +78,7 @@ def detect_container(source: Source, *, allow_text: bool = False) -> str:
         return "copycat"
     if suffix is not None:
         return suffix
-    if is_table(first, reviews_only=allow_text):
+    if stated_delimiter(first) or is_table(first, reviews_only=allow_text):
         return "csv"
     return "text" if allow_text else _after_odd_line(source, first)
 

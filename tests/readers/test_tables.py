@@ -43,6 +43,26 @@ def test_the_header_tells_the_delimiter(tmp_path, delimiter, name):
     assert item.summaries == (Summary("a b", "S."),)
 
 
+@pytest.mark.parametrize("name", ["in.csv", "in.txt", "in.tsv"])
+@pytest.mark.parametrize("line", ["sep=;\r\n", "\ufeffSEP=;\n", '"sep=;"\n'])
+def test_the_line_with_which_excel_states_the_delimiter(tmp_path, line, name):
+    (item,) = read(tmp_path, f"{line}id;rev1;summary\nx;A, b.;S.\n", name)
+    assert item.reviews == (Review("A, b."),)
+    assert item.source == f"{tmp_path}/{name}:3"
+
+
+def test_numbered_columns_may_have_a_space(tmp_path):
+    (item,) = read(tmp_path, "id,Review 2,Review 1,Summary 1,summary_2\nx,B.,A.,S.,T.\n")
+    assert item.reviews == (Review("A."), Review("B."))
+    assert item.summaries == (Summary("Summary 1", "S."), Summary("summary_2", "T."))
+
+
+def test_an_unknown_header_is_cut_at_the_delimiter_that_it_has_most_of(tmp_path):
+    said = "rename 'Review Text' to 'review' and 'SKU' to 'id'; the columns are: SKU, Review Text, "
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, "SKU;Review Text;Our summary\nx;A.;S.\n")
+
+
 def test_tsv_is_always_tab_separated(tmp_path):
     (item,) = read(tmp_path, 'id\treviews\tsumm1\tsummary_2\nx\t["a, b"]\tA\tB\n', format="tsv")
     assert item.reviews == (Review("a, b"),)
@@ -129,7 +149,7 @@ def test_a_faulty_row_spoils_its_product_because_m_would_be_wrong(tmp_path):
     text = b"id,review,summary\n,D.,S.\nx,A.,S.\nx,\xff,\ny,B.,S.\nz,C.\nw,E.,\nv,F.,S.\n,G.,S.\n"
     spoilt, good, short, empty, before, first, last = read(tmp_path, text)
     lost = "cell 2: is not UTF-8, so product 'x' is left out; save the file as UTF-8"
-    assert spoilt.error == f"{tmp_path}/in.csv:4: {lost}"
+    assert spoilt.error == f'{tmp_path}/in.csv:4: {lost} (Excel calls it "CSV UTF-8")'
     assert good.id == "y"
     assert "in.csv:6: has 2 cells where the header has 3, so product 'z' is left" in short.error
     assert "summaries: has no summary" in empty.error
