@@ -42,6 +42,7 @@ __all__ = [
     "header_of",
     "is_copycat",
     "is_table",
+    "open_table",
     "plain_rows",
     "plan_columns",
     "quoted_rows",
@@ -436,6 +437,24 @@ WHOLE_FILE = "reviews"
 """The id of the one product of a table that has reviews row by row and no id."""
 
 
+def open_table(
+    source: Source, delimiter: str | None, *, reviews_only: bool
+) -> tuple[Iterator[Row], Columns]:
+    """Read the header of a table; see :func:`table_items`.
+
+    Returns:
+        The rows below it, and what their cells mean.
+    """
+    head = source.head(1)
+    first = head[0].data.decode(errors="replace") if head else ""
+    stated = stated_delimiter(first)
+    rows = quoted_rows(source, stated or delimiter or best_delimiter(first))
+    if stated is not None:
+        next(rows)
+    header = header_of(rows, source.path)
+    return rows, plan_columns(header, source.path, reviews_only=reviews_only)
+
+
 def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> Iterator[Item]:
     """Read a table with a header.
 
@@ -450,14 +469,7 @@ def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> 
     Raises:
         InputError: the header lacks a needed column.
     """
-    head = source.head(1)
-    first = head[0].data.decode(errors="replace") if head else ""
-    stated = stated_delimiter(first)
-    rows = quoted_rows(source, stated or delimiter or best_delimiter(first))
-    if stated is not None:
-        next(rows)
-    header = header_of(rows, source.path)
-    columns = plan_columns(header, source.path, reviews_only=not options.needs_summaries)
+    rows, columns = open_table(source, delimiter, reviews_only=not options.needs_summaries)
     if columns.long is not None:
         yield from _long_items(rows, columns, source.path, options)
         return

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+from contextlib import nullcontext
 
 import pytest
 
 from prevalence.errors import InputError
 from prevalence.readers import read_products
+from prevalence.readers.products import check_header
 from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.runs import Selection
 
 
 def read(tmp_path, text, name="in.csv", **options):
@@ -284,3 +288,36 @@ def test_a_broken_first_line_before_json_lines(tmp_path):
     bad, good = read(tmp_path, 'oops\n{"reviews": ["a"], "summary": "b"}\n', "in")
     assert isinstance(bad, BadRecord)
     assert good.id == "in:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("review,summary\nA.,S.\n", {}, "in.csv:1: needs a column with the product's id"),
+        ("id,review\nx,A.\n", {}, 'needs a column "summary"'),
+        ("", {}, "is empty"),
+        ("id,review\nx,A.\n", {"summaries": False}, None),
+        ("id,review,summary\nx,A.\n", {}, None),
+        ("review,summary\nA.,S.\n", {"format": "jsonl"}, None),
+    ],
+)
+def test_a_header_can_be_checked_alone(tmp_path, text, options, said):
+    path = tmp_path / "in.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        check_header(path, **options)
+
+
+def test_the_first_table_is_checked_before_anything_is_read(tmp_path):
+    good, bad = (str(tmp_path / name) for name in ("good.csv", "bad.csv"))
+    (tmp_path / "good.csv").write_text("id,rev1,summary\nx,A.,S.\n")
+    (tmp_path / "bad.csv").write_text("id,rev1\nx,A.\n")
+    with pytest.raises(InputError, match=r"bad\.csv:1: needs a column"):
+        Selection([bad, good])
+    assert next(Selection([good, bad]).items()).id == "x"
+
+
+def test_a_pipe_is_not_read_to_check_its_header(tmp_path):
+    pipe = tmp_path / "in.csv"
+    os.mkfifo(pipe)
+    check_header(pipe)  # would wait for a writer
