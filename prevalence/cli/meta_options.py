@@ -275,10 +275,7 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
     study = Study(table, whole, convention, settings, own, all_pairs, unchosen)
     counted = _gaps(study)
     if not parameters["quiet"]:
-        rule = "counted as 0" if convention.missing == "zero" else "left out"
-        _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
-        _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
-        _note_strangers(study)
+        _note_missing(study, counted)
     return replace(study, settings=settings | counted)
 
 
@@ -301,6 +298,14 @@ def _without_others(
                 "compares it with other dimensions"
             )
     return table.select(metrics=[metric for metric in table.metrics if metric not in others])
+
+
+def _note_missing(study: Study, counted: Mapping[str, Mapping[str, int]]) -> None:
+    """Say what has no value and what no rating, as :func:`_gaps` counts them."""
+    rule = "counted as 0" if study.convention.missing == "zero" else "left out"
+    _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
+    _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
+    _note_strangers(study)
 
 
 def _note_gaps(what: str, counts: Mapping[str, int]) -> None:
