@@ -84,7 +84,7 @@ def lookup(name: Name) -> Entry:
         raise ConfigurationError(f"{' and '.join(variants)} exclude each other")
     found = variants[0] if variants else name.head
     if found not in REGISTRY:
-        hint = nearest(found, REGISTRY).strip() or "`prevalence baselines --list`"
+        hint = nearest(found, REGISTRY).strip() or "`prevalence baselines --list` shows them"
         raise ConfigurationError(f"unknown baseline metric {found!r}; {hint}")
     return REGISTRY[found]
 

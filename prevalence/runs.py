@@ -70,8 +70,8 @@ class Selection:
         left: records handed out.
 
     Raises:
-        InputError: a file is missing, or two files of lines name one system; better now than after
-            the files before it are read.
+        InputError: a file is missing, or two files of lines name one system, or nothing can be read
+            in the first file; better now than after a model is opened or files are read.
     """
 
     inputs: Sequence[str]
@@ -92,6 +92,7 @@ class Selection:
 
     def __post_init__(self) -> None:
         from prevalence.readers import read_product_names
+        from prevalence.readers.products import check_header
         from prevalence.readers.streams import check_readable
 
         for path in (*self.inputs, self.reviews):
@@ -99,6 +100,10 @@ class Selection:
                 check_readable(path)
         if self.reviews is not None:
             self._check_authors()
+        else:
+            # A fault in a later file costs nothing of those before it.
+            for path in self.inputs[:1]:
+                check_header(path, format=self.source_format, summaries=self.summaries)
         if self.names is not None:
             self._names = read_product_names(self.names)
 

@@ -275,9 +275,7 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
     study = Study(table, whole, convention, settings, own, all_pairs, unchosen)
     counted = _gaps(study)
     if not parameters["quiet"]:
-        rule = "counted as 0" if convention.missing == "zero" else "left out"
-        _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
-        _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
+        _note_missing(study, counted)
     return replace(study, settings=settings | counted)
 
 
@@ -302,6 +300,14 @@ def _without_others(
     return table.select(metrics=[metric for metric in table.metrics if metric not in others])
 
 
+def _note_missing(study: Study, counted: Mapping[str, Mapping[str, int]]) -> None:
+    """Say what has no value and what no rating, as :func:`_gaps` counts them."""
+    rule = "counted as 0" if study.convention.missing == "zero" else "left out"
+    _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
+    _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
+    _note_strangers(study)
+
+
 def _note_gaps(what: str, counts: Mapping[str, int]) -> None:
     from prevalence.cli.errors import note
 
@@ -309,6 +315,29 @@ def _note_gaps(what: str, counts: Mapping[str, int]) -> None:
         named = ", ".join(f"{name} {count:,}" for name, count in [*counts.items()][:_NAMED])
         more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
         note(f"{what}: {named}{more}")
+
+
+def _note_strangers(study: Study) -> None:
+    """Say which metric shares no summary with people: then files spell ids or systems otherwise."""
+    from prevalence.cli.errors import note
+    from prevalence.meta.correlate import shares_summary
+
+    table = study.table
+    if not table.metrics or not table.human:
+        return
+    known = {pair.metric for pair in study.pairs}
+    met = {pair.metric for pair in study.pairs if shares_summary(table, pair)}
+    for name in [name for name in table.metrics if name in known - met][:_NAMED]:
+        valued, rated = table.first_summary(name), table.first_summary()
+        if valued is not None and rated is not None:
+            note(
+                f"{name} has no value for any rated summary: files must give ids and systems alike "
+                f"({name} has {_summary(valued)}; people rated {_summary(rated)})"
+            )
+
+
+def _summary(named: tuple[str, str]) -> str:
+    return f"id {named[0]!r} of system {named[1]!r}"
 
 
 def _gaps(study: Study) -> dict[str, dict[str, int]]:

@@ -102,7 +102,7 @@ were scored; without, the passages that score --evidence stored.
     "--pages",
     metavar="N",
     type=click.IntRange(1),
-    help="Write a folder of pages with N products each; pages there of an earlier run go.",
+    help="Write a folder of pages with N products each, in place of the pages of an earlier run.",
 )
 @option("Output", "--plots", is_flag=True,
         help="Include the plots of `prevalence plot`; needs matplotlib.")  # fmt: skip

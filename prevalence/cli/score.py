@@ -491,6 +491,7 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
         note(f"profiles asked {counted(counts.profile_asked, 'pair')} more")
     if rows.table.nothing_left:
         note(_nothing_left(rows.table))
+    _note_groups(rows.table)
     rows.note_hidden()
     _note_cuts(options, counts, done)
     if counts.doubtful:
@@ -522,10 +523,18 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
 def _nothing_left(table: SystemTable) -> str:
     """How many summaries the conditions leave without a score."""
     without = counted(table.nothing_left, "summary has", "summaries have")
+    first = f'; the first: "{table.why_nothing}"' if table.why_nothing else ""
     return (
         f"{without} no score: the conditions leave no statement or no review (the "
-        '"warning" in the rows says which)'
+        f'"warning" in the rows says which{first})'
     )
+
+
+def _note_groups(table: SystemTable) -> None:
+    """Which of the groups that were asked for hold no review at all, for a misspelt field."""
+    for name, reviews in table.in_groups.items():
+        if not reviews:
+            note(f"no review is in the group {name} (check the field and its values)")
 
 
 def _work(counts: WorkCounts, done: ScorerCounts) -> str:

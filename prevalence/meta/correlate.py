@@ -202,6 +202,12 @@ def metric_gaps(table: RatingTable, pair: Pairing) -> Bools:
     return np.asarray(np.isnan(table.metric(pair.metric)) & ~unrated)
 
 
+def shares_summary(table: RatingTable, pair: Pairing) -> bool:
+    """Whether any summary that people rated has a value of the metric."""
+    rated = ~np.isnan(table.mean_human(pair.dimension))
+    return bool((rated & ~np.isnan(table.metric(pair.metric))).any())
+
+
 def unrated(table: RatingTable, pair: Pairing) -> Bools:
     """The summaries with a value that people did not rate, though others of the item.
 

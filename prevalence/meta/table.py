@@ -116,6 +116,26 @@ class RatingTable:
         """
         return _get(self.metrics, name, "metric")
 
+    def first_summary(self, metric: str | None = None) -> tuple[str, str] | None:
+        """Item and system of the first summary with a value, or None where there is none.
+
+        Args:
+            metric: whose value; None for a rating in any dimension.
+
+        Raises:
+            InputError: the metric is unknown.
+        """
+        if metric is not None:
+            known = ~np.isnan(self.metric(metric))
+        else:
+            ratings = [~np.isnan(values).all(axis=2) for values in self.human.values()]
+            known = np.any(ratings, axis=0)
+        places = np.argwhere(known)
+        if not len(places):
+            return None
+        item, system = places[0]
+        return self.items[item], self.systems[system]
+
     def with_people(self) -> RatingTable:
         """The table with people's mean ratings as metrics, ``people.DIMENSION``.
 

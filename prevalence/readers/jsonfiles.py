@@ -57,6 +57,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _FIRST_ID = re.compile(
     r'\s*\{\s*"(?:' + "|".join(ID_KEYS) + r')"\s*:\s*(?:"([^"\\]{1,200})"|(\d{1,40})\s*[,}])'
 )
+_ROW = re.compile(r"[^{}\[\],;\t]*([,;\t])[^{}\[\],;\t]*(?:\1[^{}\[\],;\t]*)+\Z")
+"""At least three cells of CSV or its like, without JSON in them."""
 
 Element = tuple[str, Any]
 """The mark of an element in its document, and its value or the :class:`FieldError` in its place."""
@@ -117,7 +119,8 @@ def decode_line(text: str) -> Any:
         value = _LINE_DECODER.decode(text)
     except json.JSONDecodeError as error:
         problem = f"not valid JSON at column {error.pos + 1} ({error.msg})"
-        raise FieldError("", problem, "write one JSON object per line") from None
+        seen = " (this looks like a row of a table, such as CSV)" if _ROW.match(text) else ""
+        raise FieldError("", problem, f"write one JSON object per line{seen}") from None
     except RecursionError:
         raise FieldError("", "is nested too deep", "flatten the record") from None
     except ValueError:

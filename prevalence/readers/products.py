@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
@@ -17,16 +17,23 @@ from prevalence.readers.jsonfiles import (
     line_items,
 )
 from prevalence.readers.streams import Source, check_readable, open_source
-from prevalence.readers.tables import copycat_items, is_copycat, is_table, table_items
+from prevalence.readers.tables import (
+    copycat_items,
+    is_copycat,
+    is_table,
+    open_table,
+    stated_delimiter,
+    table_items,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
     from prevalence.readers.jsonfiles import Layout
 
 __all__ = [
     "FORMATS",
+    "check_header",
     "detect_container",
     "detect_json",
     "iterate",
@@ -72,7 +79,7 @@ def detect_container(source: Source, *, allow_text: bool = False) -> str:
         return "copycat"
     if suffix is not None:
         return suffix
-    if is_table(first, reviews_only=allow_text):
+    if stated_delimiter(first) or is_table(first, reviews_only=allow_text):
         return "csv"
     return "text" if allow_text else _after_odd_line(source, first)
 
@@ -222,6 +229,33 @@ def read_products(
     return iterate(path, format, options, progress)
 
 
+def check_header(path: str | Path, *, format: str = "auto", summaries: bool = True) -> None:  # noqa: A002
+    """Refuse a file whose format cannot be told, or a table without the columns that are needed.
+
+    Only the first lines are read, so it can be done before anything that takes long. What can be
+    read once, such as a pipe, is not looked at.
+
+    Args:
+        path: as for :func:`read_products`, as are the others.
+        format: one of :data:`FORMATS`.
+        summaries: whether a record needs one.
+
+    Raises:
+        InputError: as when the file is read.
+    """
+    if not Path(path).is_file() or format not in {"auto", "csv", "tsv"}:
+        return
+    with open_source(path) as source:
+        first_text(source)
+        container = _CONTAINERS.get(format) or detect_container(source)
+        if container in {"csv", "tsv"}:
+            open_table(source, _delimiter(container), reviews_only=not summaries)
+
+
+def _delimiter(container: str) -> str | None:
+    return "\t" if container == "tsv" else None
+
+
 def iterate(
     path: str | Path,
     source_format: str,
@@ -275,4 +309,4 @@ def packed_items(
         return document_items(document_text(source), source.path, options, layout)
     if container == "copycat":
         return copycat_items(source, options)
-    return table_items(source, options, "\t" if container == "tsv" else None)
+    return table_items(source, options, _delimiter(container))

@@ -42,9 +42,11 @@ __all__ = [
     "header_of",
     "is_copycat",
     "is_table",
+    "open_table",
     "plain_rows",
     "plan_columns",
     "quoted_rows",
+    "stated_delimiter",
     "table_items",
     "wide_item",
 ]
@@ -54,8 +56,8 @@ _LONG_REVIEW = ("review", "review_text")
 _TEXT = "text"
 _OF_PRODUCTS = ("product_id", "asin", "prod_id")
 """Those of the names of identifiers that can be of no review."""
-_WIDE_REVIEW = re.compile(r"(?:rev|review)_?(\d+)")
-_NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)_?\d+")
+_WIDE_REVIEW = re.compile(r"(?:rev|review)[_ ]?(\d+)")
+_NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)[_ ]?\d+")
 _NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
 _SINGLE = frozenset({*ID_KEYS, "name", "summary", "system", "reviews", *_LONG_REVIEW, _TEXT})
 _READ_ELSEWHERE = frozenset({"rating", "reference", "references"})
@@ -70,6 +72,9 @@ _LIKE = {
 }
 """Names, without all but letters and digits, that shops give to columns that are needed here."""
 _DELIMITERS = (",", "\t", ";", "|")
+_STATED_DELIMITER = re.compile(r'"?sep=([,\t;|])"?', re.IGNORECASE)
+"""The line that Excel understands and writes no column in; a header follows."""
+_AS_UTF8 = 'save the file as UTF-8 (Excel calls it "CSV UTF-8")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +263,27 @@ def _kept_name(cell: str) -> str:
 
 
 def best_delimiter(line: str) -> str:
-    """The delimiter under which most columns of a header line have a meaning.
+    """The delimiter under which most columns of a header line have a meaning, or else most cells.
 
-    >>> best_delimiter("id;summary;review")
+    >>> best_delimiter("id;summary;review"), best_delimiter("SKU;Review Text")
+    (';', ';')
+    """
+
+    def meaning(delimiter: str) -> tuple[int, int]:
+        cells = cells_of(line, delimiter)
+        return _recognised(cells), len(cells)
+
+    return max(_DELIMITERS, key=meaning)
+
+
+def stated_delimiter(line: str) -> str | None:
+    r"""The delimiter that a line before the header names, as Excel does; None for other lines.
+
+    >>> stated_delimiter("sep=;\r\n")
     ';'
     """
-    return max(_DELIMITERS, key=lambda delimiter: _recognised(cells_of(line, delimiter)))
+    match = _STATED_DELIMITER.fullmatch(line.rstrip("\r\n"))
+    return None if match is None else match.group(1)
 
 
 def is_table(line: str, *, reviews_only: bool = False) -> bool:
@@ -425,13 +445,31 @@ def checked(row: Row) -> Row:
     """Mark a row that held wrong bytes; its readable cells stay."""
     for index, cell in enumerate(row.cells):
         if LONE_SURROGATE.search(cell):
-            fault = FieldError(f"cell {index + 1}", "is not UTF-8", "save the file as UTF-8")
+            fault = FieldError(f"cell {index + 1}", "is not UTF-8", _AS_UTF8)
             return row._replace(fault=fault)
     return row
 
 
 WHOLE_FILE = "reviews"
 """The id of the one product of a table that has reviews row by row and no id."""
+
+
+def open_table(
+    source: Source, delimiter: str | None, *, reviews_only: bool
+) -> tuple[Iterator[Row], Columns]:
+    """Read the header of a table; see :func:`table_items`.
+
+    Returns:
+        The rows below it, and what their cells mean.
+    """
+    head = source.head(1)
+    first = head[0].data.decode(errors="replace") if head else ""
+    stated = stated_delimiter(first)
+    rows = quoted_rows(source, stated or delimiter or best_delimiter(first))
+    if stated is not None:
+        next(rows)
+    header = header_of(rows, source.path)
+    return rows, plan_columns(header, source.path, reviews_only=reviews_only)
 
 
 def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> Iterator[Item]:
@@ -448,12 +486,7 @@ def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> 
     Raises:
         InputError: the header lacks a needed column.
     """
-    if delimiter is None:
-        head = source.head(1)
-        delimiter = best_delimiter(head[0].data.decode(errors="replace")) if head else ","
-    rows = quoted_rows(source, delimiter)
-    header = header_of(rows, source.path)
-    columns = plan_columns(header, source.path, reviews_only=not options.needs_summaries)
+    rows, columns = open_table(source, delimiter, reviews_only=not options.needs_summaries)
     if columns.long is not None:
         yield from _long_items(rows, columns, source.path, options)
         return

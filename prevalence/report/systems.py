@@ -162,6 +162,8 @@ class SystemTable:
     Attributes:
         unreadable: rows without a score whose system is unknown.
         nothing_left: rows without a score because a restriction leaves nothing.
+        why_nothing: the warning of the first of them.
+        in_groups: reviews in each group that profiles compare, over all rows.
         signatures: of the scored rows, in order of first appearance.
     """
 
@@ -170,6 +172,8 @@ class SystemTable:
         self._products: dict[str, int] = {}
         self.unreadable = 0
         self.nothing_left = 0
+        self.why_nothing = ""
+        self.in_groups: dict[str, int] = {}
         self.signatures: list[str] = []
 
     def add(self, row: ScoredSummary) -> None:
@@ -181,7 +185,9 @@ class SystemTable:
         if row.prevalence is None:
             # Without an error the record is sound: a condition leaves nothing of it to score.
             system.failed += row.error is not None
-            self.nothing_left += row.error is None
+            if row.error is None:
+                self.nothing_left += 1
+                self.why_nothing = self.why_nothing or row.warning or ""
             return
         if row.signature not in self.signatures:
             self.signatures.append(row.signature)
@@ -197,6 +203,8 @@ class SystemTable:
         system.add_contradictions(row)
         if row.profile is not None:
             system.add_profile(row.profile)
+            for name, group in row.profile.groups.items():
+                self.in_groups[name] = self.in_groups.get(name, 0) + group["reviews"]
         system.sentences += row.n_sentences
         system.characters += sum(len(sentence.text) for sentence in row)
         system.trivial += sum(sentence.trivial for sentence in row)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -94,6 +96,8 @@ class PrevalenceReward:
         **options: Any,
     ) -> None:
         self.__name__ = name
+        if not isinstance(shaping, Shaping | None):
+            raise ConfigurationError(f"shaping must be a Shaping or None, not {shaping!r}")
         self.shaping = shaping or Shaping()
         unscorable = self.shaping.lowest if unscorable == "lowest" else unscorable
         for value in (failed, unscorable):
@@ -101,7 +105,11 @@ class PrevalenceReward:
                 raise ConfigurationError(f"a reward must be a finite number or None, not {value!r}")
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
-        scoring, opening = shared_out(options, ScoringOptions, ScorerOptions, but=_DECIDED)
+        _refuse_terms(options)
+        own = [*inspect.signature(type(self)).parameters]
+        scoring, opening = shared_out(
+            options, ScoringOptions, ScorerOptions, but=_DECIDED, beside=own
+        )
         if scorer is not None:
             refuse_opening({**opening, "model": model})
         self._batches = BatchScorer(
@@ -200,6 +208,16 @@ class PrevalenceReward:
                 f"the {size} completions"
             )
         return list(column)
+
+
+def _refuse_terms(options: Iterable[str]) -> None:
+    """Say where terms of the shaping go that are given as options."""
+    terms = {term.name for term in fields(Shaping)}
+    for name in options:
+        if name in terms:
+            raise ConfigurationError(
+                f"there is no option {name!r} of a reward: give shaping=Shaping({name}=...)"
+            )
 
 
 def _finite(value: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
@@ -75,6 +76,10 @@ class Shaping:
                 "the sentences to reach must be a whole number of at least 1, not "
                 f"{self.sentences!r}"
             )
+        for name in ("coverage", "heard", "contradiction", "contested"):
+            value = getattr(self, name)
+            if not isinstance(value, Real):
+                raise ConfigurationError(f"the weight of {name} must be a number, not {value!r}")
         for name in ("coverage", "heard"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigurationError(

@@ -120,7 +120,10 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def shared_out(
-    options: Mapping[str, Any], *kinds: type, but: Collection[str] = ()
+    options: Mapping[str, Any],
+    *kinds: type,
+    but: Collection[str] = (),
+    beside: Collection[str] = (),
 ) -> list[dict[str, Any]]:
     """Deal out keywords among dataclasses; one that several have goes to each of them.
 
@@ -128,6 +131,7 @@ def shared_out(
         options: the keywords.
         kinds: the dataclasses.
         but: fields that are not for the caller to choose.
+        beside: further options that the caller takes, for the message.
 
     Raises:
         ConfigurationError: no class has a field of that name; the message has the nearest.
@@ -136,8 +140,9 @@ def shared_out(
     known = list(dict.fromkeys(name for own in names for name in own))
     for name in options:
         if name not in known:
+            named = [*beside, *(other for other in known if other not in beside)]
             raise ConfigurationError(
-                f"there is no option {name!r}; {nearest(name, known)}there are: {', '.join(known)}"
+                f"there is no option {name!r}; {nearest(name, named)}there are: {', '.join(named)}"
             )
     return [{name: options[name] for name in own if name in options} for own in names]
 

@@ -439,6 +439,26 @@ def test_summaries_that_people_did_not_rate_are_counted(run: Run, write: Write) 
     assert run(*words, "-q").stderr == ""
 
 
+def test_a_metric_of_other_summaries_is_named(run: Run, write: Write) -> None:
+    people = [{"id": 1, "system": s, "human": {"tone": n}} for n, s in enumerate("xyz")]
+    other = [{"id": 1, "system": s, "metrics": {"m": n}} for n, s in enumerate("XYZ")]
+    result = run("meta", "correlate", write(*people, *other))
+    assert (
+        "m has no value for any rated summary: files must give ids and systems alike (m has id "
+        "'1' of system 'X'; people rated id '1' of system 'x')\n"
+    ) in result.stderr
+    alike = run("meta", "correlate", write(*people, {**other[0], "system": "x"}))
+    assert "alike" not in alike.stderr
+
+
+def test_a_table_of_ratings_is_told_from_broken_json(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,system,rater,tone\n1,x,r1,3\n")
+    result = run("meta", "correlate", path)
+    assert result.exit_code == 2
+    assert "this looks like a row of a table, such as CSV" in result.stderr
+
+
 @pytest.mark.parametrize("command", ["correlate", "stability", "preferences", "agreement"])
 def test_what_is_missing_is_counted_by_every_command(run: Run, write: Write, command: str) -> None:
     rows = [

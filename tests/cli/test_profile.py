@@ -104,6 +104,13 @@ def test_groups_others_and_polarity(
     generic = rows["p2", "double"]["profile"]
     assert (generic["genericness"], generic["sap"]) == (1.0, -0.5)
     assert "profiles asked" in result.stderr
+    assert "no review is in the group" not in result.stderr
+
+
+def test_a_group_without_a_review_is_noted(score: Run, write: Write, boots: dict[str, Any]) -> None:
+    result = score(write(boots), "--profile", "--groups", "stars <= 2, text has boots")
+    assert "no review is in the group stars<=2 (check the field and its values)" in result.stderr
+    assert "the group text has boots" not in result.stderr
 
 
 def test_a_cut_run_goes_on_and_other_settings_are_refused(

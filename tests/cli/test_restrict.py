@@ -54,6 +54,7 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     silent = score(path, "--reviews-where", "stars = 5", "--format", "jsonl", "--quiet")
     assert silent.exit_code == 2
     assert silent.stderr.startswith("error: 2 summaries have no score: the conditions leave no")
+    assert 'the first: "no review satisfies stars=5 (none has stars)"' in nothing.stderr
     first = json.loads(nothing.stdout.splitlines()[0])
     assert first["warning"] == "no review satisfies stars=5 (none has stars)"
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+from contextlib import nullcontext
 
 import pytest
 
 from prevalence.errors import InputError
 from prevalence.readers import read_products
+from prevalence.readers.products import check_header
 from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.runs import Selection
 
 
 def read(tmp_path, text, name="in.csv", **options):
@@ -41,6 +45,26 @@ def test_the_header_tells_the_delimiter(tmp_path, delimiter, name):
     (item,) = read(tmp_path, text, name)
     assert item.id == "x"
     assert item.summaries == (Summary("a b", "S."),)
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.txt", "in.tsv"])
+@pytest.mark.parametrize("line", ["sep=;\r\n", "\ufeffSEP=;\n", '"sep=;"\n'])
+def test_the_line_with_which_excel_states_the_delimiter(tmp_path, line, name):
+    (item,) = read(tmp_path, f"{line}id;rev1;summary\nx;A, b.;S.\n", name)
+    assert item.reviews == (Review("A, b."),)
+    assert item.source == f"{tmp_path}/{name}:3"
+
+
+def test_numbered_columns_may_have_a_space(tmp_path):
+    (item,) = read(tmp_path, "id,Review 2,Review 1,Summary 1,summary_2\nx,B.,A.,S.,T.\n")
+    assert item.reviews == (Review("A."), Review("B."))
+    assert item.summaries == (Summary("Summary 1", "S."), Summary("summary_2", "T."))
+
+
+def test_an_unknown_header_is_cut_at_the_delimiter_that_it_has_most_of(tmp_path):
+    said = "rename 'Review Text' to 'review' and 'SKU' to 'id'; the columns are: SKU, Review Text, "
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, "SKU;Review Text;Our summary\nx;A.;S.\n")
 
 
 def test_tsv_is_always_tab_separated(tmp_path):
@@ -137,7 +161,7 @@ def test_a_faulty_row_spoils_its_product_because_m_would_be_wrong(tmp_path):
     text = b"id,review,summary\n,D.,S.\nx,A.,S.\nx,\xff,\ny,B.,S.\nz,C.\nw,E.,\nv,F.,S.\n,G.,S.\n"
     spoilt, good, short, empty, before, first, last = read(tmp_path, text)
     lost = "cell 2: is not UTF-8, so product 'x' is left out; save the file as UTF-8"
-    assert spoilt.error == f"{tmp_path}/in.csv:4: {lost}"
+    assert spoilt.error == f'{tmp_path}/in.csv:4: {lost} (Excel calls it "CSV UTF-8")'
     assert good.id == "y"
     assert "in.csv:6: has 2 cells where the header has 3, so product 'z' is left" in short.error
     assert "summaries: has no summary" in empty.error
@@ -288,3 +312,36 @@ def test_a_broken_first_line_before_json_lines(tmp_path):
     bad, good = read(tmp_path, 'oops\n{"reviews": ["a"], "summary": "b"}\n', "in")
     assert isinstance(bad, BadRecord)
     assert good.id == "in:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("review,summary\nA.,S.\n", {}, "in.csv:1: needs a column with the product's id"),
+        ("id,review\nx,A.\n", {}, 'needs a column "summary"'),
+        ("", {}, "is empty"),
+        ("id,review\nx,A.\n", {"summaries": False}, None),
+        ("id,review,summary\nx,A.\n", {}, None),
+        ("review,summary\nA.,S.\n", {"format": "jsonl"}, None),
+    ],
+)
+def test_a_header_can_be_checked_alone(tmp_path, text, options, said):
+    path = tmp_path / "in.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        check_header(path, **options)
+
+
+def test_the_first_table_is_checked_before_anything_is_read(tmp_path):
+    good, bad = (str(tmp_path / name) for name in ("good.csv", "bad.csv"))
+    (tmp_path / "good.csv").write_text("id,rev1,summary\nx,A.,S.\n")
+    (tmp_path / "bad.csv").write_text("id,rev1\nx,A.\n")
+    with pytest.raises(InputError, match=r"bad\.csv:1: needs a column"):
+        Selection([bad, good])
+    assert next(Selection([good, bad]).items()).id == "x"
+
+
+def test_a_pipe_is_not_read_to_check_its_header(tmp_path):
+    pipe = tmp_path / "in.csv"
+    os.mkfifo(pipe)
+    check_header(pipe)  # would wait for a writer

@@ -319,6 +319,7 @@ def test_a_byte_order_mark_is_no_part_of_the_rows(tmp_path):
     [
         (b'{"a": 1}\nnot json\n', r"rows:2: not a JSON object"),
         (b"[1]", r"rows: entry 0: not a JSON object"),
+        (b"id,system,prevalence\na,b,1\n", r"rows:1: .* give .jsonl or .json rows, not .csv"),
         (b"\xff\xfe", "is UTF-16 text"),
         (b'{"a": "\xe9"}', "not UTF-8 at byte 8 of the line"),
     ],

@@ -79,6 +79,9 @@ def calibration(scorer):
     ("options", "said"),
     [
         ({"pakcing": "padded"}, "no option 'pakcing'; did you mean packing"),
+        ({"shapng": None}, "no option 'shapng'; did you mean shaping"),
+        ({"shaping": {"heard": 0.5}}, "must be a Shaping or None, not {'heard': 0.5}"),
+        ({"heard": 0.5}, r"give shaping=Shaping\(heard=...\)"),
         ({"soft": True}, "no option 'soft'"),
         ({"full_matrix": True}, "no option 'full_matrix'"),
         ({"corrected": True}, "no option 'corrected'"),

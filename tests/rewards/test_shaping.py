@@ -129,6 +129,8 @@ def test_the_share_of_the_ceiling(reward_of, fake_scorer):
         ({"coverage": float("nan")}, r"\[0, 1\]"),
         ({"heard": -0.1}, r"\[0, 1\]"),
         ({"coverage": 0.6, "heard": 0.6}, "nothing would be left"),
+        ({"heard": "0.5"}, "weight of heard must be a number, not '0.5'"),
+        ({"contested": None}, "weight of contested must be a number, not None"),
         ({"contested": -1.0}, "negative"),
         ({"contradiction": -1.0}, "negative"),
         ({"contradiction": float("inf")}, "negative"),
