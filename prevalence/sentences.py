@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
 from prevalence.language import LANGUAGES
+from prevalence.paragraphs import paragraphs
 
 __all__ = [
     "DEFAULT_MAX_SENTENCES",
@@ -98,8 +99,17 @@ def says_anything(sentence: str) -> bool:
 
 
 def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
-    spans = _punkt(LANGUAGES[language]).span_tokenize(text)
-    return _cut(text, _joined(text, spans) if language == "en" else spans)
+    return _cut(text, _punkt_spans(language, text))
+
+
+def _punkt_spans(language: str, text: str) -> Iterator[tuple[int, int]]:
+    """The spans of sentences, none of which reaches over the end of a paragraph."""
+    punkt = _punkt(LANGUAGES[language])
+    for start, end in paragraphs(text):
+        part = text[start:end]
+        spans = punkt.span_tokenize(part)
+        for first, last in _joined(part, spans) if language == "en" else spans:
+            yield start + first, start + last
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -22,7 +22,17 @@ HEAVY = ("torch", "transformers", "numba", "scipy", "nltk", "rich", "click")
 # From the bottom to the top. A part imports its own modules, those of its line and of lower lines,
 # at any depth; no two files import each other.
 LAYERS = (
-    {"kernels", "errors", "language", "notebook", "paths", "sentences", "stats", "toml_files"},
+    {
+        "kernels",
+        "errors",
+        "language",
+        "notebook",
+        "paragraphs",
+        "paths",
+        "sentences",
+        "stats",
+        "toml_files",
+    },
     {"records", "nli", "models", "metric", "signature", "claims"},
     {"readers", "writers"},
     {"labelled", "llm", "scorers", "runs"},

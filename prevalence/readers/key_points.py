@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.readers.columns import cells_of
 from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json, first_text
 from prevalence.readers.streams import open_source
-from prevalence.readers.tables import cells_of, header_of, quoted_rows
+from prevalence.readers.tables import header_of, quoted_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

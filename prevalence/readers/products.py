@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+from prevalence.readers.columns import is_copycat, is_table, stated_delimiter
 from prevalence.readers.fields import Item, ReadOptions, escaped
 from prevalence.readers.jsonfiles import (
     LAYOUTS,
@@ -17,14 +18,7 @@ from prevalence.readers.jsonfiles import (
     line_items,
 )
 from prevalence.readers.streams import Source, check_readable, open_source
-from prevalence.readers.tables import (
-    copycat_items,
-    is_copycat,
-    is_table,
-    open_table,
-    stated_delimiter,
-    table_items,
-)
+from prevalence.readers.tables import copycat_items, open_table, table_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
