@@ -49,9 +49,10 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
 
     A blank line ends a paragraph. Where lines begin with list marks ("-", "•", "1."), each of
     them begins an item, and so does a line that begins with a capital letter. Any other line goes
-    on with what stands before it. "•" begins a line wherever it stands. Left out are headings and
-    lines in bold of at most four words that no mark ends, and as short lines that end in a colon
-    before a list.
+    on with what stands before it. "•" begins a line wherever it stands.
+
+    Left out are labels, lines of at most four words that no mark ends: headings ("## Summary");
+    lines in bold of one word, with a colon or before a list; others with a colon before a list.
 
     >>> text = "Pros:\n- light\n- easy to\nclean\n\nGood value\nfor money."
     >>> [text[start:end] for start, end in paragraphs(text)]
@@ -79,15 +80,19 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
 def _lines(text: str) -> list[_Line]:
     """The lines that are not blank.
 
-    One mark of a list may be a dash or a number at the beginning of a line: there is a list where
-    several lines have marks, or the first line has a bullet.
+    A dash or a number at the beginning of a line need not be the mark of a list: there is one where
+    several lines have marks, or a bullet is in the first line of a paragraph or below a colon.
     """
     whole = [part for line in text.splitlines(keepends=True) for part in _INLINE.split(line)]
     places = itertools.accumulate(map(len, whole), initial=0)
     lines = [(place, line.rstrip()) for place, line in zip(places, whole, strict=False)]
     items = [_ITEM.match(line) for _, line in lines]
-    first = next((item for (_, line), item in zip(lines, items, strict=True) if line), None)
-    listed = sum(map(bool, items)) > 1 or (first is not None and first["bullet"] is not None)
+    above = ["", *(line.rstrip("*_") for _, line in lines)]
+    opened = (
+        item is not None and item["bullet"] is not None and (not before or before.endswith(":"))
+        for before, item in zip(above, items, strict=False)
+    )
+    listed = sum(map(bool, items)) > 1 or any(opened)
     found: list[_Line] = []
     apart = False
     for (place, line), item in zip(lines, items, strict=True):
@@ -104,6 +109,9 @@ def _is_label(words: str, mark: str, follows: str) -> bool:
     """Whether a line names what follows it."""
     bold = _BOLD.fullmatch(words)
     inside = bold["inside"] if bold else words
-    leads = words.endswith(":") and follows == "item"
-    named = mark == "heading" or (mark != "item" and (bold is not None or leads))
-    return named and len(inside.split()) <= _LABEL_WORDS and not inside.endswith((".", "!", "?"))
+    size, leads = len(inside.split()), follows == "item"
+    if mark == "item" or size > _LABEL_WORDS or inside.endswith((".", "!", "?")):
+        return False
+    if bold:
+        return leads or size == 1 or words.rstrip("*_").endswith(":")
+    return mark == "heading" or (leads and words.endswith(":"))

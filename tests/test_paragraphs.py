@@ -65,6 +65,9 @@ def test_items_are_those_that_were_listed(items, mark):
         ("light \u2022 cheap \u2022 red", ["light", "cheap", "red"]),
         # Labels.
         ("**Pros:**\n- light\n\n**Cons**:\n- loud", ["light", "loud"]),
+        ("**Pros**\n\n- light\n\n**Overall**\n\nA bargain", ["light", "A bargain"]),
+        ("**Fit and size:**\nIt runs small", ["It runs small"]),
+        ("**Very comfortable**\n\nIt fits.", ["**Very comfortable**", "It fits."]),
         ("What buyers like:\n- light\n- cheap", ["light", "cheap"]),
         ("Pros: light. Cons: loud.", ["Pros: light. Cons: loud."]),
         ("Pros:\nlight", ["Pros:\nlight"]),
