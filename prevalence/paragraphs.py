@@ -1,6 +1,6 @@
 """Text → the spans of its paragraphs and list items, without list marks and labels.
 
-Language models write lists, whose items often end without a full stop, under headings that say
+Language models write lists, whose items often end without a full stop, under labels that say
 nothing by themselves ("**Pros:**").
 """
 
@@ -11,21 +11,37 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["paragraphs"]
 
 _DOTS = "\u2022\u2023\u25aa\u25cf\u25e6"
 """Bullets that are nothing else, and begin an item in the middle of a line too."""
-_INLINE = re.compile(rf"(?<=\s)(?=[{_DOTS}]\s)")
+_INLINE = re.compile(rf"(?<=\s)(?=[{_DOTS}])")
+_SPACE = r"[ \t\u00a0]"
 _ITEM = re.compile(
-    rf"\s*(?:(?P<bullet>[-*+{_DOTS}\u00b7\u2013\u2014])|\(?(?:\d{{1,2}}|[a-z])[.)])[ \t]+(?=\S)"
+    rf"(?P<indent>\s*)(?:(?P<dot>[{_DOTS}]){_SPACE}*"
+    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014])|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)(?=\S)"
 )
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?!\d)")
 _INDENT = re.compile(r"\s*")
-_BOLD = re.compile(r"(\*\*|__)(?P<inside>.+)\1:?")
-_LABEL_WORDS = 4
-"""Most words of a heading that is taken to name what follows, and to say nothing itself."""
+_MARKUP = re.compile(r"[\s*_:#]+")
+
+_WHO = r"(?:people|customers|reviewers|users|buyers|guests|owners|they|i|you)"
+_LABEL = re.compile(
+    r"(?:the |key |main |common |final |overall |quick )*(?:"
+    r"pros|cons|pros (?:and|&) cons|summary|overall|verdict|conclusions?|bottom line"
+    r"|in (?:short|summary|conclusion)|to sum up|strengths|weaknesses|(?:dis)?advantages"
+    r"|(?:dis)?likes|praise|complaints?|criticisms?|highlights|lowlights|issues|problems|concerns"
+    r"|takeaways?|points|features|feedback|thoughts"
+    r"|(?:positive|negative|mixed)s?(?: (?:points?|aspects?|sides?|feedback|reviews?|comments?))?"
+    rf"|(?:what )?{_WHO} (?:(?:do not|don't|didn't|did not) )?(?:(?:dis)?like|love|say|think)d?"
+    r")|(?:the )?(?:good|bad|ugly)",
+    re.IGNORECASE,
+)
+"""Lines that name what follows. In other languages they are sentences."""
+_LABEL_WORDS = 3
+"""Most words of other lines with a colon at their end that name the list below them."""
 
 
 class _Line(NamedTuple):
@@ -45,73 +61,96 @@ class _Line(NamedTuple):
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield start and end of each paragraph, list item and telling heading, in order.
+    r"""Yield start and end of each paragraph and list item, in order.
 
-    A blank line ends a paragraph. Where lines begin with list marks ("-", "•", "1."), each of
-    them begins an item, and so does a line that begins with a capital letter. Any other line goes
-    on with what stands before it. "•" begins a line wherever it stands.
+    A blank line ends a paragraph, and so do headings ("## Fit"). An item begins at "•", wherever it
+    stands; at a dash or star that begins a line, if it is in the first line of a paragraph, below a
+    colon, or beside the line of another one; and at numbers and letters that begin lines and count
+    from 1 or "a". Any other line goes on with what stands before it.
 
-    Left out are labels, lines of at most four words that no mark ends: headings ("## Summary");
-    lines in bold of one word, with a colon or before a list; others with a colon before a list.
+    Left out are labels: up to three words with a colon before an item ("Battery life:"), and usual
+    English ones ("What users like") that are headings, in bold, or have a colon before an item.
 
     >>> text = "Pros:\n- light\n- easy to\nclean\n\nGood value\nfor money."
     >>> [text[start:end] for start, end in paragraphs(text)]
     ['light', 'easy to\nclean', 'Good value\nfor money.']
     """
     lines = _lines(text)
-    listed = any(line.mark == "item" for line in lines)
     begun: tuple[int, int] | None = None
-    after = ""
-    for line, following in itertools.zip_longest(lines, lines[1:]):
-        follows = following.mark if following else ""
-        label = _is_label(text[line.start : line.end], line.mark, follows)
-        goes_on = not (line.apart or line.mark or label or after == "heading")
-        if goes_on and begun is not None and not (listed and text[line.start].isupper()):
+    ended = True
+    for line, after in itertools.zip_longest(lines, lines[1:]):
+        words = text[line.start : line.end]
+        label = _is_label(words, line.mark, listed=after is not None and after.mark == "item")
+        if begun is not None and not (ended or line.apart or line.mark or label):
             begun = (begun[0], line.end)
         else:
             if begun is not None:
                 yield begun
             begun = None if label else (line.start, line.end)
-        after = line.mark
+        ended = line.mark == "heading"
     if begun is not None:
         yield begun
 
 
-def _lines(text: str) -> list[_Line]:
-    """The lines that are not blank.
+def _is_label(words: str, mark: str, *, listed: bool) -> bool:
+    """Whether a line names what follows it; ``listed`` says that this is an item."""
+    bare = _MARKUP.sub(" ", words).strip()
+    leads = listed and words.rstrip("*_").endswith(":")
+    short = len(bare.split()) <= _LABEL_WORDS and not re.search(r"[.!?,;]", bare)
+    usual = _LABEL.fullmatch(bare) is not None
+    return (leads and (short or usual)) or (
+        usual and (mark == "heading" or words.startswith(("**", "__")))
+    )
 
-    A dash or a number at the beginning of a line need not be the mark of a list: there is one where
-    several lines have marks, or a bullet is in the first line of a paragraph or below a colon.
-    """
+
+def _lines(text: str) -> list[_Line]:
+    """The lines that are not blank, and of which an item in the middle of a line begins one."""
     whole = [part for line in text.splitlines(keepends=True) for part in _INLINE.split(line)]
     places = itertools.accumulate(map(len, whole), initial=0)
-    lines = [(place, line.rstrip()) for place, line in zip(places, whole, strict=False)]
-    items = [_ITEM.match(line) for _, line in lines]
-    above = ["", *(line.rstrip("*_") for _, line in lines)]
-    opened = (
-        item is not None and item["bullet"] is not None and (not before or before.endswith(":"))
-        for before, item in zip(above, items, strict=False)
-    )
-    listed = sum(map(bool, items)) > 1 or any(opened)
+    lines = [line.rstrip() for line in whole]
     found: list[_Line] = []
     apart = False
-    for (place, line), item in zip(lines, items, strict=True):
+    for place, line, item in zip(places, lines, _items(lines), strict=False):
         heading = _HEADING.match(line)
-        mark = "item" if item and listed else "heading" if heading else ""
-        lead = (item if mark == "item" else heading) or _INDENT.match(line)
+        lead = item or heading or _INDENT.match(line)
+        mark = "item" if item else "heading" if heading else ""
         if line:
             found.append(_Line(place + (lead.end() if lead else 0), place + len(line), mark, apart))
         apart = not line
     return found
 
 
-def _is_label(words: str, mark: str, follows: str) -> bool:
-    """Whether a line names what follows it."""
-    bold = _BOLD.fullmatch(words)
-    inside = bold["inside"] if bold else words
-    size, leads = len(inside.split()), follows == "item"
-    if mark == "item" or size > _LABEL_WORDS or inside.endswith((".", "!", "?")):
-        return False
-    if bold:
-        return leads or size == 1 or words.rstrip("*_").endswith(":")
-    return mark == "heading" or (leads and words.endswith(":"))
+def _items(lines: Sequence[str]) -> list[re.Match[str] | None]:
+    """For each line the mark of its item, if it begins one."""
+    marks = [_ITEM.match(line) for line in lines]
+    kept = _counted(marks)
+    dots = [number for number, mark in enumerate(marks) if mark and mark["dot"]]
+    if len(dots) > 1 or (dots and not "".join(lines[: dots[0]]).strip()):
+        kept.update(dots)
+    dashes = [mark is not None and mark["dash"] is not None for mark in marks]
+    inside = False
+    for number, line in enumerate(lines):
+        before = lines[number - 1].rstrip("*_") if number else ""
+        beside = any(dashes[max(number - 1, 0) : number]) or any(dashes[number + 1 : number + 2])
+        if dashes[number] and (inside or beside or not before or before.endswith(":")):
+            kept.add(number)
+        inside = bool(line) and (inside or number in kept)
+    return [mark if number in kept else None for number, mark in enumerate(marks)]
+
+
+def _counted(marks: Sequence[re.Match[str] | None]) -> set[int]:
+    """The lines whose numbers or letters count from 1 or "a", at least to the second."""
+    kept: set[int] = set()
+    run: list[int] = []
+    for number, mark in enumerate(marks):
+        if mark is None or mark["number"] is None:
+            continue
+        value = mark["number"]
+        count = int(value) if value.isdecimal() else ord(value) - ord("a") + 1
+        if count != len(run) + 1:
+            run = []
+        if count == len(run) + 1:
+            run.append(number)
+            if count > 1:
+                kept.update(run)
+    return kept

@@ -18,6 +18,7 @@ __all__ = [
     "Sentence",
     "Splitter",
     "get_splitter",
+    "punkt_sentences",
     "says_anything",
 ]
 
@@ -55,6 +56,8 @@ _ABBREVIATED = re.compile(
 """
 _GOES_ON = "$\u00a3\u20ac"
 """What a sentence may go on with, beside a small letter or a digit."""
+_BEGIN = re.compile(r"(?:i|it|they|this|that|these|the|we|he|she|you|my|but|also|very|not)\b")
+"""Words that begin a sentence rather, where people do not write capitals."""
 
 
 def get_splitter(name: str = "punkt-en") -> Splitter:
@@ -62,10 +65,11 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
 
     Args:
         name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
-            :data:`~prevalence.language.LANGUAGES`. ``punkt-en`` and ``nltk-punkt-en`` have the
-            same learnt model, that of NLTK's ``punkt_tab``, and differ where a text ends in
-            several marks, of which NLTK makes the last a sentence of its own, and after
-            abbreviations usual in reviews that a small letter or a number follows.
+            :data:`~prevalence.language.LANGUAGES`. These cut each of the text's
+            :func:`~prevalence.paragraphs.paragraphs` for itself, ``punkt-en`` not after
+            abbreviations usual in reviews. ``nltk-punkt-en`` has the same learnt model, that of
+            NLTK's ``punkt_tab``, and neither. Where a text ends in several marks, NLTK makes the
+            last a sentence of its own.
 
     Raises:
         ConfigurationError: unknown name.
@@ -102,6 +106,15 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     return _cut(text, _punkt_spans(language, text))
 
 
+def punkt_sentences(text: str) -> tuple[Sentence, ...]:
+    r"""English sentences by Punkt alone, of text that is read as it stands.
+
+    >>> [s.text for s in punkt_sentences("- Light.\n- Cheap.")]
+    ['- Light.', '- Cheap.']
+    """
+    return _cut(text, _punkt("english").span_tokenize(text))
+
+
 def _punkt_spans(language: str, text: str) -> Iterator[tuple[int, int]]:
     """The spans of sentences, none of which reaches over the end of a paragraph."""
     punkt = _punkt(LANGUAGES[language])
@@ -115,7 +128,8 @@ def _punkt_spans(language: str, text: str) -> Iterator[tuple[int, int]]:
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The spans, without ends after an abbreviation that the sentence goes on behind.
 
-    A small letter shows it, and a number, but behind a unit: "It weighs 3 kg. 2 of them broke."
+    A word in small letters shows it, unless it begins sentences, and so does a number, unless the
+    abbreviation is a unit: "It weighs 3 kg. 2 of them broke."
     """
     begun: tuple[int, int] | None = None
     for start, end in spans:
@@ -123,7 +137,8 @@ def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
         if begun is not None and found:
             first = text[start : start + 1]
             number = first.isdecimal() or first in _GOES_ON
-            goes_on = first.islower() or (number and not found["unit"])
+            small = first.islower() and not _BEGIN.match(text, start)
+            goes_on = small or (number and not found["unit"])
             if goes_on and "\n" not in text[begun[1] : start]:
                 begun = (begun[0], end)
                 continue

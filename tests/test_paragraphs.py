@@ -50,36 +50,69 @@ def test_items_are_those_that_were_listed(items, mark):
         (" \n ", []),
         ("Good.\r\n\r\nBad", ["Good.", "Bad"]),
         ("It is light and\neasy to clean.", ["It is light and\neasy to clean."]),
+        ("Pros: light. Cons: loud.", ["Pros: light. Cons: loud."]),
+        ("# The battery dies within a day\nA pity", ["The battery dies within a day", "A pity"]),
+        ("It is my\n# 1 choice", ["It is my\n# 1 choice"]),
+    ],
+)
+def test_paragraphs(text, expected):
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- light", ["light"]),
+        ("It is\n- light\n- cheap", ["It is", "light", "cheap"]),
+        ("- easy to\n  clean\n- so I say\nI think", ["easy to\n  clean", "so I say\nI think"]),
+        ("- light\n\nIn all a\nbargain", ["light", "In all a\nbargain"]),
+        ("* Fit\n    * Runs small\n* Cheap", ["Fit", "Runs small", "Cheap"]),
+        ("\u2022\u00a0light\n\u2022cheap", ["light", "cheap"]),
+        ("light \u2022 cheap \u2022 red", ["light", "cheap", "red"]),
         ("1. It is light\n2. It leaks", ["It is light", "It leaks"]),
         ("(a) light\n(b) loud", ["light", "loud"]),
-        # One number at the beginning of a line is no list.
-        ("I gave it\n5. It was fine.", ["I gave it\n5. It was fine."]),
-        ("I saw -\n- light", ["I saw -\n- light"]),
-        ("- light", ["light"]),
-        ("-5 degrees\n-7 degrees", ["-5 degrees\n-7 degrees"]),
-        # What follows an item in a line of its own.
-        ("- easy to\n  clean\n- light\nIn all a bargain", ["easy to\n  clean", "light",
-                                                          "In all a bargain"]),
-        ("Pros: \u2022 light \u2022 cheap Cons:", ["light", "cheap Cons:"]),
-        ("light \u2022 cheap", ["light \u2022 cheap"]),
-        ("light \u2022 cheap \u2022 red", ["light", "cheap", "red"]),
-        # Labels.
-        ("**Pros:**\n- light\n\n**Cons**:\n- loud", ["light", "loud"]),
-        ("**Pros**\n\n- light\n\n**Overall**\n\nA bargain", ["light", "A bargain"]),
-        ("**Fit and size:**\nIt runs small", ["It runs small"]),
-        ("**Very comfortable**\n\nIt fits.", ["**Very comfortable**", "It fits."]),
-        ("What buyers like:\n- light\n- cheap", ["light", "cheap"]),
-        ("Pros: light. Cons: loud.", ["Pros: light. Cons: loud."]),
-        ("Pros:\nlight", ["Pros:\nlight"]),
-        ("## Summary\nIt is light", ["It is light"]),
-        ("# The battery dies within a day\nA pity", ["The battery dies within a day", "A pity"]),
-        ("**It leaks.**\n\nA pity", ["**It leaks.**", "A pity"]),
-        ("Buyers of all sizes like these points:\n- light\n- cheap",
-         ["Buyers of all sizes like these points:", "light", "cheap"]),
-        ("- **Weight:** It is light\n- **Pros**", ["**Weight:** It is light", "**Pros**"]),
+        ("1. It\nis\n2. Not\n\n1. Big\n2. Red", ["It\nis", "Not", "Big", "Red"]),
     ],
 )  # fmt: skip
-def test_paragraphs_of_lists_and_headings(text, expected):
+def test_items(text, expected):
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I gave it\n5. It was fine.",
+        "It lasts from 9 to\n12. Mine even to\n15. Good.",
+        "It came on the\n1. of May",
+        "I saw -\n- light",
+        "The phone\n- which I bought in May -\nis good\n- really good.",
+        "-5 degrees\n-7 degrees",
+        "light \u2022 cheap",
+    ],
+)
+def test_what_looks_like_marks_of_items_and_is_none(text):
+    assert pieces(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**Pros:**\n- light\n\n**Cons**:\n- loud", ["light", "loud"]),
+        ("**Pros**\n\n- light\n\n**Overall**\n\nA bargain", ["light", "A bargain"]),
+        ("* **Pros:**\n    * Light\n* **Cons:**\n    * Loud", ["Light", "Loud"]),
+        ("What buyers didn't like:\n- loud\n- dear", ["loud", "dear"]),
+        ("**Battery life:**\n- short", ["short"]),
+        ("## Summary\nIt is light", ["It is light"]),
+        # They say something, or may.
+        ("Pros:\nlight", ["Pros:\nlight"]),
+        ("## Not recommended\nIt leaks", ["Not recommended", "It leaks"]),
+        ("**Disappointing**\n\nIt leaks", ["**Disappointing**", "It leaks"]),
+        ("Great fit! Two issues:\n- zip\n- sole", ["Great fit! Two issues:", "zip", "sole"]),
+        ("- **Weight:** It is light\n- **Cheap**", ["**Weight:** It is light", "**Cheap**"]),
+        ("**Vorteile**\n\nGut", ["**Vorteile**", "Gut"]),
+    ],
+)
+def test_labels(text, expected):
     assert pieces(text) == expected
 
 

@@ -133,10 +133,11 @@ def test_a_language_has_abbreviations_of_its_own():
         ("It is 12 in. wide and weighs 5lbs. empty.", 1),
         ("It holds approx. Five cups fit.", 2),
         ("It came in. five stars.", 2),
+        ("It took 5 min. it works.", 2),
         ("It takes two at max. five stars.", 2),
         ("It weighs 5 lbs. The lid is heavy.", 2),
         ("It weighs approx.\n5 stars.", 2),
-        ("I saw the temp. it was hot. nobody cared.", 2),
+        ("I saw the temp. it was hot. nobody cared.", 3),
     ],
 )
 def test_sentences_go_on_after_abbreviations_of_reviews(text, count):

@@ -17,7 +17,7 @@ from prevalence.baselines.neural.runner import open_runner
 from prevalence.claims.english import Token, tagged
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.scorers.qafe import answer_places
-from prevalence.sentences import Sentence, get_splitter
+from prevalence.sentences import punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.neural.runner import Tokens
     from prevalence.baselines.protocol import Runtime
+    from prevalence.sentences import Sentence
 
 __all__ = ["CHUNKS", "NAMES", "RULES", "WORDS", "Span", "SpanFinder", "chunks", "names", "words"]
 
@@ -152,7 +153,6 @@ class SpanFinder:
             )
         self._tagger = None if tagger is None else _Tagger(tagger, runtime)
         self._most = most
-        self._split = get_splitter()
         self.signature: dict[str, str] = {"answers": rules}
         if self._tagger is not None:
             self.signature["tagger"] = self._tagger.name
@@ -166,7 +166,7 @@ class SpanFinder:
 
     def __call__(self, texts: Sequence[str]) -> list[list[Span]]:
         """Spans of each text, in order."""
-        cut = [self._split(text) for text in texts]
+        cut = [punkt_sentences(text) for text in texts]
         stripped = [sentence.text for sentences in cut for sentence in sentences]
         tags = iter(self._named(stripped))
         found = []

@@ -47,7 +47,7 @@ _LIKE = {
 }
 """Names, without all but letters and digits, that shops give to columns that are needed here."""
 _DELIMITERS = (",", "\t", ";", "|")
-_STATED_DELIMITER = re.compile(r'"?sep=([,\t;|])"?', re.IGNORECASE)
+_STATED_DELIMITER = re.compile(r'"?sep=([,\t;|])\1*"?', re.IGNORECASE)
 """The line that Excel understands and writes no column in; a header follows."""
 
 
@@ -268,7 +268,7 @@ def is_table(line: str, *, reviews_only: bool = False) -> bool:
     cells = list(filter(None, cells_of(line, best_delimiter(line))))
     has_reviews = any(
         cell in ("reviews", *_LONG_REVIEW)
-        or _WIDE_REVIEW.fullmatch(cell)
+        or (_WIDE_REVIEW.fullmatch(cell) and not (reviews_only and " " in cell))
         or (reviews_only and cell == _TEXT)
         for cell in cells
     )

@@ -21,7 +21,7 @@ from prevalence.nli.pairs import (
     Progress,
     TextTable,
 )
-from prevalence.sentences import SPLITTERS, get_splitter
+from prevalence.sentences import get_splitter, punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,17 +53,19 @@ Cutter = Callable[[str], list[str]]
 """From a text to its units."""
 
 
-def sentences_of(text: str, splitter: str = SPLITTERS[0]) -> list[str]:
+def sentences_of(text: str, splitter: str | None = None) -> list[str]:
     """The sentences of a text.
 
     Args:
         text: any.
-        splitter: a name that :func:`prevalence.sentences.get_splitter` knows.
+        splitter: a name that :func:`prevalence.sentences.get_splitter` knows; None for
+            :func:`prevalence.sentences.punkt_sentences`.
 
     >>> sentences_of("They fit. I love them!")
     ['They fit.', 'I love them!']
     """
-    return [sentence.text for sentence in get_splitter(splitter)(text)]
+    split = punkt_sentences if splitter is None else get_splitter(splitter)
+    return [sentence.text for sentence in split(text)]
 
 
 def _long_sentences(text: str) -> list[str]:

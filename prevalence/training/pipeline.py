@@ -74,10 +74,25 @@ def train(
     Raises:
         PrevalenceError: the recipe, its data, the base checkpoint or the device cannot be used.
     """
-    work = work or output / ".training"
+    _check_output(output, recipe, data)
+    return _train(
+        recipe, output, data=data, work=work or output / ".training", device=device,
+        progress=progress,
+    )  # fmt: skip
+
+
+def _train(
+    recipe: Recipe,
+    output: Path,
+    *,
+    data: Path | None,
+    work: Path,
+    device: str,
+    progress: ProgressCallback | None,
+) -> TrainingResult:
+    """Train into a folder that is the caller's, whatever it holds."""
     threads = torch.get_num_threads()
     try:
-        _check_output(output, recipe, data)
         sources, trial = _read(recipe, data)
         for own in _teacher_recipes(recipe, data):
             _read(own, data)
@@ -148,7 +163,7 @@ def _base(
     if own.model.base.startswith(BY_RECIPE):
         raise ConfigurationError(f"{named}: a base's recipe cannot start from another recipe")
     folder = work / "base"
-    train(own, folder, data=data, work=work, device=device, progress=progress)
+    _train(own, folder, data=data, work=work, device=device, progress=progress)
     return folder
 
 
@@ -185,7 +200,7 @@ def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
         found.append(str(path) if path.is_dir() else model)
     for number, own in enumerate(_teacher_recipes(recipe, data), start=1):
         folder = shop.work / f"teacher-{number}"
-        train(own, folder, data=data, work=shop.work, device=device, progress=shop.progress)
+        _train(own, folder, data=data, work=shop.work, device=device, progress=shop.progress)
         found.append(str(folder))
     return found
 

@@ -214,6 +214,11 @@ def test_a_teacher_is_trained_once_for_each_seed(
     assert "seed 12." in (work / "teacher-2" / "README.md").read_text()
     card = (result.folder / "README.md").read_text()
     assert "(`teacher.toml` with seeds 5, 12; float32)" in card
+    # A folder of its own that an interrupt left half written is written again.
+    (work / "teacher-1" / "config.json").write_text("{}")
+    again = train(read_recipe(path), tmp_path / "m", device="cpu")
+    assert again.digest == result.digest
+    assert (work / "teacher-1" / "model.safetensors").read_bytes() == first
 
 
 @pytest.mark.parametrize(
