@@ -146,6 +146,12 @@ def test_reviews_from_plain_text(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("title", ["Review 1", "Review 1, which I wrote"])
+def test_a_first_review_with_a_title_is_no_header(tmp_path, title):
+    path = write(tmp_path, f"{title}\nGreat, I love it\n", "r.txt")
+    assert [review.text for review in read_reviews(path)] == [title, "Great, I love it"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -48,7 +48,7 @@ def test_the_header_tells_the_delimiter(tmp_path, delimiter, name):
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.txt", "in.tsv"])
-@pytest.mark.parametrize("line", ["sep=;\r\n", "\ufeffSEP=;\n", '"sep=;"\n'])
+@pytest.mark.parametrize("line", ["sep=;\r\n", "\ufeffSEP=;\n", '"sep=;"\n', "sep=;;;\n"])
 def test_the_line_with_which_excel_states_the_delimiter(tmp_path, line, name):
     (item,) = read(tmp_path, f"{line}id;rev1;summary\nx;A, b.;S.\n", name)
     assert item.reviews == (Review("A, b."),)

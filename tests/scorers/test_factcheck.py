@@ -254,6 +254,8 @@ def test_parts_by_hand():
     text = " ".join(["so " * 99 + "it."] * 6)
     assert [len(part.split()) for part in even_parts(text)] == [300, 300]
     assert even_parts("") == []
+    # Lists and labels are text like any other.
+    assert even_parts("# Pros\n\n- It fits") == ["# Pros\n\n- It fits"]
     assert in_chunks(["a b c", "d"], lambda text: len(text.split()), 2) == [["a b c"], ["d"]]
 
 
