@@ -8,10 +8,13 @@ each, so that nothing is padded and no scores are kept: a tile takes its keys a 
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Queries", "attend", "build_kernel", "cut_tiles"]
 
@@ -19,6 +22,10 @@ Ints = NDArray[np.int64]
 
 _TOKENS, _FIRSTS = 64, 16
 """Queries in a tile: of all tokens, and of first tokens, of which a premise has few."""
+_TRIED_PREMISE, _TRIED_OWN = 5, 3
+"""Tokens of the premise and of the hypothesis on which a kernel is tried."""
+_TOLERANCE = {"torch.float32": 1e-4, "torch.float16": 1e-2, "torch.bfloat16": 6e-2}
+"""How far its answers may be from exact ones, which are about as large as 1."""
 
 
 class Queries(NamedTuple):
@@ -131,7 +138,7 @@ def attend(
 
 
 def build_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: bool) -> None:
-    """Build the GPU kernel for a device, and run it once for all tokens and for first tokens.
+    """Build the GPU kernel for a device, and try it once for all tokens and for first tokens.
 
     Building needs a C compiler and a driver that fit, which the package cannot bring along.
 
@@ -143,7 +150,7 @@ def build_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: bo
         relative: whether there are biases.
 
     Raises:
-        RuntimeError: Triton is not installed, or the kernel cannot be built.
+        RuntimeError: Triton is not installed, or the kernel cannot be built or answers wrongly.
     """
     if importlib.util.find_spec("triton") is None:
         raise RuntimeError("fused attention needs Triton (pip install triton)")
@@ -153,22 +160,47 @@ def build_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: bo
         # Triton's errors, those of the compiler that it starts, and the driver's have no base.
         told = str(error).strip().partition("\n")[0][:200]
         raise RuntimeError(
-            f"the Triton kernel of attention cannot be built here ({type(error).__name__}: {told})"
+            f"the Triton kernel of attention cannot be used here ({type(error).__name__}: {told})"
         ) from error
 
 
 def _try_kernel(device: Any, dtype: Any, *, heads: int, size: int, relative: bool) -> None:
-    """Attend from all tokens and from first tokens of one premise and one hypothesis."""
+    """Compare the kernel with a softmax written out, on one premise and one hypothesis."""
     import torch
 
-    states = torch.ones(2, heads * size, dtype=dtype, device=device)
-    biases = torch.zeros(heads, 5, dtype=dtype, device=device) if relative else None
-    tokens, firsts = cut_tiles(np.array([0, 1]), np.array([1, 1]), np.array([0]))
-    tiles, first_tiles = (torch.from_numpy(part).to(device) for part in (tokens, firsts))
-    zeros, one = torch.zeros(2, dtype=torch.int64), torch.ones(1, dtype=torch.int64)
-    positions, rows, places = (part.to(device) for part in (zeros, zeros[:1], one))
-    for query, queries in (
-        (states, Queries(tiles, positions)),
-        (states[1:], Queries(first_tiles, positions, rows, places)),
+    draw = torch.Generator().manual_seed(0)
+    shape = (_TRIED_PREMISE + _TRIED_OWN, heads * size)
+    states = [torch.randn(shape, generator=draw).to(dtype) for _ in range(3)]
+    reach = torch.randn(heads, 2 * shape[0] + 1, generator=draw).to(dtype) if relative else None
+    expected = _written_out(states, reach, heads)
+    tiles = cut_tiles(
+        np.array([0, _TRIED_PREMISE]), np.array([_TRIED_PREMISE, _TRIED_OWN]), np.array([0])
+    )
+    tokens, firsts = (torch.from_numpy(part).to(device) for part in tiles)
+    positions = torch.cat([torch.arange(_TRIED_PREMISE), torch.arange(_TRIED_OWN)]).to(device)
+    row, place = (torch.tensor([number]).to(device) for number in (0, _TRIED_PREMISE))
+    query, key, value = (part.to(device) for part in states)
+    biases = None if reach is None else reach.to(device)
+    first = slice(_TRIED_PREMISE, _TRIED_PREMISE + 1)
+    for asked, queries, right in (
+        (query, Queries(tokens, positions), expected),
+        (query[first], Queries(firsts, positions, row, place), expected[first]),
     ):
-        attend(query, states, states, queries, heads=heads, biases=biases)
+        found = attend(asked, key, value, queries, heads=heads, biases=biases)
+        error = float((found.cpu().double() - right).abs().max())
+        if not error <= _TOLERANCE[str(dtype)]:
+            raise ArithmeticError(f"its answers are {error:.2g} from those of a softmax")
+
+
+def _written_out(states: Sequence[Any], reach: Any, heads: int) -> Any:
+    """What the kernel is to find, float64 [T, H]: all scores at once."""
+    import torch
+
+    query, key, value = (part.double().unflatten(1, (heads, -1)).transpose(0, 1) for part in states)
+    scores = query @ key.transpose(1, 2) * query.shape[-1] ** -0.5
+    place = torch.arange(scores.shape[-1])
+    if reach is not None:
+        scores += reach.double()[:, place - place[:, None] + len(place)]
+    unseen = (place[:, None] < _TRIED_PREMISE) & (place >= _TRIED_PREMISE)
+    weights = scores.masked_fill(unseen, -torch.inf).softmax(-1)
+    return (weights @ value).transpose(0, 1).flatten(1)

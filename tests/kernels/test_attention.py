@@ -228,13 +228,28 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     """Shapes of queries that the kernel is run for, on a device that is pretended to be there."""
     asked: list[tuple[int, ...]] = []
 
-    def run(query: Any, *_: Any, **options: Any) -> Any:
+    def run(query: Any, key: Any, value: Any, queries: Queries, **options: Any) -> Any:
         asked.append((*query.shape, options["heads"], options["biases"] is not None))
+        place = torch.arange(len(key))
+        asking = place if queries.places is None else queries.places
+        of_premise = int(queries.tiles[0, 3])
+        found = Case(
+            (query.double(), key.double(), value.double()), queries, queries, None,
+            (asking[:, None] >= of_premise) | (place < of_premise), place - asking[:, None],
+        )  # fmt: skip
+        if options["biases"] is not None:
+            wide = torch.zeros(options["heads"], 2 * REACH + 1, dtype=torch.float64)
+            most = options["biases"].shape[1] // 2
+            wide[:, REACH - most : REACH + most + 1] = options["biases"]
+            found = found._replace(biases=wide)
+        return written_out(found, options["heads"])
 
-    usual = {name: getattr(torch, name) for name in ("ones", "zeros")}
-    for name, make in usual.items():
-        monkeypatch.setattr(torch, name, lambda *s, make=make, device=None, **o: make(*s, **o))
-    monkeypatch.setattr(torch.Tensor, "to", lambda self, _device: self)
+    usual = torch.Tensor.to
+
+    def moved(tensor: torch.Tensor, where: Any) -> torch.Tensor:
+        return usual(tensor, where) if isinstance(where, torch.dtype) else tensor
+
+    monkeypatch.setattr(torch.Tensor, "to", moved)
     monkeypatch.setattr(attention, "attend", run)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: object())
     return asked
@@ -246,7 +261,32 @@ def test_the_kernel_is_run_once_for_either_kind_of_queries(
 ) -> None:
     sizes = {"heads": 3, "size": 8, "relative": relative}
     build_kernel(_Cuda(), torch.float16, **sizes)
-    assert pretended == [(2, 24, 3, relative), (1, 24, 3, relative)]
+    assert pretended == [(8, 24, 3, relative), (1, 24, 3, relative)]
+
+
+# The interpreter computes with NumPy, which has no bfloat16.
+@pytest.mark.usefixtures("interpreted_attention")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("relative", [False, True])
+def test_the_kernel_answers_rightly_when_it_is_tried(dtype: torch.dtype, relative: bool) -> None:
+    build_kernel(CPU, dtype, heads=3, size=16, relative=relative)
+
+
+@pytest.mark.usefixtures("pretended")
+@pytest.mark.parametrize("wrong", [0.0, float("nan")])
+def test_a_kernel_that_answers_wrongly_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, wrong: float
+) -> None:
+    right = attention.attend
+
+    def almost(query: Any, *given: Any, **options: Any) -> Any:
+        found = right(query, *given, **options)
+        found[-1, 0] = wrong
+        return found
+
+    monkeypatch.setattr(attention, "attend", almost)
+    with pytest.raises(RuntimeError, match=r"cannot be used here .* from those of a softmax"):
+        build_kernel(_Cuda(), torch.bfloat16, heads=2, size=16, relative=True)
 
 
 @pytest.mark.usefixtures("pretended")
