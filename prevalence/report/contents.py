@@ -563,7 +563,7 @@ def _parsed(text: str) -> Any:
 
 def _object(row: Any, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise InputError(f"{where}: not a whole JSON object; give .jsonl or .json rows, not .csv")
+        raise InputError(f"{where}: not a JSON object; give .jsonl or .json rows, not .csv")
     return row
 
 

@@ -130,8 +130,7 @@ def interrupt_scoring(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cache", "kept"),
-    [(["--no-cache"], ""), ([], "; pairs scored so far are in the cache")],
+    ("cached", "kept"), [(False, ""), (True, "; pairs scored so far are in the cache")]
 )
 def test_before_the_first_row_pairs_may_be_kept(
     run: Run,
@@ -139,12 +138,13 @@ def test_before_the_first_row_pairs_may_be_kept(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
-    cache: list[str],
+    cached: bool,
     kept: str,
 ) -> None:
     interrupt_scoring(monkeypatch)
     output = tmp_path / "out.jsonl"
     words = [word for word in line_of("score") if word != "--no-cache"]
+    cache = ("--cache", tmp_path / "pairs") if cached else ("--no-cache",)
     stopped = run(*words, "--output", output, *cache)
     assert stopped.stderr == f"interrupted: no row was written to {output} yet{kept}\n"
 
@@ -239,8 +239,8 @@ def test_a_name_in_a_list_is_no_file(
 
 
 @pytest.mark.parametrize(
-    ("cache", "kept"),
-    [(["--no-cache"], "nothing is kept"), ([], "pairs scored so far are in the cache")],
+    ("cached", "kept"),
+    [(False, "nothing is kept"), (True, "pairs scored so far are in the cache")],
 )
 def test_an_interrupted_teacher_says_what_is_kept(
     run: Run,
@@ -249,10 +249,11 @@ def test_an_interrupted_teacher_says_what_is_kept(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     *,
-    cache: list[str],
+    cached: bool,
     kept: str,
 ) -> None:
     interrupt_scoring(monkeypatch)
+    cache = ("--cache", tmp_path / "pairs") if cached else ("--no-cache",)
     boots["reviews"] = ["They keep my feet dry.", "The laces come undone too often."]
     words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
     result = run("distill", write(boots), *words)
