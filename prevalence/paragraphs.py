@@ -20,7 +20,7 @@ _DOTS = "\u2022\u2023\u25aa\u25cf\u25e6"
 _INLINE = re.compile(rf"(?<=\s)(?=[{_DOTS}])")
 _SPACE = r"[ \t\u00a0]"
 _ITEM = re.compile(
-    rf"(?P<indent>\s*)(?:(?P<dot>[{_DOTS}]){_SPACE}*"
+    rf"\s*(?:(?P<dot>[{_DOTS}]){_SPACE}*"
     rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014])|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)(?=\S)"
 )
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?!\d)")
@@ -131,7 +131,7 @@ def _items(lines: Sequence[str]) -> list[re.Match[str] | None]:
     inside = False
     for number, line in enumerate(lines):
         before = lines[number - 1].rstrip("*_") if number else ""
-        beside = any(dashes[max(number - 1, 0) : number]) or any(dashes[number + 1 : number + 2])
+        beside = sum(dashes[max(number - 1, 0) : number + 2]) > 1
         if dashes[number] and (inside or beside or not before or before.endswith(":")):
             kept.add(number)
         inside = bool(line) and (inside or number in kept)

@@ -151,7 +151,8 @@ def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
         InputError: a file cannot be read, holds something else than rows or is given twice, or
             none has a row.
     """
-    from prevalence.report.contents import Contents, read_rows
+    from prevalence.report.contents import Contents
+    from prevalence.report.rows import read_rows
 
     contents = Contents(doubt=doubt)
     refuse_repeats(paths)

@@ -6,16 +6,13 @@ that it has is. Every text is made inert on its way in, so that nothing further 
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.streams import EmptyInputError, display, open_source
 from prevalence.records import (
     BEYOND,
     PROFILE_FIGURES,
@@ -37,7 +34,6 @@ from prevalence.stats.resampling import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from prevalence.report.standings import Standing
 
@@ -49,7 +45,6 @@ __all__ = [
     "ReportSentence",
     "ReportSummary",
     "SystemLine",
-    "read_rows",
 ]
 
 SUPPORTS, CONTRADICTS, SILENT, NOT_ASKED = "scn-"
@@ -287,8 +282,10 @@ class Contents:
             self._add_summary(clean, _scored(row) if "prevalence" in row else None,
                               source)  # fmt: skip
         elif "verdict_ab" in row:
-            lost = clean.get("a") is None or clean.get("b") is None
-            (self._add_failure if lost else self.duels.append)(clean)
+            if clean.get("a") is None or clean.get("b") is None:
+                self._add_failure(clean)
+            else:
+                self.duels.append(clean)
         elif "scorer" in row and _is_calibration(clean):
             self.calibrations.append(clean)
         elif row.get("analysis") == "correlate" and _is_correlations(clean):
@@ -532,41 +529,6 @@ class Contents:
         return "".join(cells)
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Read rows: JSON Lines, a JSON array, or one JSON object over several lines.
-
-    Args:
-        path: the file, gzipped or not; "-" for stdin.
-
-    Raises:
-        InputError: the file is missing or holds something else; the message says where.
-    """
-    name = display(path)
-    with suppress(EmptyInputError), open_source(path) as source:
-        lines = ((number, line) for number, line in source.texts() if line.strip())
-        for number, first in lines:
-            if isinstance(row := _parsed(first), dict):
-                yield row
-                yield from (_object(_parsed(line), f"{name}:{place}") for place, line in lines)
-                return
-            whole = _parsed(first + "".join(line for _, line in lines))
-            rows = whole if isinstance(whole, list) else [_object(whole, f"{name}:{number}")]
-            yield from (_object(row, f"{name}: entry {place}") for place, row in enumerate(rows))
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _object(row: Any, where: str) -> dict[str, Any]:
-    if not isinstance(row, dict):
-        raise InputError(f"{where}: not a JSON object; give .jsonl or .json rows, not .csv")
-    return row
-
-
 def _names(row: Mapping[str, Any]) -> frozenset[str]:
     """The figures that a row of a summary is for."""
     return frozenset(["prevalence"] if "prevalence" in row else _object_at(row, "metrics"))
@@ -662,8 +624,9 @@ def _samples(values: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
 
 
 def _several(value: Any) -> Iterable[Any]:
-    found = value.values() if isinstance(value, dict) else value
-    return found if isinstance(value, dict | list) else [value]
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else [value]
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
@@ -688,7 +651,8 @@ def _logit(p: float) -> float:
 def _scored(row: Mapping[str, Any]) -> ScoredSummary:
     """A prevalence row; its profile may lack figures."""
     scored = ScoredSummary.from_json({key: row[key] for key in row if key != "profile"})
-    if not (told := _object_at(row, "profile")):
+    told = _object_at(row, "profile")
+    if not told:
         return scored
     figures = _numbers({name: told.get(name) for name in (*PROFILE_FIGURES, "review_coverage")})
     groups = {

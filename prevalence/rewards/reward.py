@@ -106,7 +106,7 @@ class PrevalenceReward:
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
         _refuse_terms(options)
-        own = [*inspect.signature(type(self)).parameters]
+        own = [name for name in inspect.signature(type(self)).parameters if name != "options"]
         scoring, opening = shared_out(
             options, ScoringOptions, ScorerOptions, but=_DECIDED, beside=own
         )

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from prevalence.errors import InputError
 from prevalence.records import Product, Review, ScoredSummary, Summary, input_digest
-from prevalence.report.contents import Contents, read_rows
+from prevalence.report.contents import Contents
+from prevalence.report.rows import read_rows
 from prevalence.report.standings import standings
 from prevalence.report.systems import SystemTable
 
