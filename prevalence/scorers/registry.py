@@ -569,7 +569,7 @@ _WITH_SETTINGS = (
 
 _CHEAP_ROUGE = "12"
 """Kinds of ROUGE that cost about 10 µs a pair, as does a look-up; the longest common subsequence
-costs three times as much."""
+costs three times as much (measured once, on 72,000 pairs)."""
 
 FAMILIES: dict[str, Family] = {
     **{
