@@ -18,10 +18,12 @@ __all__ = ["paragraphs"]
 _DOTS = "\u2022\u2023\u25aa\u25cf\u25e6"
 """Bullets that are nothing else, and begin an item in the middle of a line too."""
 _INLINE = re.compile(rf"(?<=\s)(?=[{_DOTS}])")
+_SIGNS = "\u2190-\u21ff\u25a0-\u25ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+"""Arrows, shapes, ticks and emoji, of which one may begin an item."""
 _SPACE = r"[ \t\u00a0]"
 _ITEM = re.compile(
     rf"\s*(?:(?P<dot>[{_DOTS}]){_SPACE}*"
-    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014])|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)(?=\S)"
+    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014]|[{_SIGNS}]\ufe0f?)|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)(?=\S)"
 )
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?!\d)")
 _INDENT = re.compile(r"\s*")
@@ -40,6 +42,18 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """Lines that name what follows. In other languages they are sentences."""
+_LEADS_IN = re.compile(
+    r"\b(?:following|below|includes?|including|as follows|mention(?:s|ed)?)\b", re.IGNORECASE
+)
+"""What a line with a colon says that leads to the list below it."""
+_HERE = re.compile(
+    r"(?:(?:sure|certainly|of course|absolutely|okay|ok)\W+)?(?:(?:based on|from) [^.!?]{1,60}, )?"
+    r"here(?: is| are|['\u2019]s)\b[^.!?]*$",
+    re.IGNORECASE,
+)
+"""A line with a colon at its end that announces a summary: "Here is what customers say:"."""
+_NAMED = re.compile(r"(\*\*|__)[^*_:\n]{1,60}(?::\1|\1 ?:)")
+"""A name in bold with a colon, which begins a line."""
 _LABEL_WORDS = 3
 """Most words of other lines with a colon at their end that name the list below them."""
 
@@ -66,10 +80,14 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     A blank line ends a paragraph, and so do headings ("## Fit"). An item begins at "•", wherever it
     stands; at a dash or star that begins a line, if it is in the first line of a paragraph, below a
     colon, or beside the line of another one; and at numbers and letters that begin lines and count
-    from 1 or "a". Any other line goes on with what stands before it.
+    from 1 or "a"; at an arrow, tick or emoji, as at a dash. A name in bold with a colon at the
+    beginning of a line ("**Fit**: small") begins a paragraph. Any other line goes on with what
+    stands before it.
 
-    Left out are labels: up to three words with a colon before an item ("Battery life:"), and usual
-    English ones ("What users like") that are headings, in bold, or have a colon before an item.
+    Left out are labels: up to three words with a colon before an item ("Battery life:"), what leads
+    in English to a list ("Common complaints include:") or announces a summary ("Here is what users
+    say:"), and usual English ones ("What users like") that are headings, in bold, or have a colon
+    before an item.
 
     >>> text = "Pros:\n- light\n- easy to\nclean\n\nGood value\nfor money."
     >>> [text[start:end] for start, end in paragraphs(text)]
@@ -81,7 +99,8 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     for line, after in itertools.zip_longest(lines, lines[1:]):
         words = text[line.start : line.end]
         label = _is_label(words, line.mark, listed=after is not None and after.mark == "item")
-        if begun is not None and not (ended or line.apart or line.mark or label):
+        begins = line.apart or line.mark or label or _NAMED.match(words)
+        if begun is not None and not (ended or begins):
             begun = (begun[0], line.end)
         else:
             if begun is not None:
@@ -95,12 +114,12 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
 def _is_label(words: str, mark: str, *, listed: bool) -> bool:
     """Whether a line names what follows it; ``listed`` says that this is an item."""
     bare = _MARKUP.sub(" ", words).strip()
-    leads = listed and words.rstrip("*_").endswith(":")
     short = len(bare.split()) <= _LABEL_WORDS and not re.search(r"[.!?,;]", bare)
     usual = _LABEL.fullmatch(bare) is not None
-    return (leads and (short or usual)) or (
-        usual and (mark == "heading" or words.startswith(("**", "__")))
-    )
+    leads = words.rstrip("*_").endswith(":")
+    if leads and (_HERE.match(bare) or (listed and (short or _LEADS_IN.search(bare)))):
+        return True
+    return usual and ((leads and listed) or mark == "heading" or words.startswith(("**", "__")))
 
 
 def _lines(text: str) -> list[_Line]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
 from prevalence.language import LANGUAGES
+from prevalence.marks import spoken, without_marks, without_opening
 from prevalence.paragraphs import paragraphs
 
 __all__ = [
@@ -24,7 +25,12 @@ __all__ = [
 
 
 class Sentence(NamedTuple):
-    """A sentence and its character offsets in the text it comes from."""
+    """A sentence, and its character offsets in the text it comes from.
+
+    Attributes:
+        text: what it says, without the marks of Markdown where the splitter knows them.
+        start, end: from its first character to behind its last, marks within it included.
+    """
 
     text: str
     start: int
@@ -32,7 +38,7 @@ class Sentence(NamedTuple):
 
 
 Splitter = Callable[[str], tuple[Sentence, ...]]
-"""Maps a text to its sentences; ``text[s.start:s.end] == s.text`` for each."""
+"""Maps a text to its sentences, in order. ``text[s.start:s.end]`` is each as it stands."""
 
 NLTK_PUNKT = "nltk-punkt-en"
 SPLITTERS = ("punkt-en", NLTK_PUNKT, "lines")
@@ -102,10 +108,6 @@ def says_anything(sentence: str) -> bool:
     return any(map(str.isalnum, sentence))
 
 
-def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
-    return _cut(text, _punkt_spans(language, text))
-
-
 def punkt_sentences(text: str) -> tuple[Sentence, ...]:
     r"""English sentences by Punkt alone, of text that is read as it stands.
 
@@ -115,14 +117,19 @@ def punkt_sentences(text: str) -> tuple[Sentence, ...]:
     return _cut(text, _punkt("english").span_tokenize(text))
 
 
-def _punkt_spans(language: str, text: str) -> Iterator[tuple[int, int]]:
-    """The spans of sentences, none of which reaches over the end of a paragraph."""
-    punkt = _punkt(LANGUAGES[language])
+def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
+    """The sentences of each paragraph, none of which reaches over its end."""
+    punkt, english = _punkt(LANGUAGES[language]), language == "en"
+    found: list[Sentence] = []
     for start, end in paragraphs(text):
-        part = text[start:end]
-        spans = punkt.span_tokenize(part)
-        for first, last in _joined(part, spans) if language == "en" else spans:
-            yield start + first, start + last
+        plain = without_marks(text[start:end])
+        spans = punkt.span_tokenize(plain)
+        for first, last in _trimmed(plain, _joined(plain, spans) if english else spans):
+            said = without_opening(plain[first:last]) if english else plain[first:last]
+            place = start + first, start + last
+            verbatim = said == text[slice(*place)]
+            found.append(Sentence(said if verbatim else spoken(said), *place))
+    return tuple(found)
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -184,12 +191,15 @@ def _line_sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def _cut(text: str, spans: Iterable[tuple[int, int]]) -> tuple[Sentence, ...]:
-    """Sentences at the spans, without the white space at their ends and without empty ones."""
-    sentences = []
+    """The sentences at the spans, as they stand in the text."""
+    return tuple(Sentence(text[start:end], start, end) for start, end in _trimmed(text, spans))
+
+
+def _trimmed(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The spans without the white space at their ends, and without empty ones."""
     for start, end in spans:
         piece = text[start:end]
-        left = start + len(piece) - len(piece.lstrip())
         stripped = piece.strip()
         if stripped:
-            sentences.append(Sentence(stripped, left, left + len(stripped)))
-    return tuple(sentences)
+            left = start + len(piece) - len(piece.lstrip())
+            yield left, left + len(stripped)

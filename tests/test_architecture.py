@@ -27,6 +27,7 @@ LAYERS = (
         "errors",
         "language",
         "notebook",
+        "marks",
         "paragraphs",
         "paths",
         "sentences",

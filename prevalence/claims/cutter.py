@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import ENDS
 from prevalence.claims.quantities import Quantity, people_at
 from prevalence.claims.rules import MOST_WORDS, drafts_of
+from prevalence.marks import places_of
 from prevalence.records import CLAIMS
 from prevalence.sentences import Sentence, get_splitter
 
@@ -62,7 +63,11 @@ def cut(text: str, *, splitter: Splitter | None = None) -> list[Claim]:
     ['It does not leak.', 'It does not smell.']
     """
     sentences = (splitter or get_splitter())(text)
-    return [claim for index, sentence in enumerate(sentences) for claim in _claims(sentence, index)]
+    return [
+        claim
+        for index, sentence in enumerate(sentences)
+        for claim in _claims(sentence, text[sentence.start : sentence.end], index)
+    ]
 
 
 def given(summary: Summary, *, splitter: Splitter | None = None) -> list[Claim] | None:
@@ -112,16 +117,18 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
     return None if found is None or not item["text"].strip() else (item["text"], found)
 
 
-def _claims(sentence: Sentence, index: int) -> list[Claim]:
+def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
+    """The claims of a sentence, which stands in the text as ``source``."""
     drafts = drafts_of(sentence.text)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts):
         quantity = drafts[0].quantity if drafts else None
         return [Claim(sentence.text, sentence.start, sentence.end, index, quantity)]
+    places = places_of(sentence.text, source)
     return [
         Claim(
             _text(draft.words, sentence.text),
-            sentence.start + draft.start,
-            sentence.start + draft.end,
+            sentence.start + places[draft.start],
+            sentence.start + places[draft.end - 1] + 1,
             index,
             draft.quantity,
         )

@@ -81,14 +81,15 @@ class PassageSearch:
             yield _Question(job, sentence, review, supports, asked)
 
     def _passage(self, question: _Question, answers: PairScores) -> Passage:
-        parts = self._sentences(question.job.product.reviews[question.review].text)
+        review = question.job.product.reviews[question.review].text
+        parts = self._sentences(review)
         best = int(np.argmax(answers.entailment if question.supports else answers.contradiction))
         against = float(answers.contradiction[best]) if self.three_way else None
         return Passage(
             review=question.review,
             start=parts[best].start,
             end=parts[best].end,
-            text=parts[best].text,
+            text=review[parts[best].start : parts[best].end],
             entailment=round(float(answers.entailment[best]), SHOWN_DECIMALS),
             contradiction=None if against is None else round(against, SHOWN_DECIMALS),
         )

@@ -399,7 +399,8 @@ class Restriction:
         """
         labels = self._labels(summary, len(sentences))
         for place, (label, sentence) in enumerate(zip(labels, sentences, strict=True)):
-            if label.get("text", sentence.text) != sentence.text:
+            whole = summary.text[sentence.start : sentence.end]
+            if label.get("text", whole) not in (whole, sentence.text):
                 raise InputError(
                     f'"{STATEMENTS}"[{place}] does not match sentence {place} '
                     f"({sentence.text[:_SHOWN]!r}); bring both into one order"

@@ -1,0 +1,157 @@
+"""Marks of Markdown, names and openings that are left out of what models are asked."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence.claims import cut
+from prevalence.marks import places_of, spoken, without_marks, without_opening
+from prevalence.sentences import Sentence, get_splitter
+
+PIECES = [
+    "It lasts", "**Battery:**", "Fit: ", "**", "*", "_", "`", "[2]", "[see](x)", "> ", '"', " ",
+    "\n", ".", "However, ", "But ", "\u201cIt fits.\u201d", "__",
+    "\u2705 ",
+]  # fmt: skip
+texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
+
+
+def said(text: str) -> list[str]:
+    return [sentence.text for sentence in get_splitter()(text)]
+
+
+@given(texts)
+def test_what_is_left_stands_where_it_stood(text):
+    for plain in (without_marks(text), without_opening(text)):
+        assert len(plain) == len(text)
+        assert all(b in (a, " ") for a, b in zip(text, plain, strict=True))
+
+
+@given(texts)
+def test_sentences_stand_in_order_and_say_something(text):
+    found = get_splitter()(text)
+    assert all(s.text == s.text.strip() != "" for s in found)
+    assert all(a.end <= b.start for a, b in pairwise(found))
+    for sentence in found:
+        source = text[sentence.start : sentence.end]
+        letters = [c for c in sentence.text.casefold() if not c.isspace()]
+        left = iter(source.casefold())
+        assert all(letter in left for letter in letters)
+
+
+@given(texts)
+def test_places_are_in_order_and_of_the_same_characters(text):
+    for sentence in get_splitter()(text):
+        source = text[sentence.start : sentence.end]
+        places = places_of(sentence.text, source)
+        assert places == sorted(places)
+        assert all(0 <= place < len(source) for place in places)
+    assert places_of(text, text) == list(range(len(text)))
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        "The battery lasts **all** day.",
+        "The **battery** lasts *all day*.",
+        "***The battery lasts all day.***",
+        "**The battery *lasts* all day.**",
+        "__The battery__ lasts _all_ day.",
+        "The battery `lasts` all day.",
+        "The [battery](https://example.com/a_b) lasts all day.",
+        "The battery lasts all day [2].",
+        "The battery lasts all day.[1][4]",
+        "The battery lasts [1, 3] all day.",
+        "> The battery lasts all day.",
+        '"The battery lasts all day."',
+        "\u201cThe battery lasts all day.\u201d",
+        "**Battery:** The battery lasts all day.",
+        "**Battery**: The battery lasts all day.",
+        "**Battery life** \u2013 The battery lasts all day.",
+        "Battery: The battery lasts all day.",
+        "- **Battery:** The battery lasts all day.",
+        "\u2705 The battery lasts all day.",
+        "However, the battery lasts all day.",
+        "**Overall**, the battery lasts all day.",
+        "But the battery lasts all day.",
+    ],
+)
+def test_models_are_asked_the_same_with_marks_and_without(marked):
+    assert said(marked) == ["The battery lasts all day."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A 5* hotel with 4* food.",
+        "It is 2*3 and 4*5 feet.",
+        "I use snake_case_names daily.",
+        "Plays for > 100 hours.",
+        "> 100 hours of play.",
+        "The case [black] is thin.",
+        "Price: too high.",
+        "Not true: the battery lasts all day.",
+        "Here are two sizes: small and large.",
+        'One says "it leaks" and one "it does not".',
+        "Also known as the best.",
+        "Still good after a year.",
+        "Plus sizes run small.",
+    ],
+)
+def test_what_is_no_mark_stays(text):
+    assert said(text) == [text]
+
+
+def test_a_name_stays_where_nothing_else_says_what_is_meant():
+    assert said("**Fit:** Runs small.\n\n**Price**: Too high.") == [
+        "Fit: Runs small.",
+        "Price: Too high.",
+    ]
+    assert said("**Sole:** comes off\n**Laces:** the laces are long") == [
+        "Sole: comes off",
+        "the laces are long",
+    ]
+
+
+def test_a_sentence_ends_within_emphasis_and_before_a_reference():
+    assert said("**It lasts. It is light.** It leaks.[1] It rusts.[2]") == [
+        "It lasts.",
+        "It is light.",
+        "It leaks.",
+        "It rusts.",
+    ]
+
+
+def test_a_sentence_has_the_place_of_all_that_it_is_made_of():
+    text = "It fits. However, it *leaks* [1]."
+    assert get_splitter()(text) == (
+        Sentence("It fits.", 0, 8),
+        Sentence("It leaks.", 9, len(text)),
+    )
+
+
+def test_other_languages_keep_their_openings():
+    assert get_splitter("punkt-de")("Also, es *passt*.")[0].text == "Also, es passt."
+
+
+@pytest.mark.parametrize("name", ["nltk-punkt-en", "lines"])
+def test_other_splitters_leave_texts_as_they_stand(name):
+    assert [s.text for s in get_splitter(name)("However, it *leaks*.")] == ["However, it *leaks*."]
+
+
+def test_claims_stand_where_their_words_do():
+    text = "However, it is *light* and **does not leak** [2]."
+    claims = cut(text)
+    assert [claim.text for claim in claims] == ["It is light.", "It does not leak."]
+    assert [text[claim.start : claim.end] for claim in claims] == [
+        "it is *light",
+        "does not leak",
+    ]
+
+
+def test_spoken():
+    assert spoken("  it lasts  all day   .") == "It lasts all day."
