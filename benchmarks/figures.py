@@ -566,6 +566,21 @@ def agreement(model: str) -> str:
     return table(headers, body)
 
 
+def markdown_rows(model: str) -> list[Row]:
+    """How a model decides about sentences, by how they are written."""
+    return list(latest("markdown", lambda row: row["model"] == model)["rows"])
+
+
+def markdown() -> str:
+    """How many pairs count as supported, by how their sentence is written and by model."""
+    models = ("embedded", "base")
+    body = [
+        [rows[0]["dress"], *(f"{row['supported']:.1%}" for row in rows)]
+        for rows in zip(*map(markdown_rows, models), strict=True)
+    ]
+    return table(["sentence", *(f"`{model}`" for model in models)], body)
+
+
 def signed(value: float | None) -> str:
     """A correlation; a dash where there is none."""
     return "–" if value is None else share(value, 2).replace("-", "−")
@@ -580,6 +595,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "fused-attention": fused_attention,
     "generative-ratios": generative_ratios,
     "learned-ratios": learned_ratios,
+    "markdown": markdown,
     "packing-kernels": packing_kernels,
     "profile-cost": profile_cost,
     "question-ratios": question_ratios,

@@ -33,7 +33,8 @@ PLAIN = "as it is"
 
 def _topic(sentence: str) -> str:
     """The longest word, as the name of what a sentence is about."""
-    return max(re.findall(r"[A-Za-z]+", sentence) or ["Overall"], key=len).capitalize()
+    words: list[str] = re.findall(r"[A-Za-z]+", sentence)
+    return max(words, key=len, default="Overall").capitalize()
 
 
 def _small(sentence: str) -> str:
