@@ -89,8 +89,9 @@ def measure(
 
 
 def _same(found: Sequence[Any], expected: Sequence[Any]) -> bool:
-    """Whether sentences have the same words, whatever their capitals."""
-    return [s.text.lower() for s in found] == [s.text.lower() for s in expected]
+    """Whether sentences are the same, whatever their capitals and white space."""
+    one, other = ([s.text.lower().split() for s in sentences] for sentences in (found, expected))
+    return one == other
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

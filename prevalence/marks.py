@@ -98,13 +98,20 @@ def without_opening(sentence: str) -> str:
     return sentence if match is None else " " * match.end() + sentence[match.end() :]
 
 
-def spoken(text: str) -> str:
-    """What is left of a sentence, with a capital and single spaces, but none before a full stop.
+def spoken(left: str, source: str) -> str:
+    """What is left of a sentence, with a capital.
 
-    >>> spoken("         they last  all day     .")
+    Args:
+        left: the sentence with spaces for what is left out.
+        source: the sentence as it stands. Where something is left out within it, white space
+            becomes single spaces, and none before a full stop.
+
+    >>> spoken("         they last  all day     .", "However, they last *all day* [2].")
     'They last all day.'
     """
-    said = re.sub(r" (?=[.,;:!?)\]])", "", " ".join(text.split()))
+    said = left.strip()
+    if not source.endswith(said):
+        said = re.sub(r" (?=[.,;:!?)\]])", "", " ".join(said.split()))
     return said[:1].upper() + said[1:]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.claims import cut
-from prevalence.marks import places_of, spoken, without_marks, without_opening
+from prevalence.marks import places_of, without_marks, without_opening
 from prevalence.sentences import Sentence, get_splitter
 
 PIECES = [
@@ -153,5 +153,6 @@ def test_claims_stand_where_their_words_do():
     ]
 
 
-def test_spoken():
-    assert spoken("  it lasts  all day   .") == "It lasts all day."
+def test_white_space_changes_only_where_something_is_left_out_within():
+    assert said("However, it is fine , I say  so.") == ["It is fine , I say  so."]
+    assert said("However, it is *fine* , I say  so.") == ["It is fine, I say so."]
