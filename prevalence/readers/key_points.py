@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import cells_of
+from prevalence.readers.columns import cells_of, stated_delimiter
 from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json, first_text
@@ -157,8 +157,12 @@ def _flat(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _table_rows(source: Source) -> Iterator[NamedRow]:
     first = first_text(source)
-    delimiter = max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
-    rows = quoted_rows(source, delimiter)
+    stated = stated_delimiter(first)
+    rows = quoted_rows(
+        source, stated or max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
+    )
+    if stated is not None:
+        next(rows)
     names = [_normal(cell) for cell in header_of(rows, source.path)]
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
