@@ -25,6 +25,7 @@ __all__ = [
     "is_table",
     "plan_columns",
     "stated_delimiter",
+    "with_point",
 ]
 
 _LONG_REVIEW = ("review", "review_text")
@@ -49,6 +50,7 @@ _LIKE = {
 _DELIMITERS = (",", "\t", ";", "|")
 _STATED_DELIMITER = re.compile(r'"?sep=([,\t;|])\1*"?', re.IGNORECASE)
 """The line that Excel understands and writes no column in; a header follows."""
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,19 @@ def stated_delimiter(line: str) -> str | None:
     """
     match = _STATED_DELIMITER.fullmatch(line.rstrip("\r\n"))
     return None if match is None else match.group(1)
+
+
+def with_point(cell: str, delimiter: str) -> str:
+    """A cell of a column of numbers, whose decimal comma becomes a point.
+
+    Only tables cut by semicolons have such commas; other cells stay as they are.
+
+    >>> with_point("4,5", ";"), with_point("4,5", "|"), with_point("1,234,5", ";")
+    ('4.5', '4,5', '1,234,5')
+    """
+    if delimiter == ";" and _DECIMAL_COMMA.fullmatch(cell.strip()):
+        return cell.replace(",", ".")
+    return cell
 
 
 def is_table(line: str, *, reviews_only: bool = False) -> bool:
