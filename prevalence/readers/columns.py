@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "RATING",
     "Columns",
     "best_delimiter",
     "cells_of",
@@ -28,6 +29,8 @@ __all__ = [
     "with_point",
 ]
 
+RATING = "rating"
+"""The column of a review's rating, which is a number."""
 _LONG_REVIEW = ("review", "review_text")
 _TEXT = "text"
 _OF_PRODUCTS = ("product_id", "asin", "prod_id")
@@ -36,7 +39,7 @@ _WIDE_REVIEW = re.compile(r"(?:rev|review)[_ ]?(\d+)")
 _NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)[_ ]?\d+")
 _NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
 _SINGLE = frozenset({*ID_KEYS, "name", "summary", "system", "reviews", *_LONG_REVIEW, _TEXT})
-_READ_ELSEWHERE = frozenset({"rating", "reference", "references"})
+_READ_ELSEWHERE = frozenset({RATING, "reference", "references"})
 """Names of other columns under which their cells are looked for, in whatever case they stand."""
 _LIKE = {
     "review": "reviewtext reviewbody reviewcontent reviewcomment customerreview comment comments "
@@ -71,6 +74,7 @@ class Columns:
         extra: name and position of all other columns; a name as it stands, but for those that are
             looked for, such as "rating", which are in lower case.
         fixed: whether an empty cell is a review too, because every product fills every column.
+        delimiter: the character between cells.
     """
 
     header: tuple[str, ...]
@@ -85,6 +89,7 @@ class Columns:
     review_id: int | None
     extra: tuple[tuple[str, int], ...]
     fixed: bool = False
+    delimiter: str = "\t"
 
     @property
     def ways(self) -> int:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
 from prevalence.language import counted
-from prevalence.readers.columns import Columns, best_delimiter, plan_columns, stated_delimiter
+from prevalence.readers.columns import (
+    RATING,
+    Columns,
+    best_delimiter,
+    plan_columns,
+    stated_delimiter,
+    with_point,
+)
 from prevalence.readers.fields import (
     Draft,
     FieldError,
@@ -187,11 +194,13 @@ def open_table(
     head = source.head(1)
     first = head[0].data.decode(errors="replace") if head else ""
     stated = stated_delimiter(first)
-    rows = quoted_rows(source, stated or delimiter or best_delimiter(first))
+    delimiter = stated or delimiter or best_delimiter(first)
+    rows = quoted_rows(source, delimiter)
     if stated is not None:
         next(rows)
     header = header_of(rows, source.path)
-    return rows, plan_columns(header, source.path, reviews_only=reviews_only)
+    columns = plan_columns(header, source.path, reviews_only=reviews_only)
+    return rows, replace(columns, delimiter=delimiter)
 
 
 def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> Iterator[Item]:
@@ -410,6 +419,8 @@ def _nameless() -> FieldError:
 
 def _long_review(row: Row, columns: Columns, index: int) -> RawReview:
     value: dict[str, Any] = {name: row.cells[place] for name, place in columns.extra}
+    if RATING in value:
+        value[RATING] = with_point(value[RATING], columns.delimiter)
     value["text"] = "" if columns.long is None else row.cells[columns.long]
     if (identity := _cell(row, columns.review_id)) is not None:
         value["id"] = identity

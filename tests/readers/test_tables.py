@@ -127,6 +127,21 @@ def test_a_rating_is_read_in_any_case_and_other_columns_keep_theirs(tmp_path, he
     assert wide.extra == {"rating": "5", "Colour": "red", "reference": "R."}
 
 
+@pytest.mark.parametrize(
+    ("cell", "rating"), [("4,5", "4.5"), (" -,5 ", " -.5 "), ("1,234,5", "1,234,5"), ("4.5", "4.5")]
+)
+def test_a_rating_with_a_decimal_comma_where_semicolons_cut_cells(tmp_path, cell, rating):
+    """No other column is one of numbers, and no other delimiter goes with such commas."""
+    text = f'id;review;Rating;size;summary\nx;"4,5";"{cell}";4,5;"4,5"\n'
+    for start in ("", "sep=;\n"):
+        (product,) = read(tmp_path, start + text)
+        assert product.reviews == (Review("4,5", None, {"rating": rating, "size": "4,5"}),)
+        assert product.summaries == (Summary("summary", "4,5"),)
+    for delimiter in ("\t", "|"):
+        (product,) = read(tmp_path, text.replace(";", delimiter))
+        assert product.reviews[0].extra["rating"] == cell
+
+
 def test_rows_of_a_product_may_stand_anywhere(tmp_path):
     text = "id,review,summary\nx,A.,S.\ny,B.,T.\nx,C.,\ny,D.,\nx,E.,\n"
     first, second = read(tmp_path, text)
