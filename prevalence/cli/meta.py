@@ -23,6 +23,8 @@ Each INPUT is a file or a folder; all of them are merged by item and system:
   OpinSummEval   scores one case a line: {MODEL: {METRIC: ..., "annot1": {...}}}
   SummEval-OP    its file of mean ratings and its file of all ratings
   LLM_summeval   annotations, and EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt
+  CSV, TSV       columns id, system and one for each dimension that people rated;
+                 rater where several rated, and metric:NAME for a metric
   key points     comments with key points and labels, for key-points alone
 LABEL=FILE names a file's metrics LABEL:METRIC. A metric called FAMILY.DIMENSION
 judges that dimension and is compared with it alone.

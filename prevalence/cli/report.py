@@ -187,10 +187,11 @@ def write_report(
         plots: whether to put plots into it.
         quiet: say nothing.
     """
-    from prevalence.report.page import LARGE, Page, render, split_pages
+    from prevalence.report.page import LARGE, Page, render, report_in, split_pages
     from prevalence.writers import atomic_file
 
     pictures = _pictures(contents) if plots else ()
+    before = report_in(output) if pages else None
     if pages:
         output.mkdir(parents=True, exist_ok=True)
         named = split_pages(contents, pages, title, plots=pictures)
@@ -199,12 +200,13 @@ def write_report(
         page = Page(title=title, products=contents.worst_first[:limit], plots=pictures)
         files = [(output, page)]
     size = 0
-    for path, page in files:
+    # The first page goes last: by it a run after one that was stopped knows the earlier pages.
+    for path, page in reversed(files):
         html = render(contents, page)
         size = max(size, len(html.encode()))
         with atomic_file(path) as file:
             file.write(html)
-    others = _drop_earlier(output, [path.name for path, _ in files]) if pages else []
+    others = _drop_earlier(output, [path.name for path, _ in files], before) if pages else []
     if quiet:
         return
     held = counted(len(contents.products), "product")
@@ -212,9 +214,7 @@ def write_report(
         held = f"{limit:,} of {held}"
     note(f"{output}: {held}, {_size(size)}")
     if others:
-        names = ", ".join(path.name for path in others[:_NAMED])
-        more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-        note(f"{output} also holds {names}{more}: no page of this run or of an earlier one")
+        note(f"{output} also holds {_listed(others)}: no page of this run or of an earlier one")
     if contents.unmatched:
         note(
             f"products whose records differ from those that were scored: {contents.unmatched:,}; "
@@ -228,14 +228,19 @@ def write_report(
         )
 
 
-def _drop_earlier(folder: Path, files: Sequence[str]) -> list[Path]:
+def _drop_earlier(folder: Path, files: Sequence[str], report: str | None) -> list[Path]:
     """Remove the pages that an earlier run left; others named like pages stay and are returned."""
     from prevalence.report.page import earlier_pages
 
-    own, others = earlier_pages(folder, files)
+    own, others = earlier_pages(folder, files, report)
     for path in own:
         path.unlink()
     return others
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
+    return ", ".join(path.name for path in paths[:_NAMED]) + more
 
 
 def _pictures(contents: Contents) -> list[Plot]:

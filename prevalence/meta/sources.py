@@ -18,6 +18,7 @@ from prevalence.meta.layouts import (
     record_entries,
     unread_results,
 )
+from prevalence.meta.rating_tables import is_rating_table, rating_rows
 from prevalence.meta.table import RatingTable, SummaryRatings, TableBuilder
 from prevalence.readers.fields import FieldError, Position, describe, read_id
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
@@ -84,9 +85,9 @@ def read_table(
     """Read scores and ratings and merge them by item and system.
 
     Args:
-        paths: files (JSON Lines or JSON, gzipped or not, "-" for stdin), folders of such files and
-            of judges' replies, or LABEL=FILE or LABEL=FOLDER, whose metrics then are called
-            LABEL:METRIC.
+        paths: files (JSON Lines, JSON or a table of ratings, gzipped or not, "-" for stdin),
+            folders of JSON files and of judges' replies, or LABEL=FILE or LABEL=FOLDER, whose
+            metrics then are called LABEL:METRIC.
         raters: the group of raters to take where a source has several (``expert``, ``turker``);
             the experts, or else the first group, by default.
         by_position: number items by their place in each file instead of taking their ids, for
@@ -187,7 +188,7 @@ def _add_file(
     entries: list[tuple[SummaryRatings, str]] = []
     places: dict[str, int] = {}
     try:
-        for number, (position, record) in enumerate(_records(path), start=1):
+        for number, (position, record) in enumerate(_records(path, tables=True), start=1):
             context = Context(
                 position.fallback_id,
                 str(number),
@@ -262,9 +263,11 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _records(path: Path) -> Iterator[tuple[Position, object]]:
+def _records(path: Path, *, tables: bool = False) -> Iterator[tuple[Position, object]]:
     with open_source(path) as source:
-        if detect_json(source) == "lines":
+        if tables and is_rating_table(source):
+            yield from rating_rows(source)
+        elif detect_json(source) == "lines":
             yield from line_values(source)
         else:
             for mark, value in decode_document(document_text(source), source.path):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "RATING",
     "Columns",
     "best_delimiter",
     "cells_of",
@@ -25,8 +26,11 @@ __all__ = [
     "is_table",
     "plan_columns",
     "stated_delimiter",
+    "with_point",
 ]
 
+RATING = "rating"
+"""The column of a review's rating, which is a number."""
 _LONG_REVIEW = ("review", "review_text")
 _TEXT = "text"
 _OF_PRODUCTS = ("product_id", "asin", "prod_id")
@@ -35,7 +39,7 @@ _WIDE_REVIEW = re.compile(r"(?:rev|review)[_ ]?(\d+)")
 _NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)[_ ]?\d+")
 _NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
 _SINGLE = frozenset({*ID_KEYS, "name", "summary", "system", "reviews", *_LONG_REVIEW, _TEXT})
-_READ_ELSEWHERE = frozenset({"rating", "reference", "references"})
+_READ_ELSEWHERE = frozenset({RATING, "reference", "references"})
 """Names of other columns under which their cells are looked for, in whatever case they stand."""
 _LIKE = {
     "review": "reviewtext reviewbody reviewcontent reviewcomment customerreview comment comments "
@@ -49,6 +53,7 @@ _LIKE = {
 _DELIMITERS = (",", "\t", ";", "|")
 _STATED_DELIMITER = re.compile(r'"?sep=([,\t;|])\1*"?', re.IGNORECASE)
 """The line that Excel understands and writes no column in; a header follows."""
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,7 @@ class Columns:
         extra: name and position of all other columns; a name as it stands, but for those that are
             looked for, such as "rating", which are in lower case.
         fixed: whether an empty cell is a review too, because every product fills every column.
+        delimiter: the character between cells.
     """
 
     header: tuple[str, ...]
@@ -83,6 +89,7 @@ class Columns:
     review_id: int | None
     extra: tuple[tuple[str, int], ...]
     fixed: bool = False
+    delimiter: str = "\t"
 
     @property
     def ways(self) -> int:
@@ -258,6 +265,19 @@ def stated_delimiter(line: str) -> str | None:
     """
     match = _STATED_DELIMITER.fullmatch(line.rstrip("\r\n"))
     return None if match is None else match.group(1)
+
+
+def with_point(cell: str, delimiter: str) -> str:
+    """A cell of a column of numbers, whose decimal comma becomes a point.
+
+    Only tables cut by semicolons have such commas; other cells stay as they are.
+
+    >>> with_point("4,5", ";"), with_point("4,5", "|"), with_point("1,234,5", ";")
+    ('4.5', '4,5', '1,234,5')
+    """
+    if delimiter == ";" and _DECIMAL_COMMA.fullmatch(cell.strip()):
+        return cell.replace(",", ".")
+    return cell
 
 
 def is_table(line: str, *, reviews_only: bool = False) -> bool:

@@ -47,6 +47,7 @@ __all__ = [
     "line_items",
     "line_values",
     "parse_record",
+    "refuse_cut",
 ]
 
 
@@ -132,6 +133,28 @@ def _needs_scrub(text: str) -> bool:
     if "\\ud" in text or "\\uD" in text:
         return True
     return text.count("[") + text.count("{") > MAX_DEPTH
+
+
+def refuse_cut(line: str) -> None:
+    """Refuse the last line of a file that was cut.
+
+    Args:
+        line: a line with its ending, or a whole document.
+
+    Raises:
+        FieldError: it ends without a line feed, and in the middle of an object or a list.
+    """
+    if line.endswith("\n") or not line.lstrip().startswith(("{", "[")):
+        return
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        ended = line.rstrip().endswith(("}", "]")) and error.pos < len(line)
+        if not ended or error.msg.startswith("Unterminated"):
+            fix = "get the whole file, or remove the line"
+            raise FieldError("", "the last line is incomplete JSON", fix) from None
+    except (ValueError, RecursionError):
+        return
 
 
 def first_id(data: bytes) -> str | None:
@@ -255,11 +278,19 @@ def line_values(source: Source) -> Iterator[tuple[Position, Any]]:
             continue
         position = Position(source.path, f":{line.number}")
         try:
-            value = decode_line(line.text())
+            value = _decoded(line.text())
         except FieldError as fault:
             fault.identity = first_id(line.data)
             value = fault
         yield position, value
+
+
+def _decoded(line: str) -> Any:
+    try:
+        return decode_line(line)
+    except FieldError:
+        refuse_cut(line)
+        raise
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[Position, Any]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import cells_of
+from prevalence.readers.columns import cells_of, stated_delimiter, with_point
 from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json, first_text
@@ -85,10 +85,14 @@ class KeyPointTable:
 
 
 class NamedRow(NamedTuple):
-    """One row: its place for messages, and its cells by the normalised names of their columns."""
+    """One row: its place for messages, and its cells by the normalised names of their columns.
+
+    ``delimiter`` stands between the cells of a table, and is empty for JSON.
+    """
 
     where: str
     cells: Mapping[str, Any]
+    delimiter: str = ""
 
     def first(self, names: Sequence[str]) -> str | None:
         """The first of some columns that is there."""
@@ -157,8 +161,11 @@ def _flat(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _table_rows(source: Source) -> Iterator[NamedRow]:
     first = first_text(source)
-    delimiter = max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
+    stated = stated_delimiter(first)
+    delimiter = stated or max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
     rows = quoted_rows(source, delimiter)
+    if stated is not None:
+        next(rows)
     names = [_normal(cell) for cell in header_of(rows, source.path)]
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:
@@ -170,7 +177,7 @@ def _table_rows(source: Source) -> Iterator[NamedRow]:
         if len(row.cells) != len(names):
             problem = f"has {len(row.cells)} cells, where the header names {len(names)}"
             raise InputError(f"{where}: {problem}; quote cells that hold the delimiter")
-        yield NamedRow(where, dict(zip(names, row.cells, strict=True)))
+        yield NamedRow(where, dict(zip(names, row.cells, strict=True)), delimiter)
 
 
 def _normal(name: str) -> str:
@@ -242,7 +249,9 @@ def own_scores(rows: Sequence[NamedRow], known: Iterable[str]) -> list[dict[str,
     numbers: dict[str, list[float]] = defaultdict(list)
     names = dict.fromkeys(name for cells in found for name in cells)
     for name in names:
-        values = [_number(cells.get(name)) for cells in found]
+        values = [
+            _number(cells.get(name), row.delimiter) for row, cells in zip(rows, found, strict=True)
+        ]
         whole = [value for value in values if value is not None]
         if len(whole) == len(values) and not all(map(math.isnan, whole)):
             numbers[name] = whole
@@ -266,14 +275,14 @@ def _nested(row: NamedRow) -> dict[str, Any]:
     return scores
 
 
-def _number(value: object) -> float | None:
+def _number(value: object, delimiter: str = "") -> float | None:
     """A finite number, NaN for an empty cell, or None for anything else."""
     if value is None or (isinstance(value, str) and value.strip().casefold() in _UNDECIDED):
         return math.nan
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
-        number = float(value)
+        number = float(with_point(value, delimiter) if isinstance(value, str) else value)
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

@@ -7,11 +7,21 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import Columns, best_delimiter, plan_columns, stated_delimiter
+from prevalence.language import counted
+from prevalence.readers.columns import (
+    RATING,
+    Columns,
+    best_delimiter,
+    plan_columns,
+    stated_delimiter,
+    with_point,
+)
 from prevalence.readers.fields import (
     Draft,
     FieldError,
@@ -184,11 +194,13 @@ def open_table(
     head = source.head(1)
     first = head[0].data.decode(errors="replace") if head else ""
     stated = stated_delimiter(first)
-    rows = quoted_rows(source, stated or delimiter or best_delimiter(first))
+    delimiter = stated or delimiter or best_delimiter(first)
+    rows = quoted_rows(source, delimiter)
     if stated is not None:
         next(rows)
     header = header_of(rows, source.path)
-    return rows, plan_columns(header, source.path, reviews_only=reviews_only)
+    columns = plan_columns(header, source.path, reviews_only=reviews_only)
+    return rows, replace(columns, delimiter=delimiter)
 
 
 def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> Iterator[Item]:
@@ -321,13 +333,22 @@ def _row_summaries(row: Row, columns: Columns) -> list[RawSummary]:
     return raw
 
 
+class _Origin(NamedTuple):
+    """What the row of a review says of it: the system, or "", the review's id, and its text."""
+
+    system: str
+    id: str | None
+    text: str
+
+
 @dataclass(slots=True)
 class _Group:
-    """The rows of one product."""
+    """The rows of one product; `origins` has an entry for each review."""
 
     id: str
     line: int
     reviews: list[RawReview] = field(default_factory=list)
+    origins: list[_Origin] = field(default_factory=list)
     summaries: dict[tuple[str, str], RawSummary] = field(default_factory=dict)
     name: str | None = None
     fault: FieldError | None = None
@@ -343,11 +364,41 @@ class _Group:
             self.fault = self.fault or spoilt
             return
         self.reviews.append(_long_review(row, columns, len(self.reviews)))
+        text = "" if columns.long is None else row.cells[columns.long]
+        system = _cell(row, columns.system) or ""
+        self.origins.append(_Origin(system, _cell(row, columns.review_id), text))
         self.name = self.name or _name(row, columns)
         for raw in _row_summaries(row, columns):
             if str(raw.value).strip():
                 key = (raw.system, str(raw.value))
                 self.summaries.setdefault(key, raw._replace(line=row.line))
+
+    def drop_copies(self) -> int:
+        """Keep a review once that has a row for every system.
+
+        With ids, it is one if id and text are the same. Without, all systems must have the same
+        texts, each equally often: otherwise two people may have written the same.
+
+        Returns:
+            How many rows were copies.
+        """
+        identified = all(origin.id for origin in self.origins)
+        systems: dict[str, Counter[tuple[str | None, str]]] = {}
+        kept: Counter[tuple[str | None, str]] = Counter()
+        reviews = []
+        for review, origin in zip(self.reviews, self.origins, strict=True):
+            key = (origin.id if identified else None, origin.text)
+            own = systems.setdefault(origin.system, Counter())
+            own[key] += 1
+            # What one system has twice is no copy of another system's.
+            if own[key] > kept[key]:
+                kept[key] += 1
+                reviews.append(review)
+        if not identified and any(own != kept for own in systems.values()):
+            return 0
+        copies = len(self.reviews) - len(reviews)
+        self.reviews = reviews
+        return copies
 
     def items(self, path: str, options: ReadOptions) -> list[Item]:
         """The product, or what is wrong with it."""
@@ -368,6 +419,8 @@ def _nameless() -> FieldError:
 
 def _long_review(row: Row, columns: Columns, index: int) -> RawReview:
     value: dict[str, Any] = {name: row.cells[place] for name, place in columns.extra}
+    if RATING in value:
+        value[RATING] = with_point(value[RATING], columns.delimiter)
     value["text"] = "" if columns.long is None else row.cells[columns.long]
     if (identity := _cell(row, columns.review_id)) is not None:
         value["id"] = identity
@@ -398,11 +451,26 @@ def _long_items(
         # One that does not name its product is of the one before it, or of the one after it.
         if row.joined or identity is None:
             unsure.append(row)
+    if columns.system is not None and columns.has_summaries:
+        _drop_copies(groups.values(), path)
     for group in groups.values():
         yield from group.items(path, options)
     # Last, because a summary a line counts products, which these are not.
     for row in nameless if groups else (*unsure, *nameless):
         yield (row.fault or _nameless()).at(Position(path, f":{row.line}"))
+
+
+def _drop_copies(groups: Iterable[_Group], path: str) -> None:
+    """Count reviews once that have a row for every system, and say so."""
+    copies = list(filter(None, (group.drop_copies() for group in groups)))
+    if copies:
+        products, rows = counted(len(copies), "product"), counted(sum(copies), "row")
+        warnings.warn(
+            f"{path}: the rows of {products} repeat the reviews for every system; each review is "
+            f"counted once, without {rows}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 _NUMBERED = re.compile(r"summ(\d+)")

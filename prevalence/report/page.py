@@ -42,6 +42,7 @@ __all__ = [
     "ProductLink",
     "earlier_pages",
     "render",
+    "report_in",
     "split_pages",
 ]
 
@@ -50,7 +51,10 @@ LARGE = 15_000_000
 
 KINDS = ("unsupported", "contradicted", "trivial", "redundant", "doubtful", "failed")
 _MARKER = "prevalence report --pages: "
-"""Before the file's name in the head of a page of a folder, by which a later run knows it."""
+"""Before the report's mark and the file's name in the head of a page of a folder, by which a later
+run knows it."""
+_MARK = re.compile(rf'<meta name="generator" content="{_MARKER}([0-9a-f]+) ([^"]+)">'.encode())
+_INDEX = "index.html"
 _MARKED = 1_000
 """Bytes from the start of a file in which the marker stands."""
 _PAGE_FILE = re.compile(r"page-[1-9][0-9]*\.html")
@@ -105,6 +109,7 @@ class Page:
         links: to the other pages.
         directory: of the products on them.
         plots: pictures.
+        report: what tells the pages of one report from those of others; empty for a single page.
     """
 
     title: str = "Opinion prevalence"
@@ -113,6 +118,7 @@ class Page:
     links: Sequence[PageLink] = ()
     directory: Sequence[ProductLink] = ()
     plots: Sequence[Plot] = ()
+    report: str = ""
 
 
 def render(contents: Contents, page: Page | None = None) -> str:
@@ -130,7 +136,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
     summary = _summary(contents, lines) if page.summary else _NO_SUMMARY
     return _environment().get_template("report.html").render(
         title=one_line(page.title),
-        marker=_MARKER,
+        marker=f"{_MARKER}{page.report} ",
         pages=page.links,
         directory=page.directory,
         plots=page.plots,
@@ -612,7 +618,8 @@ def split_pages(
     """
     products = contents.worst_first
     parts = [products[start : start + size] for start in range(0, len(products), size)]
-    names = [("systems", "index.html")]
+    report = _mark_of(contents, size, title)
+    names = [("systems", _INDEX)]
     names += [(str(number), f"page-{number}.html") for number in range(1, len(parts) + 1)]
 
     def links(here: str) -> list[PageLink]:
@@ -623,39 +630,57 @@ def split_pages(
         for (_, file), part in zip(names[1:], parts, strict=True)
         for product in part
     ]
-    here = links("index.html")
-    first = Page(title=title, products=(), links=here, directory=directory, plots=plots)
-    pages = [("index.html", first)]
+    here = links(_INDEX)
+    first = Page(
+        title=title, products=(), links=here, directory=directory, plots=plots, report=report
+    )
+    pages = [(_INDEX, first)]
     for (number, file), part in zip(names[1:], parts, strict=True):
         own = f"{title}: page {number} of {len(parts)}"
-        pages.append((file, Page(title=own, products=part, summary=False, links=links(file))))
+        page = Page(title=own, products=part, summary=False, links=links(file), report=report)
+        pages.append((file, page))
     return pages
 
 
-def earlier_pages(folder: Path, files: Collection[str]) -> tuple[list[Path], list[Path]]:
+def _mark_of(contents: Contents, size: int, title: str) -> str:
+    """The same for the same report, and another one for other products, scores or pages."""
+    held = [(product.id, sorted(product.digests), product.faults) for product in contents.products]
+    seen = repr((title, size, contents.signatures, held)).encode("utf-8", "replace")
+    return hashlib.blake2b(seen, digest_size=8).hexdigest()
+
+
+def report_in(folder: Path) -> str | None:
+    """What marks the pages of the report that a folder holds, or None where it holds none."""
+    return _mark_in(folder / _INDEX)
+
+
+def earlier_pages(
+    folder: Path, files: Collection[str], report: str | None
+) -> tuple[list[Path], list[Path]]:
     """Pages in a folder that are none of a run's.
 
     Args:
         folder: where the run has written its pages.
         files: names of these pages.
+        report: what marks the pages that the folder held before, see :func:`report_in`.
 
     Returns:
-        Pages that an earlier run has written under their present names, and files named like pages
-        that show no sign of it.
+        Pages of the report that the folder held before, under their present names, and files named
+        like pages that show no sign of it.
     """
     found = [
         path
         for path in sorted(folder.iterdir())
         if _PAGE_FILE.fullmatch(path.name) and path.name not in files
     ]
-    own = [path for path in found if _is_marked(path)]
+    own = [path for path in found if report is not None and _mark_in(path) == report]
     return own, [path for path in found if path not in own]
 
 
-def _is_marked(path: Path) -> bool:
-    """Whether a file, and no link to one, says that it was written as a page of this name."""
+def _mark_in(path: Path) -> str | None:
+    """The mark of the report of which a file, and no link to one, is the page of this name."""
     if path.is_symlink() or not path.is_file():
-        return False
+        return None
     with path.open("rb") as file:
-        head = file.read(_MARKED)
-    return f'<meta name="generator" content="{_MARKER}{path.name}">'.encode() in head
+        match = _MARK.search(file.read(_MARKED))
+    return match[1].decode() if match and match[2] == path.name.encode() else None

@@ -452,11 +452,20 @@ def test_a_metric_of_other_summaries_is_named(run: Run, write: Write) -> None:
 
 
 def test_a_table_of_ratings_is_told_from_broken_json(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "ratings.csv"
-    path.write_text("id,system,rater,tone\n1,x,r1,3\n")
+    path = tmp_path / "ratings.txt"
+    path.write_text("item,by,rater,tone\n1,x,r1,3\n")
     result = run("meta", "correlate", path)
     assert result.exit_code == 2
     assert "this looks like a row of a table, such as CSV" in result.stderr
+
+
+def test_a_table_of_ratings_beside_scores(run: Run, write: Write, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("id;system;tone\n1;x;1,5\n1;y;2,5\n1;z;3\n")
+    scores = write(*({"id": 1, "system": s, "metrics": {"m": n}} for n, s in enumerate("xyz")))
+    words = ("meta", "correlate", scores, path, "--level", "summary", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(run(*words).stdout))
+    assert float(row["value"]) == 1
 
 
 @pytest.mark.parametrize("command", ["correlate", "stability", "preferences", "agreement"])

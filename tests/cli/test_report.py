@@ -232,6 +232,25 @@ def test_a_second_run_leaves_its_own_pages_and_foreign_files(
     assert "also holds page-5.html, page-7.html, page-8.html and 1 more: no page" in result.stderr
 
 
+def test_a_page_of_another_report_stays(run: Run, rows: Path, tmp_path: Path) -> None:
+    """It has the name of a page of its own report, and no folder of pages lay here before."""
+    many = tmp_path / "many.jsonl"
+    row = json.loads(rows.read_text("utf-8").splitlines()[0])
+    ids = [f"p{n}" for n in range(4)]
+    many.write_text("".join(json.dumps({**row, "id": i}) + "\n" for i in ids), encoding="utf-8")
+    source, folder, fresh = (tmp_path / name for name in ("source", "pages", "fresh"))
+    assert run("report", many, "--pages", 1, "-o", source).exit_code == 0
+    assert run("report", many, "--pages", 2, "-o", folder).exit_code == 0
+    fresh.mkdir()
+    for place in (folder, fresh):
+        (place / "page-4.html").write_bytes((source / "page-4.html").read_bytes())
+        result = run("report", rows, "--pages", 1, "-o", place)
+        assert sorted(p.name for p in place.iterdir()) == [
+            "index.html", "page-1.html", "page-4.html",
+        ]  # fmt: skip
+        assert "also holds page-4.html: no page of this run or of an earlier one" in result.stderr
+
+
 def test_pages_make_the_folders_above_too(run: Run, rows: Path, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "pages"
     assert run("report", rows, "--pages", 1, "-o", folder).exit_code == 0

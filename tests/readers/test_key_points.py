@@ -49,6 +49,23 @@ def test_other_delimiters_and_names_without_topic_and_stance(
     assert pair[:5] == ("Great staff.", "Kind staff.", True, "", "")
 
 
+@pytest.mark.parametrize("line", ["sep=;\r\n", '\ufeff"SEP=;"\n'])
+def test_the_line_with_which_excel_states_the_delimiter(tmp_path: Path, line: str) -> None:
+    text = f"{line}comment;key_point;label\nWarm, dry, light.;They are warm, dry.;1\n"
+    (pair,) = read_key_points(write(tmp_path, text)).pairs
+    assert pair[:3] == ("Warm, dry, light.", "They are warm, dry.", True)
+
+
+@pytest.mark.parametrize(("delimiter", "scores"), [(";", {"m": 0.5}), ("|", {}), ("\t", {})])
+def test_scores_with_decimal_commas(
+    tmp_path: Path, delimiter: str, scores: dict[str, float]
+) -> None:
+    text = "comment;key_point;label;m\n4,5;4,5;1;0,5\n".replace(";", delimiter)
+    (pair,) = read_key_points(write(tmp_path, text)).pairs
+    assert pair.scores == scores
+    assert (pair.premise, pair.hypothesis) == ("4,5", "4,5")
+
+
 def test_json_lines_json_and_gzip(tmp_path: Path) -> None:
     records = [
         {"comment": "a", "key_point": "k", "label": label, "scores": {"m": score}, "topic": "t"}

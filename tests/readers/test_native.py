@@ -205,6 +205,17 @@ def test_a_broken_line_keeps_its_id_where_readable(tmp_path, line, said, form):
     assert f"in.jsonl:1: {said}" in item.error
 
 
+@pytest.mark.parametrize("end", ['"It is', '"It is {so}', '"A."', '"A."]', "tru"])
+def test_a_last_line_that_was_cut_is_called_so(tmp_path, end):
+    path = tmp_path / "in.jsonl"
+    path.write_text(f'{json.dumps(GOOD)}\n{{"id": "p1", "reviews": [{end}')
+    good, cut = read_products(path)
+    assert good.id == GOOD["id"]
+    assert cut.id == "p1"
+    said = "the last line is incomplete JSON; get the whole file, or remove the line"
+    assert cut.error == f"{path}:2: {said}"
+
+
 @pytest.mark.parametrize(
     ("line", "said"), [(b"[1]", "is a list"), (b"3", "is the number 3"), (b'"a"', "the string 'a'")]
 )

@@ -127,6 +127,21 @@ def test_a_rating_is_read_in_any_case_and_other_columns_keep_theirs(tmp_path, he
     assert wide.extra == {"rating": "5", "Colour": "red", "reference": "R."}
 
 
+@pytest.mark.parametrize(
+    ("cell", "rating"), [("4,5", "4.5"), (" -,5 ", " -.5 "), ("1,234,5", "1,234,5"), ("4.5", "4.5")]
+)
+def test_a_rating_with_a_decimal_comma_where_semicolons_cut_cells(tmp_path, cell, rating):
+    """No other column is one of numbers, and no other delimiter goes with such commas."""
+    text = f'id;review;Rating;size;summary\nx;"4,5";"{cell}";4,5;"4,5"\n'
+    for start in ("", "sep=;\n"):
+        (product,) = read(tmp_path, start + text)
+        assert product.reviews == (Review("4,5", None, {"rating": rating, "size": "4,5"}),)
+        assert product.summaries == (Summary("summary", "4,5"),)
+    for delimiter in ("\t", "|"):
+        (product,) = read(tmp_path, text.replace(";", delimiter))
+        assert product.reviews[0].extra["rating"] == cell
+
+
 def test_rows_of_a_product_may_stand_anywhere(tmp_path):
     text = "id,review,summary\nx,A.,S.\ny,B.,T.\nx,C.,\ny,D.,\nx,E.,\n"
     first, second = read(tmp_path, text)
@@ -142,6 +157,69 @@ def test_summaries_of_several_systems_row_by_row(tmp_path):
     said = 'in.csv:5: column "summary": is a second summary of the system'
     assert bad.error.startswith(f"{tmp_path}/{said}")
     assert bad.system == "a"
+
+
+def texts_of(product):
+    return [review.text for review in product.reviews]
+
+
+PAIRS = (
+    "id,review,stars,system,summary\n"
+    "x,A.,5,a,One.\nx,A.,5,b,Two.\nx,A.,1,a,One.\nx,A.,1,b,Two.\nx,B.,3,b,Two.\nx,B.,3,a,One.\n"
+)
+
+
+@pytest.mark.parametrize("options", [{}, {"summaries": False}])
+def test_a_row_for_each_review_and_system_counts_each_review_once(tmp_path, options):
+    """Two people wrote "A.", which each system has twice."""
+    with pytest.warns(RuntimeWarning) as caught:
+        product, other = read(tmp_path, f"{PAIRS}y,C.,4,a,Three.\n", **options)
+    assert product.reviews == tuple(
+        Review(text, None, {"stars": stars})
+        for text, stars in (("A.", "5"), ("A.", "1"), ("B.", "3"))
+    )
+    assert product.summaries == (Summary("a", "One."), Summary("b", "Two."))
+    assert texts_of(other) == ["C."]
+    assert [str(warning.message) for warning in caught] == [
+        f"{tmp_path}/in.csv: the rows of 1 product repeat the reviews for every system; "
+        "each review is counted once, without 3 rows"
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        # A review of one system alone: others may have been written by several people.
+        "x,A.,a,One.\nx,A.,b,Two.\nx,B.,a,One.\n",
+        "x,A.,a,One.\nx,A.,a,One.\nx,A.,b,Two.\n",
+        # A row without a system is of none.
+        "x,A.,,\nx,B.,a,One.\nx,B.,b,Two.\n",
+        "x,A.,a,One.\nx,A.,a,\nx,A.,a,\n",
+    ],
+)
+def test_reviews_that_differ_between_systems_count_in_every_row(tmp_path, rows):
+    (product,) = read(tmp_path, f"id,review,system,summary\n{rows}")
+    assert len(product.reviews) == 3
+
+
+def test_a_system_without_summaries_is_that_of_the_reviewer(tmp_path):
+    text = "id,review,system\nx,Good.,Windows\nx,Good.,Linux\n"
+    (product,) = read(tmp_path, text, summaries=False)
+    assert len(product.reviews) == 2
+
+
+def test_ids_tell_which_reviews_are_repeated_for_another_system(tmp_path):
+    text = (
+        "product_id,review_id,review,system,summary\n"
+        "x,1,A.,a,One.\nx,1,A.,b,Two.\nx,2,A.,a,One.\nx,3,B.,b,Two.\nx,3,Other.,a,One.\n"
+        "y,1,A.,a,One.\ny,2,A.,b,Two.\n"
+    )
+    with pytest.warns(RuntimeWarning, match="1 product .* without 1 row$"):
+        first, second = read(tmp_path, text)
+    assert [(review.id, review.text) for review in first.reviews] == [
+        ("1", "A."), ("2", "A."), ("3", "B."), ("3", "Other."),
+    ]  # fmt: skip
+    assert texts_of(second) == ["A.", "A."]
 
 
 def test_rows_of_empty_cells_are_no_rows(tmp_path):
