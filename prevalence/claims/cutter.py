@@ -3,7 +3,8 @@
 "The fabric is soft and washes well, but the zipper sticks" makes three claims. A sentence is cut at
 its conjunctions and commas; what a piece lacks (subject, verb, preposition) is taken from the claim
 before it. Conditions and exceptions stay with what they govern, a negation goes with every part of
-its list, and "some reviewers say that" is dropped. Where no rule is safe, nothing is cut.
+its list, and "some reviewers say that" is dropped, as is "(7 of 10 reviews)". Where no rule is
+safe, nothing is cut.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import ENDS
-from prevalence.claims.quantities import Quantity, people_at
+from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
+from prevalence.claims.english import tagged
+from prevalence.claims.quantities import Quantity, asides, is_own, people_at, without_words
 from prevalence.claims.rules import MOST_WORDS, drafts_of
 from prevalence.marks import places_of
 from prevalence.records import CLAIMS
@@ -21,7 +23,9 @@ from prevalence.sentences import Sentence, get_splitter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prevalence.claims.drafts import Draft
     from prevalence.claims.english import Token
+    from prevalence.claims.quantities import Aside
     from prevalence.records import Summary
     from prevalence.sentences import Splitter
 
@@ -37,7 +41,8 @@ class Claim:
         start: offset in the text of the first character of the part that makes it.
         end: offset after that part.
         sentence: index of its sentence.
-        quantity: how many people make it, where a dropped frame ("most users say") says so.
+        quantity: how many people make it, where a dropped frame ("most users say") or aside ("(7 of
+            10 reviews)") says so.
     """
 
     text: str
@@ -66,7 +71,12 @@ def cut(text: str, *, splitter: Splitter | None = None) -> list[Claim]:
     return [
         claim
         for index, sentence in enumerate(sentences)
-        for claim in _claims(sentence, text[sentence.start : sentence.end], index)
+        for claim in _claims(
+            sentence,
+            text[sentence.start : sentence.end],
+            index,
+            own=is_own(text, sentence.start),
+        )
     ]
 
 
@@ -117,23 +127,93 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
     return None if found is None or not item["text"].strip() else (item["text"], found)
 
 
-def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
-    """The claims of a sentence, which stands in the text as ``source``."""
-    drafts = drafts_of(sentence.text)
-    if len(drafts) < 2 and not any(draft.changed for draft in drafts):
+def _claims(sentence: Sentence, source: str, index: int, *, own: bool) -> list[Claim]:
+    """The claims of a sentence, which stands in the text as ``source``.
+
+    Args:
+        sentence: the sentence.
+        source: the part of the text.
+        index: of the sentence.
+        own: whether brackets at its beginning are its own.
+    """
+    apart = _asides(sentence.text, own=own)
+    said = _without(sentence.text, apart)
+    drafts = drafts_of(said)
+    if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
         return [Claim(sentence.text, sentence.start, sentence.end, index, quantity)]
     places = places_of(sentence.text, source)
-    return [
-        Claim(
-            _text(draft.words, sentence.text),
-            sentence.start + places[draft.start],
-            sentence.start + places[draft.end - 1] + 1,
-            index,
-            draft.quantity,
+    counts = _counts(said, apart, drafts)
+    claims = []
+    for draft, count in zip(drafts, counts, strict=True):
+        text, quantity = _text(draft.words, said), count or draft.quantity
+        claims.append(
+            Claim(
+                text if count is None else without_words(text, count) or text,
+                sentence.start + places[draft.start],
+                sentence.start + places[draft.end - 1] + 1,
+                index,
+                quantity,
+            )
         )
-        for draft in drafts
-    ]
+    return claims
+
+
+def _asides(text: str, *, own: bool) -> list[Aside]:
+    """The quantities to drop: what hardly anybody says stays, as "nobody says" does."""
+    found = asides(text)
+    if found and not own and not text[: found[0].start].strip():
+        del found[0]
+    return [aside for aside in found if not aside.quantity.denies]
+
+
+def _without(text: str, apart: Sequence[Aside]) -> str:
+    """The text with spaces for what stands apart."""
+    left = list(text)
+    for aside in apart:
+        left[aside.start : aside.end] = " " * (aside.end - aside.start)
+    return "".join(left)
+
+
+def _counts(text: str, apart: Sequence[Aside], drafts: Sequence[Draft]) -> list[Quantity | None]:
+    """The quantity that stands apart, of each claim of a sentence."""
+    counts: list[Quantity | None] = [None] * len(drafts)
+    if not apart:
+        return counts
+    contrasts, clauses = _bounds(text)
+    begin = 0
+    for aside in apart:
+        if not text[: aside.start].strip() or aside.behind_people:
+            # Before what is said: of all of it up to a contrast, like "most users say that".
+            end = min((at for at in contrasts if at > aside.end), default=len(text))
+            found = [k for k, draft in enumerate(drafts) if begin <= draft.start < end]
+        else:
+            # Of "soft and washes well" it counts both, but of two clauses the last: whether it is
+            # meant for the first is unclear, and a wrong count is worse than none.
+            first = max(at for at in (begin, *contrasts, *clauses) if at <= aside.start)
+            before = [k for k, draft in enumerate(drafts) if begin <= draft.start < aside.start]
+            found = [k for k in before if drafts[k].start >= first] or before[-1:]
+        for k in found:
+            counts[k] = aside.quantity
+        begin = aside.end
+    return counts
+
+
+def _bounds(text: str) -> tuple[list[int], list[int]]:
+    """Where contrasts begin in a sentence, and where clauses behind a clause do."""
+    contrasts, clauses = [], []
+    told = False
+    for piece in pieces_of(tagged(text)):
+        start = piece.words[0].start
+        clause = shape_of(piece.words) == "clause"
+        if piece.joint in CONTRASTS | {"but", "yet"} or any(
+            word.text == ";" for word in piece.glue
+        ):
+            contrasts.append(start)
+        elif clause and told:
+            clauses.append(start)
+        told = told or clause
+    return contrasts, clauses
 
 
 def _text(words: Sequence[Token], source: str) -> str:

@@ -3,7 +3,8 @@
 "Most users love the fit" says two things: what is loved, and by how many. A review can support the
 first alone. So the quantity is taken out, the rest is scored, and the share of reviews that support
 the rest is compared with the quantity. Quantities of things ("most of the battery", "half an hour",
-"two zippers") are left where they are.
+"two zippers") are left where they are. Counts that stand apart, "(7 of 10 reviews)", are taken out
+with their brackets.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from prevalence.errors import InputError
 __all__ = [
     "RANGES",
     "Agreement",
+    "Aside",
     "People",
     "Quantified",
     "Quantity",
     "after_frame",
     "agreement",
+    "asides",
+    "is_own",
     "people_at",
     "quantified",
     "wilson_interval",
+    "without_words",
 ]
 
 RANGES: dict[str, tuple[float, float]] = {
@@ -145,6 +150,53 @@ _SOURCE = re.compile(
 )
 _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
+
+_BRACKET = re.compile(r"\([^()\[\]]{1,120}\)|\[[^()\[\]]{1,120}\]")
+_DASH = re.compile(r"(?:(?<!\d)—| (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
+_DASHES = ("—", " – ", " - ", " -- ")
+_TOLD = (
+    rf"(?:{_REPORT}|written|cited|raised|shared|echoed|voiced|flagged|brought up|expressed|"
+    r"described|experienced|praised|criticized|criticised|seen)"
+)
+_LEAD = re.compile(
+    r"(?:(?:as|also|often|frequently|consistently|repeatedly) )?"
+    rf"(?:(?:(?P<told>{_TOLD}) )?(?:(?P<by>by)|in|across|among|from|per)"
+    r"|(?P<source>according to)) ",
+    re.IGNORECASE | re.ASCII,
+)
+_TAIL = re.compile(
+    rf"(?P<say> {_TOLD}(?: (?:this|it|that|so|the same))?)?(?:[,;] \d{{1,3}} ?%)?",
+    re.IGNORECASE | re.ASCII,
+)
+_JUDGES = re.compile(
+    r"\b(?:review(?:er)?|user|customer|buyer|owner|purchaser|shopper|consumer|respondent|critic)s?$"
+)
+"""Those whose bare number is no size: "(4 people)", "(2 players)" may say for how many it is."""
+_PART = re.compile(
+    rf"(?:{_LIMIT})?{_NUMBER} (?:out )?of(?: the)? {_NUMBER}", re.IGNORECASE | re.ASCII
+)
+_BARE = re.compile(
+    rf"(?:{_LIMIT})?(?:\d{{1,3}}(?:\.\d{{1,3}})? ?%|\d{{1,6}})", re.IGNORECASE | re.ASCII
+)
+_RATED = re.compile(r"\b(?:rat(?:e[sd]?|ings?)|scor(?:e[sd]?|ing)|stars?|grades?|points?)\b", re.I)
+_REFERENCES = re.compile(
+    r"(?:(?:see|e\.g\.,?|as in|in|from) )?review(?:er)?s? #?(?P<numbers>\d{1,4}"
+    r"(?:(?:, and |, | and | & | ?[–-] ?|,)#?\d{1,4}){0,40})",
+    re.IGNORECASE | re.ASCII,
+)
+_RANGE = re.compile(r"(\d+)(?: ?[–-] ?#?(\d+))?", re.ASCII)
+_SPOKEN = (
+    (re.compile(r"^n ?= ?(\d{1,6})$", re.I | re.A), r"\1 reviews"),
+    (re.compile(r"(?:[~≈] ?|\b(?:approx\.?|ca\.) )(?=\d)", re.I | re.A), "about "),
+    (re.compile(r"\b(\d{1,6}) ?/ ?(\d{1,6})\b", re.A), r"\1 of \2"),
+    (re.compile(r"\b(\d{1,6})\+(?= )", re.A), r"at least \1"),
+    (re.compile(r"\ball (?:of )?(?:the )?\d{1,6}(?= )", re.I | re.A), "all"),
+    (re.compile(r" mentions?$", re.I), " reviews"),
+)  # fmt: skip
+"""What numbers and signs are in words that :func:`people_at` reads."""
+_BEGIN = re.compile(r"\b\w")
+_STOPS = ".!?…"
+_LIST_MARKS = " \t-*•–+.0123456789"
 _SEEN = 80
 """Words of a statement that are looked at to find out whether it is one, and characters after "no
 one"."""
@@ -206,6 +258,23 @@ class Quantified(NamedTuple):
 
     statement: str
     quantity: Quantity
+
+
+class Aside(NamedTuple):
+    """A quantity that stands apart from what is said: "(7 of 10 reviews)", "— 7 reviewers".
+
+    Attributes:
+        start: offset of its bracket or dash.
+        end: offset after it.
+        quantity: how many people. Its ``text`` is in words that :func:`people_at` reads: "7 of 10"
+            for "7/10", "7" for "n=7", "at least 3" for "Reviews 1, 3 and 5".
+        behind_people: whether it stands right behind people: "most users (80%)".
+    """
+
+    start: int
+    end: int
+    quantity: Quantity
+    behind_people: bool
 
 
 class Agreement(NamedTuple):
@@ -350,19 +419,176 @@ def _is_clause(text: str) -> bool:
     return False
 
 
-def quantified(text: str) -> Quantified | None:
+def asides(text: str) -> list[Aside]:
+    """The quantities of people that stand apart, in brackets or at the end behind a dash, in order.
+
+    >>> found = asides("It lasts (7/10 reviewers) for days (3 of 4 trips).")
+    >>> [aside.quantity.text for aside in found]
+    ['7 of 10']
+    """
+    found = []
+    for match in _BRACKET.finditer(text):
+        words = _spoken(match[0][1:-1])
+        before = text[max(match.start() - _SEEN, 0) : match.start()].rstrip()
+        if not (_BARE.fullmatch(words) or _PART.fullmatch(words)):
+            quantity, people = _apart(words), None
+        else:
+            people = _people_ending(before)
+            counted = people is not None and (people.quantity is not None or "%" in words)
+            # "7/10" alone is a grade as often as not, and so is "7 out of 10" of what is rated.
+            part = _PART.fullmatch(words) and "/" not in match[0] and not _RATED.search(before)
+            quantity = _of_reviews(words) if counted or part else None
+        if quantity is not None:
+            found.append(Aside(match.start(), match.end(), quantity, people is not None))
+    last = max(text.rfind(dash, found[-1].end if found else 0) for dash in _DASHES)
+    ending = None if last < 0 else _DASH.match(text.rstrip(_STOPS + " "), last)
+    if ending is not None and any(map(str.isdigit, ending["words"])):
+        words = _spoken(ending["words"])
+        quantity = None if _PART.fullmatch(words) else _apart(words)
+        if quantity is not None:
+            found.append(Aside(last, ending.end(), quantity, behind_people=False))
+    return found
+
+
+def _spoken(words: str) -> str:
+    """The words of an aside with single spaces, its signs in words."""
+    words = " ".join(words.split())
+    for pattern, spoken in _SPOKEN:
+        words = pattern.sub(spoken, words)
+    return words
+
+
+def _apart(words: str) -> Quantity | None:
+    """The quantity of an aside that says nothing else."""
+    references = _REFERENCES.fullmatch(words)
+    if references is not None:
+        # Who is named says so; others may too.
+        return _of_reviews(f"at least {_referred(references['numbers'])}")
+    lead = _LEAD.match(words)
+    begin = 0 if lead is None else lead.end()
+    told = lead is not None and (lead["told"] or lead["source"]) is not None
+    people = people_at(words, begin)
+    tail = None if people is None else _TAIL.fullmatch(words, people.end)
+    if people is not None and people.quantity is not None and tail is not None:
+        named = people.end > begin + len(people.quantity.text) or told or tail["say"] is not None
+        sized = people.quantity.count is not None and not (told or tail["say"])
+        plain = not sized or _JUDGES.search(people.named) is not None
+        return people.quantity if named and plain else None
+    by = lead is not None and lead["told"] is not None and lead["by"] is not None
+    return _of_reviews(words[begin:]) if by else None
+
+
+def _of_reviews(words: str) -> Quantity | None:
+    """The quantity that words alone stand for, where they are said of reviews."""
+    people = people_at(f"{words} reviews")
+    whole = people is not None and people.end == len(words) + len(" reviews")
+    return people.quantity if people is not None and whole else None
+
+
+def _referred(numbers: str) -> int:
+    """How many reviews are referred to: 4 by "1, 3-5"."""
+    named: set[int] = set()
+    for first, last in _RANGE.findall(numbers):
+        named.update(range(int(first), max(int(first), int(last or first)) + 1))
+    return len(named)
+
+
+def _people_ending(text: str) -> People | None:
+    """The people that a text ends with, the longest words for them."""
+    found = (people_at(text, match.start()) for match in _BEGIN.finditer(text))
+    return next((people for people in found if people and people.end == len(text)), None)
+
+
+def is_own(text: str, start: int) -> bool:
+    """Whether brackets at the beginning of a sentence are its own, and not of the one before.
+
+    Args:
+        text: the whole text.
+        start: offset of the sentence in it.
+
+    Returns:
+        False where brackets stand there and a sentence before them in the line, unless the line
+        begins with brackets as well.
+
+    >>> is_own("It lasts. (7 reviews) It leaks. (3 reviews)", 10)
+    False
+    """
+    if not text.startswith(("(", "["), start):
+        return True
+    line = text[text.rfind("\n", 0, start) + 1 : start].lstrip(_LIST_MARKS)
+    return not line or line.startswith(("(", "["))
+
+
+def quantified(text: str, *, own: bool = True) -> Quantified | None:
     """A statement without its quantity, and the quantity; None where there is none of people.
+
+    Args:
+        text: the statement.
+        own: whether brackets at its beginning are its own.
 
     >>> quantified("Most users say that the zipper sticks.")
     Quantified(statement='The zipper sticks.', quantity=Quantity(text='Most', low=0.5, high=1.0, \
 count=None, exists=False))
     >>> quantified("One customer returned it.").statement
     'A customer returned it.'
+    >>> quantified("The battery lasts (7 of 10 reviews).").statement
+    'The battery lasts.'
     >>> quantified("Most of the battery is left.") is None
     True
     >>> quantified("Half of the buyers love it and half hate it.") is None
     True
     """
+    found = asides(text)
+    if len(found) != 1:
+        return _in_words(text)
+    aside = found[0]
+    before, after = text[: aside.start].rstrip(), text[aside.end :].lstrip()
+    begins, ends = not before, re.search(r"\w", after) is None
+    if not (begins or ends or aside.behind_people):
+        return _in_words(text)
+    if begins:
+        rest = _begun(after.lstrip(":—–- "))
+    elif ends and before.endswith(tuple(_STOPS)):
+        rest = before
+    else:
+        rest = before + (after if ends or after[0] in ",;:" else f" {after}")
+    if re.search(r"\w", rest) is None or (begins and not own):
+        return None
+    said = without_words(rest, aside.quantity)
+    # Behind a second clause it is meant for that; before two it is like "most users say that".
+    if said is None and _says_more(rest, framed=begins or after_frame(rest) is not None):
+        return None
+    return Quantified(said or rest, aside.quantity)
+
+
+def without_words(text: str, quantity: Quantity) -> str | None:
+    """A statement without the words for a quantity that is known more exactly.
+
+    Args:
+        text: the statement.
+        quantity: what stands apart from it.
+
+    Returns:
+        The statement; None where it has no such words, or they are part of what the quantity is
+        said of: "nobody complained" by 12 of 20.
+
+    >>> exact = people_at("12 of 20 users").quantity
+    >>> without_words("Most users love it.", exact)
+    'Users love it.'
+    >>> without_words("Nobody complained.", exact) is None
+    True
+    """
+    found = _in_words(text)
+    if found is None:
+        return None
+    words = found.quantity
+    meet = words.low <= quantity.high and quantity.low <= words.high
+    nobody = words.high <= RANGES["nobody"][1] and not quantity.denies
+    return found.statement if meet and not nobody else None
+
+
+def _in_words(text: str) -> Quantified | None:
+    """What :func:`quantified` finds in words that do not stand apart."""
     frame = after_frame(text)
     if frame is not None:
         place, quantity = frame

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from prevalence.claims import cut, given
-from prevalence.claims.quantities import Quantified, quantified
+from prevalence.claims.quantities import Quantified, is_own, quantified
 from prevalence.errors import InputError
 from prevalence.records import CLAIMS
 from prevalence.scoring.options import UNITS
@@ -77,12 +77,16 @@ class Units:
             lost in the cutting ("most users say").
         """
         if self.kind == UNITS[0]:
-            return lambda _, unit: quantified(unit.text)
+            return lambda _, unit: quantified(unit.text, own=is_own(summary.text, unit.start))
         claims = cache(lambda: self._claims(product, summary))
+
+        stated = cutter_of(self.kind, product) == _GIVEN
 
         def found(place: int, unit: Sentence) -> Quantified | None:
             lost = claims()[place].quantity
-            return quantified(unit.text) if lost is None else Quantified(unit.text, lost)
+            if lost is not None:
+                return Quantified(unit.text, lost)
+            return quantified(unit.text, own=stated or is_own(summary.text, unit.start))
 
         return found
 

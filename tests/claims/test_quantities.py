@@ -12,6 +12,8 @@ from prevalence.claims.quantities import (
     Quantity,
     after_frame,
     agreement,
+    asides,
+    is_own,
     people_at,
     quantified,
     wilson_interval,
@@ -172,3 +174,130 @@ def test_no_interval(k, n, confidence):
 def test_any_text_is_read(text):
     found = quantified(text)
     assert found is None or 0 <= found.quantity.low <= found.quantity.high <= 1
+
+
+SEVEN, NO_SHARE = (0.7, 0.7, None), (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("words", "low", "high", "count"), [
+    ("(7 of 10 reviews)", *SEVEN), ("(7/10 reviewers)", *SEVEN), ("(7 out of 10)", *SEVEN),
+    ("(in 7 of the 10 reviews)", *SEVEN), ("(7 of 10 reviewers agree)", *SEVEN),
+    ("(7 of 10 reviewers, 70%)", *SEVEN), ("(7 of 10 mention this)", *SEVEN),
+    ("(about 80% of users)", 0.7, 0.9, None), ("(~80% of users)", 0.7, 0.9, None),
+    ("(noted by 80%)", 0.8, 0.8, None),
+    ("(several reviewers)", *RANGES["several"], None), ("(most users)", *RANGES["most"], None),
+    ("(reported by many)", *RANGES["many"], None), ("(most agree)", *RANGES["most"], None),
+    ("(as mentioned by several guests)", *RANGES["several"], None),
+    ("(all 10 reviewers)", *RANGES["all"], None),
+    ("(12 mentions)", *NO_SHARE, (12, 12)), ("(n=7)", *NO_SHARE, (7, 7)),
+    ("(mentioned by 7 reviewers)", *NO_SHARE, (7, 7)), ("(3 reviews)", *NO_SHARE, (3, 3)),
+    ("(reported by 4 people)", *NO_SHARE, (4, 4)), ("(1 review)", *NO_SHARE, (1, 1)),
+    ("[5 reviewers]", *NO_SHARE, (5, 5)), ("(10+ reviews)", *NO_SHARE, (10, float("inf"))),
+    # Those who are named say so; others may too.
+    ("(Reviews 1, 3 and 5)", *NO_SHARE, (3, float("inf"))),
+    ("(see reviews 2-4, 4 and #7)", *NO_SHARE, (4, float("inf"))),
+    ("(Reviewer 4)", *NO_SHARE, (1, float("inf"))),
+])  # fmt: skip
+def test_counts_in_brackets_are_taken_out_whole(words, low, high, count):
+    for text in (f"The battery lasts {words}.", f"The battery lasts. {words}",
+                 f"The battery lasts {words}", f"{words} The battery lasts.",
+                 f"{words}: the battery lasts."):  # fmt: skip
+        found = quantified(text)
+        assert found is not None, text
+        assert found.statement.rstrip(".") == "The battery lasts"
+        assert found.statement.count(".") == text.count(".")
+        assert (found.quantity.low, found.quantity.high) == pytest.approx((low, high))
+        assert found.quantity.count == count
+        # What a file of claims says of it is read as the same.
+        assert people_at(f"{found.quantity.text} users").quantity == found.quantity
+
+
+def test_a_count_behind_a_dash_at_the_end():
+    for text in ("The lid leaks — 7 of 10 reviewers.", "The lid leaks - 7/10 reviewers."):
+        found = quantified(text)
+        assert (found.statement, found.quantity.text) == ("The lid leaks.", "7 of 10")
+    for rest in ("the lid leaks – most users.", "it lasted 5–7 reviews.", "the lid — 7 out of 10."):
+        assert asides(rest) == []
+
+
+@pytest.mark.parametrize("words", [
+    "(4 of 5 stars)", "(4/5 stars)", "(2 of the 3 hinges broke)", "(7 of 10 times)", "(3 speeds)",
+    "(80%)", "(7/10)", "(1 in 5)", "(7)", "(most)", "(all)", "(everyone)", "(by 7)", "(by many)",
+    "(4 people)", "(2 players)", "(for 4 users)", "(used by many)", "(reviewers)", "(Review)",
+    "(no complaints)", "(several reviewers, mostly runners)", "(11 of 10 reviews)", "()", "(12",
+    "(reviews of 2019)", "(7 of 10 reviews", "7 of 10 reviews)", "((7 reviews))x(",
+])  # fmt: skip
+def test_brackets_that_say_something_else_stay(words):
+    if words != "((7 reviews))x(":
+        assert asides(f"The battery drains {words}.") == []
+    assert quantified(f"The battery {words} drains.") is None
+
+
+def test_a_grade_is_no_count():
+    assert quantified("It is rated highly (8 out of 10).") is None
+    assert quantified("It lasts for days (8 out of 10).") is not None
+
+
+@pytest.mark.parametrize(("text", "statement", "words"), [
+    ("Most users (80%) love the fit.", "Users love the fit.", "80%"),
+    ("Most users (7/10) say that it leaks.", "It leaks.", "7 of 10"),
+    ("Several users (3) mention leaks.", "Users mention leaks.", "3"),
+    ("Reviewers (80%) love it.", "Reviewers love it.", "80%"),
+    ("It is loved by most users (80%).", "It is loved by users.", "80%"),
+    # A count says more exactly what words say too.
+    ("Most users love the fit (12 of 20).", "Users love the fit.", "12 of 20"),
+    ("Most users say that it is loud and the cord is short (12 of 20).",
+     "It is loud and the cord is short.", "12 of 20"),
+    ("Few users complained (2 of 20).", "Users complained.", "2 of 20"),
+    # It is of what the words say where both cannot be meant.
+    ("Nobody complained (12 of 20 reviewers).", "Nobody complained.", "12 of 20"),
+    ("(3 reviews) It is soft and the lid leaks.", "It is soft and the lid leaks.", "3"),
+])  # fmt: skip
+def test_counts_beside_words(text, statement, words):
+    found = quantified(text)
+    assert (found.statement, found.quantity.text) == (statement, words)
+
+
+@pytest.mark.parametrize("text", [
+    "Reviewers (7) love it.", "The battery (7 of 10 reviews) lasts.", "(7 of 10 reviews)",
+    "The fabric is soft, but the zipper sticks (7 of 10 reviews).",
+    "The fabric is soft and the zipper sticks (7 of 10 reviews).",
+    "The fabric is soft (7 of 10 reviews), but the zipper sticks (2 of 10 reviews).",
+    "It is soft (7 reviews) and warm (3 reviews).",
+])  # fmt: skip
+def test_no_statement_of_one_count(text):
+    assert quantified(text) is None
+
+
+def test_brackets_behind_a_full_stop_are_of_the_sentence_before():
+    text = "It lasts. (7 reviews) It leaks. (3 reviews)"
+    assert not is_own(text, text.index("(7"))
+    assert is_own(text, 0)
+    assert is_own("(7 reviews) It lasts. (3 reviews) It leaks.", 22)
+    assert is_own("It lasts.\n(7 reviews) It leaks.", 10)
+    assert is_own("It lasts.\n2. (7 reviews) It leaks.", 13)
+    assert is_own("It lasts. It leaks.", 10)
+    assert quantified("(7 reviews) It leaks.", own=False) is None
+    assert quantified("It leaks (7 reviews).", own=False).statement == "It leaks."
+
+
+@given(st.text(max_size=60).filter(lambda text: not set("([—–-") & set(text)))
+def test_nothing_stands_apart_without_brackets_and_dashes(text):
+    assert asides(text) == []
+
+
+@given(st.lists(st.sampled_from([
+    "(", ")", "[", "]", "(7 of 10 reviews)", "(80%)", "(n=7)", "most users", "say that", "it leaks",
+    ",", "but", ".", " - ", "—", "7 reviewers", "(Reviews 1, 3)", "by", "1/2", " ",
+]), max_size=12).map(" ".join))  # fmt: skip
+def test_what_stands_apart_lies_in_order_and_is_left_out(text):
+    found = asides(text)
+    ends = [0, *(aside.end for aside in found)]
+    assert all(end <= aside.start < aside.end for end, aside in zip(ends, found, strict=False))
+    said = quantified(text)
+    assert not found or said is None or any(map(str.isalnum, said.statement))
+
+
+def test_many_brackets_take_time_in_proportion():
+    for unit in ("(", "(7 of 10 ", "(7 reviews) ", "— 7 reviewers ", "(" + "many " * 23 + ")"):
+        assert quantified(unit * (200_000 // len(unit)) + ".") is None

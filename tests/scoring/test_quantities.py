@@ -34,6 +34,19 @@ def test_the_statement_is_scored_without_its_quantity():
     assert (third.redundant_with, third.quantity["agrees"]) == (0, None)
 
 
+def test_a_count_in_brackets_is_compared_and_not_asked_about(fake_scorer):
+    text = "It leaks (mentioned by 7 reviewers). (7/10 users) It hums."
+    product = Product("p", (Review("It leaks."),) * 10, (Summary("a", text),))
+    scorer = fake_scorer({("It leaks.", "It leaks."): (0.9, 0.0)})
+    (scored,) = Engine(scorer, ScoringOptions(quantities=True)).run([product])
+    first, second = scored.sentences
+    assert (first.support, first.quantity["statement"]) == (10, "It leaks.")
+    # 10 of 10 do: 0.72 to 1.
+    assert (first.quantity["low"], first.quantity["agrees"]) == (0.7, False)
+    # The second brackets stand behind the first sentence as much as before the second.
+    assert second.quantity is None
+
+
 def test_rows_and_signatures_say_so():
     with_them, without = row(quantities=True), row()
     assert "|quantities:apart|" in with_them.signature

@@ -76,6 +76,17 @@ def test_a_quantity_lost_in_the_cutting_is_known(fake_scorer):
     assert unit.support == 1
 
 
+def test_counts_in_brackets_are_no_part_of_a_claim(fake_scorer):
+    text = "It leaks (7 of 10 reviews). It hums. (Most users) It rusts."
+    product = Product("p", (Review("It leaks."),), (Summary("s", text),))
+    row = score(fake_scorer({}), product, quantities=True)
+    # The last brackets may be of the sentence before.
+    assert [unit.text for unit in row] == ["It leaks.", "It hums.", "(Most users) It rusts."]
+    assert [unit.quantity and unit.quantity["text"] for unit in row] == ["7 of 10", None, None]
+    (unit,) = score(fake_scorer({}), stating(["(3 reviews) It rusts."]), quantities=True)
+    assert unit.quantity["statement"] == "It rusts."
+
+
 def test_equal_claims_keep_their_own_quantities(fake_scorer):
     text = "Most users say that it leaks. A few users say that it leaks."
     product = Product("p", (Review("It leaks."),), (Summary("s", text),))
