@@ -16,6 +16,7 @@ __all__ = [
     "DEFAULT_MAX_SENTENCES",
     "NLTK_PUNKT",
     "SPLITTERS",
+    "VERBATIM",
     "Sentence",
     "Splitter",
     "get_splitter",
@@ -43,6 +44,8 @@ Splitter = Callable[[str], tuple[Sentence, ...]]
 NLTK_PUNKT = "nltk-punkt-en"
 SPLITTERS = ("punkt-en", NLTK_PUNKT, "lines")
 """Names of the splitters: Punkt, Punkt as NLTK's program has it, one sentence a line."""
+VERBATIM = SPLITTERS[1:]
+"""Those whose sentences are asked about as they stand."""
 
 DEFAULT_MAX_SENTENCES = 500
 """Sentences above which a summary is refused: redundancy asks n(n − 1)/2 pairs."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
+from prevalence.claims.counts import gathered
 from prevalence.claims.english import tagged
-from prevalence.claims.quantities import Quantity, asides, is_own, people_at, without_words
+from prevalence.claims.quantities import Quantity, asides, people_at, without_words
 from prevalence.claims.rules import MOST_WORDS, drafts_of
 from prevalence.marks import places_of
 from prevalence.records import CLAIMS
@@ -67,16 +68,11 @@ def cut(text: str, *, splitter: Splitter | None = None) -> list[Claim]:
     >>> [c.text for c in cut("It does not leak or smell.")]
     ['It does not leak.', 'It does not smell.']
     """
-    sentences = (splitter or get_splitter())(text)
+    sentences = gathered((splitter or get_splitter())(text), text)
     return [
         claim
         for index, sentence in enumerate(sentences)
-        for claim in _claims(
-            sentence,
-            text[sentence.start : sentence.end],
-            index,
-            own=is_own(text, sentence.start),
-        )
+        for claim in _claims(sentence, text[sentence.start : sentence.end], index)
     ]
 
 
@@ -127,16 +123,10 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
     return None if found is None or not item["text"].strip() else (item["text"], found)
 
 
-def _claims(sentence: Sentence, source: str, index: int, *, own: bool) -> list[Claim]:
-    """The claims of a sentence, which stands in the text as ``source``.
-
-    Args:
-        sentence: the sentence.
-        source: the part of the text.
-        index: of the sentence.
-        own: whether brackets at its beginning are its own.
-    """
-    apart = _asides(sentence.text, own=own)
+def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
+    """The claims of a sentence, which stands in the text as ``source``."""
+    # What hardly anybody says stays, as "nobody says" does.
+    apart = [aside for aside in asides(sentence.text) if not aside.quantity.denies]
     said = _without(sentence.text, apart)
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
@@ -157,14 +147,6 @@ def _claims(sentence: Sentence, source: str, index: int, *, own: bool) -> list[C
             )
         )
     return claims
-
-
-def _asides(text: str, *, own: bool) -> list[Aside]:
-    """The quantities to drop: what hardly anybody says stays, as "nobody says" does."""
-    found = asides(text)
-    if found and not own and not text[: found[0].start].strip():
-        del found[0]
-    return [aside for aside in found if not aside.quantity.denies]
 
 
 def _without(text: str, apart: Sequence[Aside]) -> str:

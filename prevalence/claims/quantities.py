@@ -29,7 +29,6 @@ __all__ = [
     "after_frame",
     "agreement",
     "asides",
-    "is_own",
     "people_at",
     "quantified",
     "wilson_interval",
@@ -196,7 +195,6 @@ _SPOKEN = (
 """What numbers and signs are in words that :func:`people_at` reads."""
 _BEGIN = re.compile(r"\b\w")
 _STOPS = ".!?…"
-_LIST_MARKS = " \t-*•–+.0123456789"
 _SEEN = 80
 """Words of a statement that are looked at to find out whether it is one, and characters after "no
 one"."""
@@ -499,32 +497,8 @@ def _people_ending(text: str) -> People | None:
     return next((people for people in found if people and people.end == len(text)), None)
 
 
-def is_own(text: str, start: int) -> bool:
-    """Whether brackets at the beginning of a sentence are its own, and not of the one before.
-
-    Args:
-        text: the whole text.
-        start: offset of the sentence in it.
-
-    Returns:
-        False where brackets stand there and a sentence before them in the line, unless the line
-        begins with brackets as well.
-
-    >>> is_own("It lasts. (7 reviews) It leaks. (3 reviews)", 10)
-    False
-    """
-    if not text.startswith(("(", "["), start):
-        return True
-    line = text[text.rfind("\n", 0, start) + 1 : start].lstrip(_LIST_MARKS)
-    return not line or line.startswith(("(", "["))
-
-
-def quantified(text: str, *, own: bool = True) -> Quantified | None:
+def quantified(text: str) -> Quantified | None:
     """A statement without its quantity, and the quantity; None where there is none of people.
-
-    Args:
-        text: the statement.
-        own: whether brackets at its beginning are its own.
 
     >>> quantified("Most users say that the zipper sticks.")
     Quantified(statement='The zipper sticks.', quantity=Quantity(text='Most', low=0.5, high=1.0, \
@@ -552,7 +526,7 @@ count=None, exists=False))
         rest = before
     else:
         rest = before + (after if ends or after[0] in ",;:" else f" {after}")
-    if re.search(r"\w", rest) is None or (begins and not own):
+    if re.search(r"\w", rest) is None:
         return None
     said = without_words(rest, aside.quantity)
     # Behind a second clause it is meant for that; before two it is like "most users say that".

@@ -37,7 +37,7 @@ from prevalence.scoring.options import UNITS, ScoringOptions, safe
 from prevalence.scoring.profile import Profiles
 from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, get_splitter
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
 from prevalence.signature import build_signature, trivial_template
 from prevalence.stats.correction import corrected_share
 
@@ -179,7 +179,8 @@ class Engine:
         self._others = others
         self._cut: WeakKeyDictionary[TextTable, set[int]] = WeakKeyDictionary()
         self._splitter = get_splitter(self.options.splitter)
-        self._units = Units(self.options.unit, self._splitter)
+        verbatim = self.options.splitter in VERBATIM
+        self._units = Units(self.options.unit, self._splitter, verbatim)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
         models = "+".join(own.signature.get(key, "") for key in ("nli", "encoder")).split("+")
@@ -403,6 +404,7 @@ class Engine:
                 quantity_of=self._units.quantities(item, summary)
                 if self.options.quantities
                 else None,
+                asked=self._units.asked,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs

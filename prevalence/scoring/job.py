@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,10 +114,12 @@ class SummaryJob:
         wordless: bool = False,
         restriction: Restriction | None = None,
         quantity_of: Callable[[int, Sentence], Quantified | None] | None = None,
+        asked: Callable[[Sentence], str] = attrgetter("text"),
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error.
 
-        A sentence without a letter or a digit counts only if ``wordless`` says so.
+        A sentence without a letter or a digit counts only if ``wordless`` says so. ``asked`` says
+        what models are asked of a sentence without a quantity that is compared apart.
         """
         job = cls(product, summary, review_places=np.arange(len(product.reviews)))
         if not product.reviews:
@@ -140,7 +143,7 @@ class SummaryJob:
         if quantity_of is not None:
             places = job.sentence_places.tolist()
             job.quantities = tuple(map(quantity_of, places, job.sentences))
-        job.sentence_ids = texts.add_all(job._statements())
+        job.sentence_ids = texts.add_all(job._statements(asked))
         job.denied_ids = {
             k: texts.add(found.statement)
             for k, found in enumerate(job.quantities)
@@ -155,14 +158,14 @@ class SummaryJob:
             job.statement_id = texts.add(statement)
         return job
 
-    def _statements(self) -> list[str]:
+    def _statements(self, asked: Callable[[Sentence], str]) -> list[str]:
         """What is asked of the sentences: without quantities, where they are compared apart.
 
         Without its quantity a denial would say the opposite.
         """
         found = self.quantities or (None,) * len(self.sentences)
         return [
-            sentence.text if quantity is None or quantity.quantity.denies else quantity.statement
+            asked(sentence) if quantity is None or quantity.quantity.denies else quantity.statement
             for sentence, quantity in zip(self.sentences, found, strict=True)
         ]
 

@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from prevalence.claims import cut, given
-from prevalence.claims.quantities import Quantified, is_own, quantified
+from prevalence.claims.counts import gathered, without_counts
+from prevalence.claims.quantities import Quantified, quantified
 from prevalence.errors import InputError
 from prevalence.records import CLAIMS
 from prevalence.scoring.options import UNITS
@@ -45,10 +46,13 @@ class Units:
     Attributes:
         kind: one of :data:`prevalence.scoring.options.UNITS`.
         splitter: cuts texts into sentences.
+        verbatim: whether sentences are asked about as they stand, with counts of people beside
+            them.
     """
 
     kind: str
     splitter: Splitter
+    verbatim: bool = False
 
     def of_summary(self, product: Product, summary: Summary) -> Splitter:
         """What cuts a summary.
@@ -59,7 +63,13 @@ class Units:
         """
         if cutter_of(self.kind, product) == _GIVEN:
             return lambda _: _placed(self._claims(product, summary))
+        if self.kind == UNITS[0] and not self.verbatim:
+            return lambda text: gathered(self.splitter(text), text)
         return self.of_reviews(product)
+
+    def asked(self, unit: Sentence) -> str:
+        """What models are asked of a unit: no single review can say how many others say so."""
+        return unit.text if self.verbatim else without_counts(unit.text)
 
     def of_reviews(self, product: Product) -> Splitter:
         """What cuts reviews: the sentences where the record gives the claims of its summaries."""
@@ -77,16 +87,12 @@ class Units:
             lost in the cutting ("most users say").
         """
         if self.kind == UNITS[0]:
-            return lambda _, unit: quantified(unit.text, own=is_own(summary.text, unit.start))
+            return lambda _, unit: quantified(unit.text)
         claims = cache(lambda: self._claims(product, summary))
-
-        stated = cutter_of(self.kind, product) == _GIVEN
 
         def found(place: int, unit: Sentence) -> Quantified | None:
             lost = claims()[place].quantity
-            if lost is not None:
-                return Quantified(unit.text, lost)
-            return quantified(unit.text, own=stated or is_own(summary.text, unit.start))
+            return quantified(unit.text) if lost is None else Quantified(unit.text, lost)
 
         return found
 

@@ -473,6 +473,7 @@ def test_counts_that_stand_apart(sentence, claims):
 
 def test_brackets_behind_a_full_stop_count_no_claim_of_the_next_sentence():
     found = cut("It lasts. (7 reviews) It leaks badly.")
-    assert [claim.quantity for claim in found] == [None, None]
+    assert [claim.text for claim in found] == ["It lasts.", "It leaks badly."]
+    assert [claim.quantity and claim.quantity.text for claim in found] == ["7", None]
     found = cut("(7 reviews) It lasts. (3 reviews) It leaks badly.")
     assert [claim.quantity.text for claim in found] == ["7", "3"]

@@ -13,7 +13,6 @@ from prevalence.claims.quantities import (
     after_frame,
     agreement,
     asides,
-    is_own,
     people_at,
     quantified,
     wilson_interval,
@@ -267,18 +266,6 @@ def test_counts_beside_words(text, statement, words):
 ])  # fmt: skip
 def test_no_statement_of_one_count(text):
     assert quantified(text) is None
-
-
-def test_brackets_behind_a_full_stop_are_of_the_sentence_before():
-    text = "It lasts. (7 reviews) It leaks. (3 reviews)"
-    assert not is_own(text, text.index("(7"))
-    assert is_own(text, 0)
-    assert is_own("(7 reviews) It lasts. (3 reviews) It leaks.", 22)
-    assert is_own("It lasts.\n(7 reviews) It leaks.", 10)
-    assert is_own("It lasts.\n2. (7 reviews) It leaks.", 13)
-    assert is_own("It lasts. It leaks.", 10)
-    assert quantified("(7 reviews) It leaks.", own=False) is None
-    assert quantified("It leaks (7 reviews).", own=False).statement == "It leaks."
 
 
 @given(st.text(max_size=60).filter(lambda text: not set("([—–-") & set(text)))

@@ -43,8 +43,18 @@ def test_a_count_in_brackets_is_compared_and_not_asked_about(fake_scorer):
     assert (first.support, first.quantity["statement"]) == (10, "It leaks.")
     # 10 of 10 do: 0.72 to 1.
     assert (first.quantity["low"], first.quantity["agrees"]) == (0.7, False)
-    # The second brackets stand behind the first sentence as much as before the second.
-    assert second.quantity is None
+    # The first sentence has its count, so the second brackets are the second's.
+    assert second.quantity["statement"] == "It hums."
+
+
+def test_a_count_in_brackets_is_never_asked_about(fake_scorer):
+    product = Product("p", (Review("It leaks."),), (Summary("a", "It leaks. (7 of 10 reviews)"),))
+    scorer = fake_scorer({("It leaks.", "It leaks."): (0.9, 0.0)})
+    (scored,) = Engine(scorer, ScoringOptions()).run([product])
+    assert [s.text for s in scored.sentences] == ["It leaks. (7 of 10 reviews)"]
+    assert scored.prevalence == 1
+    (scored,) = Engine(scorer, ScoringOptions(splitter="lines")).run([product])
+    assert scored.prevalence == 0
 
 
 def test_rows_and_signatures_say_so():
