@@ -127,8 +127,8 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
         for first, last in _trimmed(plain, _joined(plain, spans) if english else spans):
             said = without_opening(plain[first:last]) if english else plain[first:last]
             place = start + first, start + last
-            verbatim = said == text[slice(*place)]
-            found.append(Sentence(said if verbatim else spoken(said), *place))
+            source = text[slice(*place)]
+            found.append(Sentence(said if said == source else spoken(said, source), *place))
     return tuple(found)
 
 
