@@ -8,35 +8,38 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prevalence.language import SUBJECTS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["places_of", "spoken", "without_marks", "without_opening"]
+__all__ = ["denies", "needless", "places_of", "spoken", "without_marks", "without_opening"]
 
-_ANY = re.compile(r"[*_`\[>:\"\u201c]")
+_ANY = re.compile(r"[*_`\[(>:\"\u201c]")
 """What every mark and name has one of."""
 _INLINE = (
     # Links and pictures, of which the words stay.
     re.compile(r"(?P<open>!?\[)[^\[\]]{1,300}(?P<close>\]\([^()\s]{0,2000}\))"),
     # References behind a word or another one: "all day [2]", "all day.[1, 3]".
-    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:\[\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\])+)"
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:\[\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\]){1,20})"
                r"(?=[\s.,;:!?]|$)"),
+    # "(Review 3)", "[Reviews 2, 5 and 7]".
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>[(\[]review(?:er)?s? #?\d{1,3}"
+               r"(?:,? (?:and |& )?#?\d{1,3}){0,20}[)\]])(?=[\s.,;:!?]|$)", re.IGNORECASE),
+    # A number in bold before a name.
+    re.compile(r"^(?P<open>(?:\*\*|__)\d{1,2}[.)][ \t]+)[^*_\s][^*_\n]*(?P<close>\*\*|__)"),
     re.compile(r"(?<![\w`])(?P<open>`{1,3})[^`\n]+(?P<close>(?P=open))(?![\w`])"),
     *2 * (
         re.compile(r"(?<![\w*])(?P<open>\*{1,3})(?=[^\s*])[^*]+(?<=[^\s*])(?P<close>(?P=open))"
                    r"(?![\w*])"),
         re.compile(r"(?<!\w)(?P<open>_{1,3})(?=[^\s_])[^_]+(?<=[^\s_])(?P<close>(?P=open))(?!\w)"),
     ),
-    re.compile(r"^[ \t]*(?P<open>(?:>[ \t]?)+)(?=[^\s\d])", re.MULTILINE),
+    re.compile(r"^[ \t]*(?P<open>(?:>[ \t]?)+)(?=[\"\u201c*]{0,3}[^\W\d_])", re.MULTILINE),
     # Around the whole.
     re.compile(r"^\s*(?P<open>[\"\u201c])[^\"\u201c\u201d]+(?P<close>[\"\u201d])(?=[.!?]?\s*$)"),
 )  # fmt: skip
 """Marks to leave out. Those of emphasis twice, as one may stand within another."""
 
 _BOLD = re.compile(
-    r"(?P<mark>\*\*|__)(?P<name>[^*_:\n]{1,60})"
+    r"(?P<mark>\*\*|__)(?:\d{1,2}[.)][ \t]+)?(?P<name>[^*_:\n]{1,60})"
     r"(?:\s?:\s?(?P=mark):?|(?P=mark)(?:\s?:|[ \t][\u2013\u2014-]))(?=\s)"
 )
 _FIRST = re.compile(r"\s*(?P<name>[^\W\d_][^*_.:!?\n]{0,60}):(?=\s)")
@@ -45,16 +48,21 @@ _ENDS = re.compile(r"[.!?](?:\s|$)")
 _DENIES = re.compile(
     r"\b(?:no|not|nothing|nobody|none|never|without|hardly|\w+n['\u2019]t)\b", re.IGNORECASE
 )
-_PEOPLE = "people customers reviewers reviews users buyers guests owners many several few others"
-_BEGINNINGS = SUBJECTS | set(_PEOPLE.split())
+_USUAL = "with from that this what when more most very users customers people reviewers guests"
+_COMMON = frozenset(_USUAL.split())
+"""Words of names that sentences have without speaking of the same."""
 _OPENING = re.compile(
-    r"(?:overall|all in all|in (?:short|summary|conclusion|addition|contrast)|to sum up|however"
+    r"(?:(?:overall|all in all|in (?:short|summary|conclusion|addition|contrast)|to sum up|however"
     r"|(?:additional|final|last)ly|also|furthermore|moreover|besides|meanwhile|conversely|that said"
     r"|(?:never|none)theless|on the (?:other|one|plus|down|positive|negative) (?:hand|side)|still"
-    r"|by contrast|plus|and|but)\s*,\s+(?=\w)|(?:and|but)\s+(?=[^\W\d_])",
+    r"|by contrast|plus|and|but)\s*,\s+(?=\w)"
+    r"|(?:(?:final|overall) )?(?:overall|(?:in )?(?:summary|conclusion|short)|verdict|bottom line"
+    r"|thoughts|tl;?dr|note|update|edit)\s*:\s+(?=[^\W\d_])"
+    # "But for the smell" is a condition.
+    r"|(?:and|but(?!\s+for\b))\s+(?=[^\W\d_])){1,2}",
     re.IGNORECASE,
 )
-_NAME_WORDS, _LEAST_REST, _STEM = 4, 3, 4
+_NAME_WORDS, _LEAST_REST, _SHORT, _LONG = 4, 3, 3, 7
 _REST = 200
 
 
@@ -62,9 +70,8 @@ def without_marks(text: str) -> str:
     """The text with spaces for marks and for the names of what its sentences are about.
 
     Marks are those of emphasis, code, links, quotation and numbered references. A name is left out
-    in bold ("**Battery:** The battery lasts") or at the beginning ("Battery: The battery lasts"),
-    if it has up to four words, denies nothing, and what follows does without it: by naming it
-    again, or by beginning as sentences do ("The", "They", "Users").
+    in bold where a sentence begins ("**Battery:** The battery lasts") or at the beginning
+    ("Battery: The battery lasts"), if what follows does without it (:func:`needless`).
 
     Args:
         text: a paragraph or an item of a list.
@@ -72,8 +79,10 @@ def without_marks(text: str) -> str:
     Returns:
         A text of the same length, so that places in it are those of ``text``.
 
-    >>> without_marks("**Battery:** It lasts *all day* [2].")
-    '             It lasts  all day     .'
+    >>> without_marks("**Fit:** Fits like *gloves* [2].")
+    '  Fit:   Fits like  gloves     .'
+    >>> without_marks("**Battery:** The battery lasts.").strip()
+    'The battery lasts.'
     """
     if not _ANY.search(text):
         return text
@@ -103,15 +112,15 @@ def spoken(left: str, source: str) -> str:
 
     Args:
         left: the sentence with spaces for what is left out.
-        source: the sentence as it stands. Where something is left out within it, white space
-            becomes single spaces, and none before a full stop.
+        source: the sentence as it stands, of the same length. Where something is left out within
+            it, white space becomes single spaces, and none before a full stop.
 
-    >>> spoken("         they last  all day     .", "However, they last *all day* [2].")
-    'They last all day.'
+    >>> spoken("    the   TV  's remote fails    .", "But the **TV**'s remote fails [1].")
+    "The TV's remote fails."
     """
-    said = left.strip()
+    said = "".join(a for a, b in zip(left, source, strict=True) if a == b).strip()
     if not source.endswith(said):
-        said = re.sub(r" (?=[.,;:!?)\]])", "", " ".join(said.split()))
+        said = re.sub(r" (?=[.,;:!?]+(?:\s|$))", "", " ".join(said.split()))
     return said[:1].upper() + said[1:]
 
 
@@ -139,21 +148,42 @@ def places_of(said: str, source: str) -> list[int]:
     return places[::-1]
 
 
+def denies(text: str) -> bool:
+    """Whether there is an English negation.
+
+    >>> denies("Not waterproof"), denies("Notes")
+    (True, False)
+    """
+    return _DENIES.search(text) is not None
+
+
+def needless(name: str, after: str) -> bool:
+    """Whether the sentence after a name does without it, as it names the same again.
+
+    Args:
+        name: of up to four words, or it is needed. So it is if it denies or counts something.
+        after: the text behind it.
+
+    >>> needless("Battery life", "The battery lasts."), needless("Battery", "It lasts all day.")
+    (True, False)
+    """
+    names = _WORD.findall(name.casefold())
+    end = _ENDS.search(after, 0, _REST)
+    rest = _WORD.findall(after[: end.start() if end else _REST].casefold())
+    if len(names) > _NAME_WORDS or len(rest) < _LEAST_REST:
+        return False
+    if denies(name) or any(map(str.isdigit, name)):
+        return False
+    # "noise" and "noisy", "softness" and "soft", but not "delivery" and "delicious".
+    stems = [w[: 4 if len(w) < _LONG else 5] for w in names if len(w) > _SHORT and w not in _COMMON]
+    said = [word for word in rest if len(word) > _SHORT]
+    return any(word.startswith(stem) or stem.startswith(word) for word in said for stem in stems)
+
+
 def _names(text: str) -> Iterator[tuple[int, int]]:
     """The names to leave out, with their marks."""
     first = _FIRST.match(text)
     for match in (*([first] if first else []), *_BOLD.finditer(text)):
-        if _needless(match["name"], text[match.end() : match.end() + _REST]):
+        begins = text[max(match.start() - 2, 0) : match.start()].rstrip()[-1:] in ".!?]"
+        if begins and needless(match["name"], text[match.end() : match.end() + _REST]):
             yield match.span()
-
-
-def _needless(name: str, after: str) -> bool:
-    """Whether what stands after a name does without it."""
-    names = _WORD.findall(name.casefold())
-    end = _ENDS.search(after)
-    rest = _WORD.findall(after[: end.start() if end else _REST].casefold())
-    if not 0 < len(names) <= _NAME_WORDS or len(rest) < _LEAST_REST or _DENIES.search(name):
-        return False
-    stems = {word[:_STEM] for word in names if len(word) >= _STEM}
-    begins = len(rest) > _LEAST_REST and rest[0] in _BEGINNINGS
-    return begins or any(word[:_STEM] in stems for word in rest)

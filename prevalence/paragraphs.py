@@ -10,6 +10,8 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from prevalence.marks import denies, needless
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -17,17 +19,27 @@ __all__ = ["paragraphs"]
 
 _DOTS = "\u2022\u2023\u25aa\u25cf\u25e6"
 """Bullets that are nothing else, and begin an item in the middle of a line too."""
-_INLINE = re.compile(rf"(?<=\s)(?=[{_DOTS}])")
+_PARTS = re.compile(rf"(?<=\s)(?=[{_DOTS}])|(?<=[.!?]\s)(?=[^.!?]{{1,120}}:[*_]*\s*$)")
+"""Where a line has another one in it: an item, or a sentence with a colon at the line's end."""
 _SIGNS = "\u2190-\u21ff\u25a0-\u25ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 """Arrows, shapes, ticks and emoji, of which one may begin an item."""
 _SPACE = r"[ \t\u00a0]"
 _ITEM = re.compile(
     rf"\s*(?:(?P<dot>[{_DOTS}]){_SPACE}*"
-    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014]|[{_SIGNS}]\ufe0f?)|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)(?=\S)"
+    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014]|[{_SIGNS}]\ufe0f?)|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)"
+    rf"(?:[{_SIGNS}]\ufe0f?{_SPACE}+)?(?=\S)"
 )
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?!\d)")
+_HEADING = re.compile(
+    rf" {{0,3}}(?:#{{1,6}}[ \t]+(?!\d)|#{{2,6}}[ \t]+(?:\d{{1,2}}[.)][ \t]+)?)"
+    rf"(?:[{_SIGNS}]\ufe0f?{_SPACE}+)?"
+)
 _INDENT = re.compile(r"\s*")
-_MARKUP = re.compile(r"[\s*_:#]+")
+_ROW = re.compile(r"\s*\|[\s|]*(?=[^\s|].*\|$)")
+"""What begins a row of a table; its last character ends it."""
+_RULE = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1){2,}|\|[ \t:|-]+)")
+"""A line across the page, or one below the head of a table."""
+_MARKUP = re.compile(rf"^(?:\*\*|__)?\d{{1,2}}[.)]\s|[\s*_:#{_SIGNS}\ufe0f]+")
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_]+\1:?")
 
 _WHO = r"(?:people|customers|reviewers|users|buyers|guests|owners|they|i|you)"
 _LABEL = re.compile(
@@ -38,7 +50,7 @@ _LABEL = re.compile(
     r"|takeaways?|points|features|feedback|thoughts"
     r"|(?:positive|negative|mixed)s?(?: (?:points?|aspects?|sides?|feedback|reviews?|comments?))?"
     rf"|(?:what )?{_WHO} (?:(?:do not|don't|didn't|did not) )?(?:(?:dis)?like|love|say|think)d?"
-    r")|(?:the )?(?:good|bad|ugly)",
+    r")|(?P<judges>(?:the )?(?:good|bad|ugly))",
     re.IGNORECASE,
 )
 """Lines that name what follows. In other languages they are sentences."""
@@ -46,6 +58,8 @@ _LEADS_IN = re.compile(
     r"\b(?:following|below|includes?|including|as follows|mention(?:s|ed)?)\b", re.IGNORECASE
 )
 """What a line with a colon says that leads to the list below it."""
+_TURNS = re.compile(r"\b(?:but|although|though|while|whereas)\b", re.IGNORECASE)
+"""What such a line has if it says something else first."""
 _HERE = re.compile(
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok)\W+)?(?:(?:based on|from) [^.!?]{1,60}, )?"
     r"here(?: is| are|['\u2019]s)\b[^.!?]*$",
@@ -54,8 +68,13 @@ _HERE = re.compile(
 """A line with a colon at its end that announces a summary: "Here is what customers say:"."""
 _NAMED = re.compile(r"(\*\*|__)[^*_:\n]{1,60}(?::\1|\1 ?:)")
 """A name in bold with a colon, which begins a line."""
+_PLAIN_NAMED = re.compile(r"[^\W\d_a-z][\w/&'\u2019-]*(?: [\w/&'\u2019-]+){0,3}:[ \t]+\S")
+"""A name without bold, which does so beside the line of another one."""
+_STOP = re.compile(r"[.!?]\s")
 _LABEL_WORDS = 3
-"""Most words of other lines with a colon at their end that name the list below them."""
+"""Most words of other lines that name the list below them."""
+_AFTER = 200
+"""How many characters behind a heading may show that it is a name."""
 
 
 class _Line(NamedTuple):
@@ -64,30 +83,36 @@ class _Line(NamedTuple):
     Attributes:
         start: where its words begin, behind a list mark or a heading's.
         end: where they end.
-        mark: ``item``, ``heading`` or nothing.
-        apart: whether a blank line stands before it.
+        mark: ``item``, ``heading``, ``row`` (of a table) or nothing.
+        apart: whether a blank line or nothing stands before it.
+        indent: of the whole line, in characters.
+        rank: above that of the items which an item may head: a dash or dot, a sign, a number.
     """
 
     start: int
     end: int
     mark: str
     apart: bool
+    indent: int
+    rank: int
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     r"""Yield start and end of each paragraph and list item, in order.
 
-    A blank line ends a paragraph, and so do headings ("## Fit"). An item begins at "•", wherever it
-    stands; at a dash or star that begins a line, if it is in the first line of a paragraph, below a
-    colon, or beside the line of another one; and at numbers and letters that begin lines and count
-    from 1 or "a"; at an arrow, tick or emoji, as at a dash. A name in bold with a colon at the
-    beginning of a line ("**Fit**: small") begins a paragraph. Any other line goes on with what
-    stands before it.
+    A blank line ends a paragraph, and so do headings ("## Fit"), rows of tables and lines across
+    the page ("---"). An item begins at "•", wherever it stands; at a dash or star that begins a
+    line, if it is in the first line of a paragraph, below a colon, heading or line in bold, or
+    beside the line of another one; and at numbers and letters that begin lines and count from 1 or
+    "a"; at an arrow, tick or emoji, as at a dash. A name in bold with a colon at the beginning of a
+    line ("**Fit**: small") begins a paragraph, and so do names without bold in two lines running.
+    Any other line goes on with what stands before it.
 
-    Left out are labels: up to three words with a colon before an item ("Battery life:"), what leads
-    in English to a list ("Common complaints include:") or announces a summary ("Here is what users
-    say:"), and usual English ones ("What users like") that are headings, in bold, or have a colon
-    before an item.
+    Left out are labels: up to three words before an item that are a heading, in bold or with a
+    colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
+    announces a summary ("Here is what users say:"), usual English ones ("What users like") that are
+    headings, in bold, before an item or between blank lines, headings and lines in bold that the
+    sentence after them does without, and heads of tables.
 
     >>> text = "Pros:\n- light\n- easy to\nclean\n\nGood value\nfor money."
     >>> [text[start:end] for start, end in paragraphs(text)]
@@ -96,45 +121,93 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     lines = _lines(text)
     begun: tuple[int, int] | None = None
     ended = True
-    for line, after in itertools.zip_longest(lines, lines[1:]):
-        words = text[line.start : line.end]
-        label = _is_label(words, line.mark, listed=after is not None and after.mark == "item")
-        begins = line.apart or line.mark or label or _NAMED.match(words)
-        if begun is not None and not (ended or begins):
+    for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
+        begins = ended or line.apart or line.mark or _is_named(text, line, before, after)
+        goes_on = begun is not None and not begins
+        label = _is_label(text, line, after, goes_on=goes_on)
+        if begun is not None and goes_on and not label:
             begun = (begun[0], line.end)
         else:
             if begun is not None:
                 yield begun
             begun = None if label else (line.start, line.end)
-        ended = line.mark == "heading"
+        ended = line.mark in ("heading", "row")
     if begun is not None:
         yield begun
 
 
-def _is_label(words: str, mark: str, *, listed: bool) -> bool:
-    """Whether a line names what follows it; ``listed`` says that this is an item."""
-    bare = _MARKUP.sub(" ", words).strip()
-    short = len(bare.split()) <= _LABEL_WORDS and not re.search(r"[.!?,;]", bare)
-    usual = _LABEL.fullmatch(bare) is not None
-    leads = words.rstrip("*_").endswith(":")
-    if leads and (_HERE.match(bare) or (listed and (short or _LEADS_IN.search(bare)))):
+def _is_named(text: str, line: _Line, before: _Line | None, after: _Line | None) -> bool:
+    """Whether a line begins with a name and a colon, in bold or beside another such line."""
+    if _NAMED.match(text, line.start, line.end):
         return True
-    return usual and ((leads and listed) or mark == "heading" or words.startswith(("**", "__")))
+    beside = (before, None if after is None or after.apart else after)
+    return _PLAIN_NAMED.match(text, line.start, line.end) is not None and any(
+        other is not None and _PLAIN_NAMED.match(text, other.start, other.end) for other in beside
+    )
+
+
+def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> bool:
+    """Whether a line names what follows it; ``goes_on`` says that it may belong to one before."""
+    words = text[line.start : line.end]
+    bare = _bare(words)
+    listed = after is not None and after.mark == "item"
+    below = listed and (line.mark != "item" or _is_within(line, after))
+    leads = words.rstrip("*_").endswith(":")
+    titled = line.mark == "heading" or _BOLD_LINE.fullmatch(words) is not None
+    if usual := _LABEL.fullmatch(bare):
+        alone = line.apart and after is not None and after.apart and not usual["judges"]
+        plain = (below or alone) and not denies(bare)
+        return titled or plain or (leads and listed) or words.startswith(("**", "__"))
+    name = re.search(r"[.!?,;]", bare) is None
+    short = name and len(bare.split()) <= _LABEL_WORDS
+    if leads and not (goes_on and words[:1].islower()):
+        leads_in = _LEADS_IN.search(bare) and not _TURNS.search(bare) and not _STOP.search(bare)
+        if _HERE.match(bare) or (listed and (short or leads_in)):
+            return True
+    if not (titled and name) or denies(bare) or after is None:
+        return False
+    behind = text[after.start : after.start + _AFTER]
+    return short if below else not after.mark and needless(bare, behind)
+
+
+def _is_within(line: _Line, after: _Line | None) -> bool:
+    """Whether an item is one of those of the item before it."""
+    return after is not None and (after.indent > line.indent or line.rank > after.rank)
+
+
+def _rank(item: re.Match[str] | None) -> int:
+    """0 for a dash or dot, 1 for a sign such as an emoji, 2 for a number."""
+    if item is None or item["dot"]:
+        return 0
+    return 2 if item["number"] else int(re.match(f"[{_SIGNS}]", item["dash"]) is not None)
+
+
+def _bare(words: str) -> str:
+    """Words without marks of Markdown, signs, and the number before them."""
+    return _MARKUP.sub(" ", words).strip()
 
 
 def _lines(text: str) -> list[_Line]:
-    """The lines that are not blank, and of which an item in the middle of a line begins one."""
-    whole = [part for line in text.splitlines(keepends=True) for part in _INLINE.split(line)]
+    """The lines that say something, and of which parts are lines of their own."""
+    whole: list[str] = []
+    for line in text.splitlines(keepends=True):
+        here = line.rstrip("*_ \r\n").endswith(":") and _HERE.match(_bare(line))
+        whole += [line] if here else _PARTS.split(line)
     places = itertools.accumulate(map(len, whole), initial=0)
     lines = [line.rstrip() for line in whole]
+    rules = [*(_RULE.fullmatch(line) is not None for line in lines), False]
+    for number, line in enumerate(lines):
+        if rules[number] or (rules[number + 1] and _ROW.match(line)):
+            lines[number] = ""
     found: list[_Line] = []
-    apart = False
+    apart = True
     for place, line, item in zip(places, lines, _items(lines), strict=False):
-        heading = _HEADING.match(line)
-        lead = item or heading or _INDENT.match(line)
-        mark = "item" if item else "heading" if heading else ""
-        if line:
-            found.append(_Line(place + (lead.end() if lead else 0), place + len(line), mark, apart))
+        heading, row, indent = _HEADING.match(line), _ROW.match(line), _INDENT.match(line)
+        lead = item or heading or row or indent
+        mark = "item" if item else "heading" if heading else "row" if row else ""
+        if line and lead and indent:
+            end = place + len(line.rstrip("| \t") if mark == "row" else line)
+            found.append(_Line(place + lead.end(), end, mark, apart, indent.end(), _rank(item)))
         apart = not line
     return found
 
@@ -149,12 +222,20 @@ def _items(lines: Sequence[str]) -> list[re.Match[str] | None]:
     dashes = [mark is not None and mark["dash"] is not None for mark in marks]
     inside = False
     for number, line in enumerate(lines):
-        before = lines[number - 1].rstrip("*_") if number else ""
         beside = sum(dashes[max(number - 1, 0) : number + 2]) > 1
-        if dashes[number] and (inside or beside or not before or before.endswith(":")):
+        if dashes[number] and (inside or beside or not number or _leads(lines[number - 1])):
             kept.add(number)
         inside = bool(line) and (inside or number in kept)
     return [mark if number in kept else None for number, mark in enumerate(marks)]
+
+
+def _leads(line: str) -> bool:
+    """Whether an item may follow a line: nothing, a colon at its end, a heading or a label."""
+    words = line.strip()
+    if not words or words.rstrip("*_").endswith(":") or _HEADING.match(line):
+        return True
+    bare = _bare(words)
+    return bool(_BOLD_LINE.fullmatch(words) or (_LABEL.fullmatch(bare) and not denies(bare)))
 
 
 def _counted(marks: Sequence[re.Match[str] | None]) -> set[int]:

@@ -131,7 +131,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             said = without_opening(plain[first:last]) if english else plain[first:last]
             place = start + first, start + last
             source = text[slice(*place)]
-            found.append(Sentence(source if said == source else spoken(said, source), *place))
+            found.append(Sentence(said if said == source else spoken(said, source), *place))
     return tuple(found)
 
 

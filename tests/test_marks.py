@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.claims import cut
-from prevalence.marks import places_of, without_marks, without_opening
+from prevalence.marks import needless, places_of, spoken, without_marks, without_opening
 from prevalence.sentences import Sentence, get_splitter
 
 PIECES = [
     "It lasts", "**Battery:**", "Fit: ", "**", "*", "_", "`", "[2]", "[see](x)", "> ", '"', " ",
     "\n", ".", "However, ", "But ", "\u201cIt fits.\u201d", "__",
-    "\u2705 ",
+    "\u2705 ", "(Review 3)", "Verdict: ", "**1. Fit:**",
 ]  # fmt: skip
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
 
@@ -73,6 +73,12 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "**Battery**: The battery lasts all day.",
         "**Battery life** \u2013 The battery lasts all day.",
         "Battery: The battery lasts all day.",
+        "**1. Battery:** The battery lasts all day.",
+        "**Verdict:** The battery lasts all day.",
+        "TL;DR: The battery lasts all day.",
+        "The battery lasts all day (Review 3).",
+        "The battery lasts all day [reviews 2, 5 and 7].",
+        "But overall, the battery lasts all day.",
         "- **Battery:** The battery lasts all day.",
         "\u2705 The battery lasts all day.",
         "However, the battery lasts all day.",
@@ -94,6 +100,21 @@ def test_models_are_asked_the_same_with_marks_and_without(marked):
         "> 100 hours of play.",
         "The case [black] is thin.",
         "Price: too high.",
+        "Verdict: 5 of 6 would return.",
+        "> $50 is too much.",
+        ">_< it broke.",
+        "But for the smell, I would keep it.",
+        "I read it (2 reviews) and left.",
+        # What stands before the colon says who, when, on what, or what is meant.
+        "They claim: It lasts all day.",
+        "One reviewer noted: The zipper broke on day one.",
+        "Food was dreadful: both the soup and the rice were cold.",
+        "At night: It is too bright.",
+        "Windows 10: It does not install.",
+        "Broken zippers: Several customers had to return it.",
+        "Complaints from users: Users get it late.",
+        "Delivery: Delicious food on the boat.",
+        "Camera (2/5): The camera is fine.",
         "Not true: the battery lasts all day.",
         "Here are two sizes: small and large.",
         'One says "it leaks" and one "it does not".',
@@ -156,3 +177,34 @@ def test_claims_stand_where_their_words_do():
 def test_white_space_changes_only_where_something_is_left_out_within():
     assert said("However, it is fine , I say  so.") == ["It is fine , I say  so."]
     assert said("However, it is *fine* , I say  so.") == ["It is fine, I say so."]
+
+
+def test_words_that_marks_divide_stay_whole():
+    assert said('The **TV**\'s **5**-year-old (*old*) "**screen**" is dim :) [2].') == [
+        'The TV\'s 5-year-old (old) "screen" is dim :).'
+    ]
+
+
+def test_bold_words_within_a_sentence_are_no_names():
+    text = "I like the **camera** \u2013 the camera is sharp."
+    assert said(text) == [text.replace("**", "")]
+
+
+@pytest.mark.parametrize(
+    ("name", "after", "expected"),
+    [
+        ("Noise", "The fan is noisy.", True),
+        ("Durability", "It is not durable.", True),
+        ("Softness", "The towels are soft.", True),
+        ("Sound quality", "The sound is clear.", True),
+        ("Comfort", "It is fine. Very comfortable.", False),
+        ("Not durable", "The durable one is dear.", False),
+        ("Comfort of the wide red seat", "The seat is soft.", False),
+    ],
+)
+def test_a_name_is_needless_where_the_sentence_names_the_same(name, after, expected):
+    assert needless(name, after) is expected
+
+
+def test_spoken():
+    assert spoken("  it lasts  all day   .", "**it lasts* all day[1].") == "It lasts all day."

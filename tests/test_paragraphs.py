@@ -13,7 +13,8 @@ from prevalence.sentences import get_splitter
 
 PIECES = [
     "It fits.", "light", "Pros:", "**Cons**", "- ", "* ", "1. ", "2) ", "# ", "\n", "\n\n", "\r\n",
-    "\u2022 ", " ", "\u2028", "\x0b", "A", "\u00e9",
+    "\u2022 ", " ", "\u2028", "\x0b", "A", "\u00e9", "---", "| a | b |", "Fit: small", "**Fit**",
+    "\u2728 ",
 ]  # fmt: skip
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=24).map("".join))
 
@@ -53,6 +54,11 @@ def test_items_are_those_that_were_listed(items, mark):
         ("Pros: light. Cons: loud.", ["Pros: light. Cons: loud."]),
         ("# The battery dies within a day\nA pity", ["The battery dies within a day", "A pity"]),
         ("It is my\n# 1 choice", ["It is my\n# 1 choice"]),
+        ("It leaks\n---\nIt rusts", ["It leaks", "It rusts"]),
+        ("Pros: light\nCons: loud\nand big", ["Pros: light", "Cons: loud\nand big"]),
+        ("It has\nPros: light", ["It has\nPros: light"]),
+        ("| A | B |\n|:--|---|\n| Fit | Small |\n| Sole | Soft |", ["Fit | Small", "Sole | Soft"]),
+        ("a | b\nc | d", ["a | b\nc | d"]),
     ],
 )
 def test_paragraphs(text, expected):
@@ -70,6 +76,9 @@ def test_paragraphs(text, expected):
         ("\u2022\u00a0light\n\u2022cheap", ["light", "cheap"]),
         ("light \u2022 cheap \u2022 red", ["light", "cheap", "red"]),
         ("1. It is light\n2. It leaks", ["It is light", "It leaks"]),
+        ("- \u2705 light\n- \u274c loud", ["light", "loud"]),
+        ("**Cons**\n- loud", ["loud"]),
+        ("## Cons \U0001f44e\n- loud", ["loud"]),
         ("(a) light\n(b) loud", ["light", "loud"]),
         ("1. It\nis\n2. Not\n\n1. Big\n2. Red", ["It\nis", "Not", "Big", "Red"]),
     ],
@@ -88,6 +97,7 @@ def test_items(text, expected):
         "The phone\n- which I bought in May -\nis good\n- really good.",
         "-5 degrees\n-7 degrees",
         "light \u2022 cheap",
+        "I don't like\n- the sound",
     ],
 )
 def test_what_looks_like_marks_of_items_and_is_none(text):
@@ -103,11 +113,26 @@ def test_what_looks_like_marks_of_items_and_is_none(text):
         ("What buyers didn't like:\n- loud\n- dear", ["loud", "dear"]),
         ("**Battery life:**\n- short", ["short"]),
         ("## Summary\nIt is light", ["It is light"]),
+        ("### 1. **Fit**\n- small\n### 2. Sole\n- soft", ["small", "soft"]),
+        ("1. **Sound quality**\n   - clear\n2. **Fit**\n   - small", ["clear", "small"]),
+        ("Pros\n- light\n\nCons\n- loud", ["light", "loud"]),
+        ("\u2728 Highlights\n- light\n- cheap", ["light", "cheap"]),
+        ("Customers say\n\nIt is light", ["It is light"]),
+        ("## Comfort\n\nThe shoes are comfortable.", ["The shoes are comfortable."]),
+        ("**Quality**\nThe quality is poor.", ["The quality is poor."]),
+        ("It is light. Complaints include:\n- loud", ["It is light.", "loud"]),
+        ("Great fit! Two issues:\n- zip\n- sole", ["Great fit!", "zip", "sole"]),
         # They say something, or may.
         ("Pros:\nlight", ["Pros:\nlight"]),
         ("## Not recommended\nIt leaks", ["Not recommended", "It leaks"]),
         ("**Disappointing**\n\nIt leaks", ["**Disappointing**", "It leaks"]),
-        ("Great fit! Two issues:\n- zip\n- sole", ["Great fit! Two issues:", "zip", "sole"]),
+        ("**Size**\nSmaller than mine", ["**Size**\nSmaller than mine"]),
+        ("## Not durable\nThe durable one is dear", ["Not durable", "The durable one is dear"]),
+        ("- **Cheap**\n- **Light**\n- Red", ["**Cheap**", "**Light**", "Red"]),
+        ("Good\n\nIt works", ["Good", "It works"]),
+        ("It smells and they\nmention below:\n- a", ["It smells and they\nmention below:", "a"]),
+        ("I bought\ntwo things:\n- a hat", ["I bought\ntwo things:", "a hat"]),
+        ("Most like it, but mention:\n- noise", ["Most like it, but mention:", "noise"]),
         ("- **Weight:** It is light\n- **Cheap**", ["**Weight:** It is light", "**Cheap**"]),
         ("**Vorteile**\n\nGut", ["**Vorteile**", "Gut"]),
     ],
