@@ -55,7 +55,10 @@ _OPENING = re.compile(
     r"(?:(?:overall|all in all|in (?:short|summary|conclusion|addition|contrast)|to sum up|however"
     r"|(?:additional|final|last)ly|also|furthermore|moreover|besides|meanwhile|conversely|that said"
     r"|(?:never|none)theless|on the (?:other|one|plus|down|positive|negative) (?:hand|side)|still"
-    r"|by contrast|plus|and|but)\s*,\s+(?=\w)"
+    r"|by contrast|(?:(?:un)?fortunate|sad|lucki|thankful|honest|ultimate|basical|notab)ly"
+    r"|in (?:the end|fact|particular|my opinion)|to be honest|simply put|at the end of the day"
+    r"|on the whole|indeed|of course|for (?:example|instance)|(?:first|second|third)(?:ly)?"
+    r"|(?:most )?(?:important|interesting)ly|plus|and|but)\s*,\s+(?=\w)"
     r"|(?:(?:final|overall) )?(?:overall|(?:in )?(?:summary|conclusion|short)|verdict|bottom line"
     r"|thoughts|tl;?dr|note|update|edit)\s*:\s+(?=[^\W\d_])"
     # "But for the smell" is a condition.

@@ -84,6 +84,9 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "However, the battery lasts all day.",
         "**Overall**, the battery lasts all day.",
         "But the battery lasts all day.",
+        "Luckily, the battery lasts all day.",
+        "At the end of the day, the battery lasts all day.",
+        "But, honestly, the battery lasts all day.",
     ],
 )
 def test_models_are_asked_the_same_with_marks_and_without(marked):
@@ -119,6 +122,8 @@ def test_models_are_asked_the_same_with_marks_and_without(marked):
         "Here are two sizes: small and large.",
         'One says "it leaks" and one "it does not".',
         "Also known as the best.",
+        "First rate service.",
+        "For the most part, it is quiet.",
         "Still good after a year.",
         "Plus sizes run small.",
     ],
