@@ -48,7 +48,11 @@ _ENDS = re.compile(r"[.!?](?:\s|$)")
 _DENIES = re.compile(
     r"\b(?:no|not|nothing|nobody|none|never|without|hardly|\w+n['\u2019]t)\b", re.IGNORECASE
 )
-_USUAL = "with from that this what when more most very users customers people reviewers guests"
+_USUAL = """
+    all and any are but can did for from get got had has how its may more most not off one our out
+    own that the this too two very was what when who why with you
+    customers guests people reviewers users
+"""
 _COMMON = frozenset(_USUAL.split())
 """Words of names that sentences have without speaking of the same."""
 _OPENING = re.compile(
@@ -178,9 +182,12 @@ def needless(name: str, after: str) -> bool:
     if denies(name) or any(map(str.isdigit, name)):
         return False
     # "noise" and "noisy", "softness" and "soft", but not "delivery" and "delicious".
-    stems = [w[: 4 if len(w) < _LONG else 5] for w in names if len(w) > _SHORT and w not in _COMMON]
+    names = [word for word in names if len(word) >= _SHORT and word not in _COMMON]
+    stems = [word[: 4 if len(word) < _LONG else 5] for word in names if len(word) > _SHORT]
     said = [word for word in rest if len(word) > _SHORT]
-    return any(word.startswith(stem) or stem.startswith(word) for word in said for stem in stems)
+    return not set(names).isdisjoint(rest) or any(
+        word.startswith(stem) or stem.startswith(word) for word in said for stem in stems
+    )
 
 
 def _names(text: str) -> Iterator[tuple[int, int]]:

@@ -199,6 +199,8 @@ def test_bold_words_within_a_sentence_are_no_names():
     ("name", "after", "expected"),
     [
         ("Noise", "The fan is noisy.", True),
+        ("Bag", "The bag is too small.", True),
+        ("The fit", "The sole is thin.", False),
         ("Durability", "It is not durable.", True),
         ("Softness", "The towels are soft.", True),
         ("Sound quality", "The sound is clear.", True),
