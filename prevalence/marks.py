@@ -22,8 +22,8 @@ _INLINE = (
     re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:\[\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\]){1,20})"
                r"(?=[\s.,;:!?]|$)"),
     # "(Review 3)"; "(Reviews 2, 5 and 7)" is a count of people.
-    re.compile(r"(?<=[^\s(\[])\s?(?P<open>[(\[]review(?:er)? #?\d{1,3}[)\]])(?=[\s.,;:!?]|$)",
-               re.IGNORECASE),
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[]review(?:er)? #?\d{1,3}[)\]]){1,20})"
+               r"(?=[\s.,;:!?]|$)", re.IGNORECASE),
     # A number in bold before a name.
     re.compile(r"^(?P<open>(?:\*\*|__)\d{1,2}[.)][ \t]+)[^*_\s][^*_\n]*(?P<close>\*\*|__)"),
     re.compile(r"(?<![\w`])(?P<open>`{1,3})[^`\n]+(?P<close>(?P=open))(?![\w`])"),

@@ -78,6 +78,7 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "TL;DR: The battery lasts all day.",
         "The battery lasts all day (Review 3).",
         "The battery lasts all day [reviewer #12].",
+        "The battery lasts all day [Review 1][Review 2].",
         "![](https://example.com/a.png) The battery lasts all day.",
         "But overall, the battery lasts all day.",
         "- **Battery:** The battery lasts all day.",
