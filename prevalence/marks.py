@@ -17,13 +17,13 @@ _ANY = re.compile(r"[*_`\[(>:\"\u201c]")
 """What every mark and name has one of."""
 _INLINE = (
     # Links and pictures, of which the words stay.
-    re.compile(r"(?P<open>!?\[)[^\[\]]{1,300}(?P<close>\]\([^()\s]{0,2000}\))"),
+    re.compile(r"(?P<open>!?\[)[^\[\]]{0,300}(?P<close>\]\([^()\s]{0,2000}\))"),
     # References behind a word or another one: "all day [2]", "all day.[1, 3]".
     re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:\[\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\]){1,20})"
                r"(?=[\s.,;:!?]|$)"),
-    # "(Review 3)", "[Reviews 2, 5 and 7]".
-    re.compile(r"(?<=[^\s(\[])\s?(?P<open>[(\[]review(?:er)?s? #?\d{1,3}"
-               r"(?:,? (?:and |& )?#?\d{1,3}){0,20}[)\]])(?=[\s.,;:!?]|$)", re.IGNORECASE),
+    # "(Review 3)"; "(Reviews 2, 5 and 7)" is a count of people.
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[]review(?:er)? #?\d{1,3}[)\]]){1,20})"
+               r"(?=[\s.,;:!?]|$)", re.IGNORECASE),
     # A number in bold before a name.
     re.compile(r"^(?P<open>(?:\*\*|__)\d{1,2}[.)][ \t]+)[^*_\s][^*_\n]*(?P<close>\*\*|__)"),
     re.compile(r"(?<![\w`])(?P<open>`{1,3})[^`\n]+(?P<close>(?P=open))(?![\w`])"),

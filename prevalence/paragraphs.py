@@ -42,9 +42,11 @@ _MARKUP = re.compile(rf"^(?:\*\*|__)?\d{{1,2}}[.)]\s|[\s*_:#{_SIGNS}\ufe0f]+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]+\1:?")
 
 _WHO = r"(?:people|customers|reviewers|users|buyers|guests|owners|they|i|you)"
+_OF = r"(?:(?:customer|user|guest|product|review|feedback|opinion)s? ?\b){1,3}"
 _LABEL = re.compile(
     r"(?:the |key |main |common |final |overall |quick )*(?:"
-    r"pros|cons|pros (?:and|&) cons|summary|overall|verdict|conclusions?|bottom line"
+    r"pros|cons|pros (?:and|&) cons|overall|verdict|conclusions?|bottom line"
+    rf"|(?:{_OF})?(?:summary|overview)|(?:summary|overview) of (?:the |all )?{_OF}"
     r"|in (?:short|summary|conclusion)|to sum up|strengths|weaknesses|(?:dis)?advantages"
     r"|(?:dis)?likes|praise|complaints?|criticisms?|highlights|lowlights|issues|problems|concerns"
     r"|takeaways?|points|features|feedback|thoughts"
@@ -104,9 +106,10 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     the page ("---"). An item begins at "•", wherever it stands; at a dash or star that begins a
     line, if it is in the first line of a paragraph, below a colon, heading or line in bold, or
     beside the line of another one; and at numbers and letters that begin lines and count from 1 or
-    "a"; at an arrow, tick or emoji, as at a dash. A name in bold with a colon at the beginning of a
-    line ("**Fit**: small") begins a paragraph, and so do names without bold in two lines running.
-    Any other line goes on with what stands before it.
+    "a", or are a single 1 below a colon, heading or line in bold; at an arrow, tick or emoji, as at
+    a dash. A name in bold with a colon at the beginning of a line ("**Fit**: small") begins a
+    paragraph, and so do names without bold in two lines running. Any other line goes on with what
+    stands before it.
 
     Left out are labels: up to three words before an item that are a heading, in bold or with a
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
@@ -220,8 +223,12 @@ def _items(lines: Sequence[str]) -> list[re.Match[str] | None]:
     if len(dots) > 1 or (dots and not "".join(lines[: dots[0]]).strip()):
         kept.update(dots)
     dashes = [mark is not None and mark["dash"] is not None for mark in marks]
-    inside = False
+    inside, above = False, ""
     for number, line in enumerate(lines):
+        mark = marks[number]
+        if mark and mark["number"] == "1" and above and _leads(above):
+            kept.add(number)
+        above = line or above
         beside = sum(dashes[max(number - 1, 0) : number + 2]) > 1
         if dashes[number] and (inside or beside or not number or _leads(lines[number - 1])):
             kept.add(number)

@@ -214,7 +214,7 @@ class ScoredSentence:
     """One summary sentence: where it stands, who supports it, and what masks it.
 
     Attributes:
-        text: the sentence, as models were asked about it.
+        text: the sentence, as models were asked about it, but with its counts of people.
         start: offset of its first character in the summary.
         end: offset after its last character.
         support: number of reviews that imply it; None where its review pairs were not scored.

@@ -17,8 +17,8 @@ __all__ = ["gathered", "without_counts"]
 def gathered(sentences: Iterable[Sentence], text: str) -> tuple[Sentence, ...]:
     """The sentences of a text, each with the count behind its full stop.
 
-    A count at the beginning of a sentence goes to the one before it in the line, unless that has a
-    count already.
+    A count at the beginning of a sentence goes to the one before it in the line, and one that
+    stands alone to the one before it, unless that has a count already.
 
     >>> from prevalence.sentences import get_splitter
     >>> text = "It lasts. (7 reviews) It leaks. (3 reviews)"
@@ -29,14 +29,18 @@ def gathered(sentences: Iterable[Sentence], text: str) -> tuple[Sentence, ...]:
     for sentence in sentences:
         said, start, end = sentence
         cut = _end_of_count(said) if found else 0
-        if not cut or asides(found[-1].text) or "\n" in text[found[-1].end : start]:
+        if not cut or asides(found[-1].text):
+            found.append(sentence)
+            continue
+        rest = said[cut:].lstrip(" .,;:")
+        # At the beginning of a line it is of what follows it there.
+        if says_anything(rest) and "\n" in text[found[-1].end : start]:
             found.append(sentence)
             continue
         before, places = found[-1], places_of(said, text[start:end])
         found[-1] = Sentence(
             f"{before.text} {said[:cut]}", before.start, start + places[cut - 1] + 1
         )
-        rest = said[cut:].lstrip(" .,;:")
         if says_anything(rest):
             found.append(Sentence(rest, start + places[len(said) - len(rest)], end))
     return tuple(found)

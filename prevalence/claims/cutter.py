@@ -90,7 +90,8 @@ def given(summary: Summary, *, splitter: Splitter | None = None) -> list[Claim] 
     stated = summary.extra.get(CLAIMS)
     if stated is None:
         return None
-    sentences = (splitter or get_splitter())(summary.text) or (Sentence("", 0, 0),)
+    found = (splitter or get_splitter())(summary.text)
+    sentences = gathered(found, summary.text) or (Sentence("", 0, 0),)
     known = [set(sentence.text.lower().split()) for sentence in sentences]
     claims = []
     for text, quantity in filter(None, map(stated_claim, stated)):

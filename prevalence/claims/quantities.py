@@ -180,7 +180,7 @@ _BARE = re.compile(
 _RATED = re.compile(r"\b(?:rat(?:e[sd]?|ings?)|scor(?:e[sd]?|ing)|stars?|grades?|points?)\b", re.I)
 _REFERENCES = re.compile(
     r"(?:(?:see|e\.g\.,?|as in|in|from) )?review(?:er)?s? #?(?P<numbers>\d{1,4}"
-    r"(?:(?:, and |, | and | & | ?[–-] ?|,)#?\d{1,4}){0,40})",
+    r"(?:(?:[,;] and |[,;] ?| and | & | ?[–-] ?)(?:review(?:er)?s? )?#?\d{1,4}){0,40})",
     re.IGNORECASE | re.ASCII,
 )
 _RANGE = re.compile(r"(\d+)(?: ?[–-] ?#?(\d+))?", re.ASCII)

@@ -81,7 +81,8 @@ def _document(
     product, review, summary = _texts(name, products, problem.where)
     return judged_document(
         review,
-        [sentence.text for sentence in split(summary)],
+        # As the workers saw them, and as joined files hold them.
+        [summary[sentence.start : sentence.end] for sentence in split(summary)],
         labels=problem.labels,
         votes=problem.votes,
         mode=mode,

@@ -116,7 +116,10 @@ def _columns(header: Sequence[str], path: str) -> _Columns:
         for name, place in others.items()
         if name.casefold().startswith(_METRIC)
     }
-    dimensions = {name: at for name, at in others.items() if at not in metrics.values()}
+    dimensions = {n: at for n, at in others.items() if not n.casefold().startswith(_METRIC)}
+    if "" in metrics or len(metrics) + len(dimensions) < len(others):
+        problem = f"each {_METRIC}NAME needs a name of its own"
+        raise InputError(f"{path}: {problem}; the columns are: {listed}")
     if not others:
         problem = f"needs a column of numbers for each dimension, or {_METRIC}NAME for a metric"
         raise InputError(f"{path}: {problem}; the columns are: {listed}")

@@ -44,7 +44,7 @@ class SystemStatistics:
         soft_prevalence: likewise of soft prevalence, or None.
         interval: 95% bootstrap interval over products, or None with fewer than six.
         sentences: mean sentences a summary; NaN without a scored summary.
-        characters: mean characters a summary, without the white space between sentences;
+        characters: mean characters a summary, of its sentences without marks of Markdown;
             likewise.
         trivial, redundant, unsupported: shares of all its sentences, in [0, 1], NaN without any;
             unsupported sentences are those that count and that no review implies.

@@ -65,7 +65,8 @@ class LengthRule:
         sentences = splitter(summary)
         if not sentences:
             raise InputError("a summary without a sentence gives no length: choose another one")
-        return cls(characters=len(summary.strip()) - len(sentences[-1].text) / 2)
+        last = sentences[-1]
+        return cls(characters=len(summary.strip()) - (last.end - last.start) / 2)
 
     def reached(self, lengths: Sequence[int]) -> bool:
         """Whether sentences of these lengths are enough, so that none is added.

@@ -35,6 +35,8 @@ def units(text: str) -> list[str]:
          ["It lasts (7 reviews).", "(3 reviews) It leaks."]),
         ("It lasts. (3 speeds) It leaks.", ["It lasts.", "(3 speeds) It leaks."]),
         ("(7 reviews)", ["(7 reviews)"]),
+        ("- It lasts.\n  *(7 reviews)*\n- It leaks.", ["It lasts. (7 reviews)", "It leaks."]),
+        ("It lasts.\n\n(7 reviews)", ["It lasts. (7 reviews)"]),
     ],
 )  # fmt: skip
 def test_a_count_behind_a_full_stop_is_of_the_sentence_before(text, expected):
@@ -68,6 +70,7 @@ def test_no_word_is_lost_and_sentences_stand_in_order(text):
         ("It lasts. (7 reviews)", "It lasts."),
         ("(12 mentions) It lasts.", "It lasts."),
         ("It is soft (7 reviews) and warm (3 reviews).", "It is soft and warm."),
+        ("It lasts all day [reviews 2, 5 and 7].", "It lasts all day."),
         ("It leaks (0 of 10 reviews).", "It leaks (0 of 10 reviews)."),
         ("It got 4 stars (4 of 5 stars).", "It got 4 stars (4 of 5 stars)."),
         ("Most users love it.", "Most users love it."),

@@ -417,6 +417,9 @@ def test_claims_of_a_record_stand_at_the_sentence_they_share_words_with():
         ("The zip sticks", 1, 9),
         ("It fits", 0, 0),
     ]
+    # A count behind a full stop is of the sentence before it.
+    (claim,) = given(Summary("a", "It fits. (3 reviews)", {"claims": ["It fits (3 reviews)"]}))
+    assert (claim.sentence, claim.start, claim.end) == (0, 0, 20)
     assert given(Summary("a", "It fits.")) is None
     assert given(Summary("a", "", {"claims": ["It fits."]}))[0].sentence == 0
 

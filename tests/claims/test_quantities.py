@@ -195,6 +195,8 @@ SEVEN, NO_SHARE = (0.7, 0.7, None), (0.0, 1.0)
     # Those who are named say so; others may too.
     ("(Reviews 1, 3 and 5)", *NO_SHARE, (3, float("inf"))),
     ("(see reviews 2-4, 4 and #7)", *NO_SHARE, (4, float("inf"))),
+    ("(Review 1, Review 3)", *NO_SHARE, (2, float("inf"))),
+    ("[Review #2; Review #5 and reviewer 7]", *NO_SHARE, (3, float("inf"))),
     ("(Reviewer 4)", *NO_SHARE, (1, float("inf"))),
 ])  # fmt: skip
 def test_counts_in_brackets_are_taken_out_whole(words, low, high, count):

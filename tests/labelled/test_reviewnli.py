@@ -49,6 +49,13 @@ def test_answers_meet_their_texts(tmp_path: Path, products: Path) -> None:
     assert (second.premise, second.hypotheses) == ("A1 review 0.", ("Good.",))
 
 
+def test_sentences_are_those_that_the_workers_saw(tmp_path: Path, products: Path) -> None:
+    text = products.read_text().replace("It is warm. It leaks.", "It is warm. However, it *leaks*.")
+    products.write_text(text)
+    (document,) = read_documents(write(tmp_path, answer("A1:0:0", [1, 0])), products=products)
+    assert document.hypotheses == ("It is warm.", "However, it *leaks*.")
+
+
 def test_workers_alone_give_their_majority(tmp_path: Path, products: Path) -> None:
     rows = [[1, 0], [1, 1], [0, 0]]
     path = write(tmp_path, *(answer("A1:0:0", row, f"w{n}") for n, row in enumerate(rows)))

@@ -59,6 +59,8 @@ def test_decimal_commas_and_other_names(write, tmp_path, start):
         ("system,tone\na,4\n", "r.csv: needs a column 'id'; "),
         ("id,system,summary\na,x,Fine.\n", "r.csv: needs a column of numbers for each dimension"),
         ("id,system,tone,Tone\na,x,4,4\n", "r.csv: columns appear twice; rename one of each: id, "),
+        ("id,system,metric: \na,x,4\n", "r.csv: each metric:NAME needs a name of its own; the"),
+        ("id,system,metric:m,metric: m\na,x,4,5\n", "r.csv: each metric:NAME needs a name of its"),
         ("id,system,prevalence\na,x,.5\n", "r.csv: holds scores, not ratings by people"),
         ("id,system,tone\na,x,4\na,x,4\n", "r.csv:3: rates 'a' by 'x' again, as line 2 does; name"),
         ("id,system,tone\na,x,good\n", "r.csv:2: column \"tone\": is the string 'good'; give a"),

@@ -47,6 +47,17 @@ def test_a_count_in_brackets_is_compared_and_not_asked_about(fake_scorer):
     assert second.quantity["statement"] == "It hums."
 
 
+@pytest.mark.parametrize(
+    ("brackets", "count"), [("(Reviews 1, 3 and 5)", 3), ("[reviewers 2-5]", 4)]
+)
+def test_reviews_that_are_named_are_counted(fake_scorer, brackets, count):
+    product = Product("p", (Review("It leaks."),) * 9, (Summary("a", f"It leaks {brackets}."),))
+    (scored,) = Engine(fake_scorer({}), ScoringOptions(quantities=True)).run([product])
+    (unit,) = scored.sentences
+    assert unit.quantity["statement"] == "It leaks."
+    assert (unit.quantity["low"], unit.quantity["high"]) == (pytest.approx(count / 9), 1)
+
+
 def test_a_count_in_brackets_is_never_asked_about(fake_scorer):
     product = Product("p", (Review("It leaks."),), (Summary("a", "It leaks. (7 of 10 reviews)"),))
     scorer = fake_scorer({("It leaks.", "It leaks."): (0.9, 0.0)})

@@ -18,6 +18,8 @@ def test_like_is_the_summary_less_half_of_its_last_sentence() -> None:
 def test_an_odd_last_sentence_gives_half_a_character() -> None:
     assert LengthRule.like("They fit me.", get_splitter()).characters == 6.0
     assert LengthRule.like("They fit I.", get_splitter()).characters == 5.5
+    # Characters of the summary count, also those that no model is asked about.
+    assert LengthRule.like("It fits. However, it *leaks*.", get_splitter()).characters == 29 - 10
 
 
 def test_greedy_stops_at_the_length_and_random_only_above_it() -> None:
