@@ -55,16 +55,37 @@ _USUAL = """
 """
 _COMMON = frozenset(_USUAL.split())
 """Words of names that sentences have without speaking of the same."""
+_ADDED = """
+    amount aspect design experience factor feature features general issue issues level life matter
+    of overall performance product quality system time use
+"""
+_NEUTRAL = frozenset(_ADDED.split())
+"""Words of names that say nothing of their own, so that sentences need not repeat them."""
+_LINKS = """
+    additionally, all in all, also, and, at the end of the day, basically, besides, but,
+    by contrast, conversely, finally, first, firstly, for example, for instance, fortunately,
+    furthermore, honestly, however, importantly, in addition, in conclusion, in contrast, in fact,
+    in my opinion, in particular, in short, in summary, in the end, indeed, interestingly, lastly,
+    luckily, meanwhile, moreover, most importantly, nevertheless, nonetheless, notably, of course,
+    on the downside, on the negative side, on the one hand, on the other hand, on the plus side,
+    on the positive side, on the whole, overall, plus, sadly, second, secondly, simply put, still,
+    thankfully, that said, third, thirdly, to be honest, to sum up, ultimately, unfortunately
+"""
+"""What links a sentence to those before it, with a comma."""
+_HEADS = """
+    bottom line, conclusion, edit, final thoughts, final verdict, in conclusion, in short,
+    in summary, note, overall, overall verdict, short, summary, thoughts, tl;dr, tldr, update,
+    verdict
+"""
+"""What heads a sentence, with a colon."""
+
+
+def _any_of(phrases: str) -> str:
+    return "|".join(re.escape(" ".join(phrase.split())) for phrase in phrases.split(","))
+
+
 _OPENING = re.compile(
-    r"(?:(?:overall|all in all|in (?:short|summary|conclusion|addition|contrast)|to sum up|however"
-    r"|(?:additional|final|last)ly|also|furthermore|moreover|besides|meanwhile|conversely|that said"
-    r"|(?:never|none)theless|on the (?:other|one|plus|down|positive|negative) (?:hand|side)|still"
-    r"|by contrast|(?:(?:un)?fortunate|sad|lucki|thankful|honest|ultimate|basical|notab)ly"
-    r"|in (?:the end|fact|particular|my opinion)|to be honest|simply put|at the end of the day"
-    r"|on the whole|indeed|of course|for (?:example|instance)|(?:first|second|third)(?:ly)?"
-    r"|(?:most )?(?:important|interesting)ly|plus|and|but)\s*,\s+(?=\w)"
-    r"|(?:(?:final|overall) )?(?:overall|(?:in )?(?:summary|conclusion|short)|verdict|bottom line"
-    r"|thoughts|tl;?dr|note|update|edit)\s*:\s+(?=[^\W\d_])"
+    rf"(?:(?:{_any_of(_LINKS)})\s*,\s+(?=\w)|(?:{_any_of(_HEADS)})\s*:\s+(?=[^\W\d_])"
     # "But for the smell" is a condition.
     r"|(?:and|but(?!\s+for\b))\s+(?=[^\W\d_])){1,2}",
     re.IGNORECASE,
@@ -165,14 +186,14 @@ def denies(text: str) -> bool:
 
 
 def needless(name: str, after: str) -> bool:
-    """Whether the sentence after a name does without it, as it names the same again.
+    """Whether the sentence after a name does without it, as it says all of it again.
 
     Args:
         name: of up to four words, or it is needed. So it is if it denies or counts something.
         after: the text behind it.
 
-    >>> needless("Battery life", "The battery lasts."), needless("Battery", "It lasts all day.")
-    (True, False)
+    >>> [needless(name, "The battery lasts.") for name in ("Battery life", "Poor battery", "Power")]
+    [True, False, False]
     """
     names = _WORD.findall(name.casefold())
     end = _ENDS.search(after, 0, _REST)
@@ -181,13 +202,21 @@ def needless(name: str, after: str) -> bool:
         return False
     if denies(name) or any(map(str.isdigit, name)):
         return False
-    # "noise" and "noisy", "softness" and "soft", but not "delivery" and "delicious".
-    names = [word for word in names if len(word) >= _SHORT and word not in _COMMON]
-    stems = [word[: 4 if len(word) < _LONG else 5] for word in names if len(word) > _SHORT]
-    said = [word for word in rest if len(word) > _SHORT]
-    return not set(names).isdisjoint(rest) or any(
-        word.startswith(stem) or stem.startswith(word) for word in said for stem in stems
+    told = [word for word in names if word not in _COMMON]
+    repeated = [any(_akin(word, other) for other in rest) for word in told]
+    return any(repeated) and all(
+        again or word in _NEUTRAL for word, again in zip(told, repeated, strict=True)
     )
+
+
+def _akin(word: str, other: str) -> bool:
+    """Whether two words mean the same: "noise" and "noisy", "softness" and "soft".
+
+    Not "delivery" and "delicious": of a long word five letters have to be the same.
+    """
+    stem = word[: 4 if len(word) < _LONG else 5]
+    alike = other.startswith(stem) or stem.startswith(other)
+    return word == other or (min(len(word), len(other)) > _SHORT and alike)
 
 
 def _names(text: str) -> Iterator[tuple[int, int]]:
