@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prevalence import OpinionPrevalence
 from prevalence.claims import cut
 from prevalence.marks import needless, places_of, spoken, without_marks, without_opening
 from prevalence.sentences import Sentence, get_splitter
@@ -221,3 +222,22 @@ def test_a_name_is_needless_where_the_sentence_names_the_same(name, after, expec
 
 def test_spoken():
     assert spoken("  it lasts  all day   .", "**it lasts* all day[1].") == "It lasts all day."
+
+
+def test_a_summary_scores_in_markdown_as_it_does_in_prose():
+    reviews = [
+        "Pitched it in five minutes. Kept us dry in heavy rain. Two pegs bent at once.",
+        "Easy to set up alone. A bit heavy to carry, 6 kilos. Stayed dry inside.",
+        "Leaked at the seams in the first storm. Sent it back.",
+    ]
+    prose = "The setup is easy. It keeps the rain out. The pegs bend. It is heavy."
+    markdown = (
+        "Here's a summary of the reviews:\n\n"
+        "### \u2705 Pros\n- **Setup:** The setup is easy (2 of 3 reviews).\n"
+        "- It keeps the *rain* out [1][2].\n\n"
+        "### \u274c Cons\n- **Pegs** \u2013 The pegs bend.\n\nHowever, it is **heavy**."
+    )
+    metric = OpinionPrevalence(cache=None)
+    first, second = (metric.score(reviews, text, name="tent") for text in (prose, markdown))
+    assert first.prevalence == second.prevalence > 0
+    assert [s.support for s in first.sentences] == [s.support for s in second.sentences]
