@@ -60,8 +60,8 @@ _LEADS_IN = re.compile(
     r"\b(?:following|below|includes?|including|as follows|mention(?:s|ed)?)\b", re.IGNORECASE
 )
 """What a line with a colon says that leads to the list below it."""
-_TURNS = re.compile(r"\b(?:but|although|though|while|whereas)\b", re.IGNORECASE)
-"""What such a line has if it says something else first."""
+_TURNS = re.compile(r"\b(?:but|although|though|while|whereas|none|nobody|no one)\b", re.IGNORECASE)
+"""What such a line has if it says something else first, or denies what is in the list."""
 _HERE = re.compile(
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok)\W+)?(?:(?:based on|from) [^.!?]{1,60}, )?"
     r"here(?: is| are|['\u2019]s)\b[^.!?]*$",

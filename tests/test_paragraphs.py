@@ -139,6 +139,7 @@ def test_what_looks_like_marks_of_items_and_is_none(text):
         ("It smells and they\nmention below:\n- a", ["It smells and they\nmention below:", "a"]),
         ("I bought\ntwo things:\n- a hat", ["I bought\ntwo things:", "a hat"]),
         ("Most like it, but mention:\n- noise", ["Most like it, but mention:", "noise"]),
+        ("None mention the following:\n- leaks", ["None mention the following:", "leaks"]),
         ("- **Weight:** It is light\n- **Cheap**", ["**Weight:** It is light", "**Cheap**"]),
         ("**Vorteile**\n\nGut", ["**Vorteile**", "Gut"]),
     ],
