@@ -9,9 +9,17 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["denies", "needless", "places_of", "spoken", "without_marks", "without_opening"]
+__all__ = [
+    "blanked",
+    "denies",
+    "needless",
+    "places_of",
+    "spoken",
+    "without_marks",
+    "without_opening",
+]
 
 _ANY = re.compile(r"[*_`\[(>:\"\u201c]")
 """What every mark and name has one of."""
@@ -114,15 +122,11 @@ def without_marks(text: str) -> str:
     """
     if not _ANY.search(text):
         return text
-    found = list(text)
-    for start, end in _names(text):
-        found[start:end] = " " * (end - start)
+    text = blanked(text, _names(text))
     for pattern in _INLINE:
-        for match in pattern.finditer("".join(found)):
-            for group in pattern.groupindex:
-                start, end = match.span(group)
-                found[start:end] = " " * (end - start)
-    return "".join(found)
+        groups = pattern.groupindex
+        text = blanked(text, (m.span(group) for m in pattern.finditer(text) for group in groups))
+    return text
 
 
 def without_opening(sentence: str) -> str:
@@ -132,7 +136,19 @@ def without_opening(sentence: str) -> str:
     '         they leak.'
     """
     match = _OPENING.match(sentence)
-    return sentence if match is None else " " * match.end() + sentence[match.end() :]
+    return sentence if match is None else blanked(sentence, [match.span()])
+
+
+def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in place of spans, each a start and an end.
+
+    >>> blanked("It *leaks*.", [(3, 4), (9, 10)])
+    'It  leaks .'
+    """
+    found = list(text)
+    for start, end in spans:
+        found[start:end] = " " * (end - start)
+    return "".join(found)
 
 
 def spoken(left: str, source: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.quantities import asides
-from prevalence.marks import places_of, spoken
+from prevalence.marks import blanked, places_of, spoken
 from prevalence.sentences import Sentence, says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["gathered", "without_counts"]
+    from prevalence.claims.quantities import Aside
+
+__all__ = ["affirming", "gathered", "without_counts"]
 
 
 def gathered(sentences: Iterable[Sentence], text: str) -> tuple[Sentence, ...]:
@@ -52,17 +54,19 @@ def _end_of_count(sentence: str) -> int:
     return found[0].end if found and found[0].start == 0 else 0
 
 
-def without_counts(sentence: str) -> str:
-    """What a single review can say: the sentence without the counts that stand apart.
+def affirming(sentence: str) -> list[Aside]:
+    """The counts that stand apart, but for those that deny ("It leaks (0 of 10 reviews)").
 
-    Counts that deny stay ("It leaks (0 of 10 reviews)."), as without them the sentence would say
-    the opposite.
-
-    >>> without_counts("It lasts (7 of 10 reviews).")
-    'It lasts.'
+    Without these the sentence would say the opposite, as it would without "nobody says".
     """
-    left = sentence
-    for aside in asides(sentence):
-        if not aside.quantity.denies:
-            left = left[: aside.start] + " " * (aside.end - aside.start) + left[aside.end :]
+    return [aside for aside in asides(sentence) if not aside.quantity.denies]
+
+
+def without_counts(sentence: str) -> str:
+    """What a single review can say: the sentence without its :func:`affirming` counts.
+
+    >>> without_counts("It lasts (7 of 10 reviews)."), without_counts("It leaks (0 of 10 reviews).")
+    ('It lasts.', 'It leaks (0 of 10 reviews).')
+    """
+    left = blanked(sentence, (aside[:2] for aside in affirming(sentence)))
     return spoken(left, sentence) if left != sentence and says_anything(left) else sentence

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
-from prevalence.claims.counts import gathered
+from prevalence.claims.counts import affirming, gathered
 from prevalence.claims.english import tagged
-from prevalence.claims.quantities import Quantity, asides, people_at, without_words
+from prevalence.claims.quantities import Quantity, people_at, without_words
 from prevalence.claims.rules import MOST_WORDS, drafts_of
-from prevalence.marks import places_of
+from prevalence.marks import blanked, places_of
 from prevalence.records import CLAIMS
 from prevalence.sentences import Sentence, get_splitter
 
@@ -126,9 +126,8 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
 
 def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     """The claims of a sentence, which stands in the text as ``source``."""
-    # What hardly anybody says stays, as "nobody says" does.
-    apart = [aside for aside in asides(sentence.text) if not aside.quantity.denies]
-    said = _without(sentence.text, apart)
+    apart = affirming(sentence.text)
+    said = blanked(sentence.text, (aside[:2] for aside in apart))
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
@@ -148,14 +147,6 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
             )
         )
     return claims
-
-
-def _without(text: str, apart: Sequence[Aside]) -> str:
-    """The text with spaces for what stands apart."""
-    left = list(text)
-    for aside in apart:
-        left[aside.start : aside.end] = " " * (aside.end - aside.start)
-    return "".join(left)
 
 
 def _counts(text: str, apart: Sequence[Aside], drafts: Sequence[Draft]) -> list[Quantity | None]:

@@ -16,13 +16,11 @@ from prevalence.labelled.documents import Document, Record, items_of, text_of
 from prevalence.labelled.layouts import LabelMode, judged_document
 from prevalence.readers import read_products
 from prevalence.records import Product
-from prevalence.sentences import get_splitter
+from prevalence.sentences import punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-
-    from prevalence.sentences import Splitter
 
 __all__ = ["is_released", "join_released"]
 
@@ -71,18 +69,17 @@ def join_released(
             problem.labels = answers
         else:
             problem.votes.append(answers)
-    split = get_splitter()
-    return [_document(name, found, known, split, mode) for name, found in problems.items()]
+    return [_document(name, found, known, mode) for name, found in problems.items()]
 
 
 def _document(
-    name: str, problem: _Problem, products: Mapping[str, Product], split: Splitter, mode: LabelMode
+    name: str, problem: _Problem, products: Mapping[str, Product], mode: LabelMode
 ) -> Document:
     product, review, summary = _texts(name, products, problem.where)
     return judged_document(
         review,
         # As the workers saw them, and as joined files hold them.
-        [summary[sentence.start : sentence.end] for sentence in split(summary)],
+        [sentence.text for sentence in punkt_sentences(summary)],
         labels=problem.labels,
         votes=problem.votes,
         mode=mode,

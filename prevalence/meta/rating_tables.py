@@ -10,7 +10,7 @@ from prevalence.errors import InputError
 from prevalence.readers.columns import best_delimiter, cells_of, stated_delimiter, with_point
 from prevalence.readers.fields import ID_KEYS, FieldError, Position, describe, escaped
 from prevalence.readers.products import first_text
-from prevalence.readers.tables import header_of, quoted_rows
+from prevalence.readers.tables import delimited_rows, header_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,11 +72,7 @@ def rating_rows(source: Source) -> Iterator[tuple[Position, dict[str, Any] | Fie
         InputError: the header cannot be read, lacks a column or names one twice.
     """
     first = first_text(source)
-    stated = stated_delimiter(first)
-    delimiter = stated or best_delimiter(first)
-    rows = quoted_rows(source, delimiter)
-    if stated is not None:
-        next(rows)
+    rows, delimiter = delimited_rows(source, first, best_delimiter(first))
     columns = _columns(header_of(rows, source.path), source.path)
     seen: dict[tuple[str, ...], int] = {}
     for row in rows:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import cells_of, stated_delimiter, with_point
+from prevalence.readers.columns import cells_of, with_point
 from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
 from prevalence.readers.jsonfiles import decode_document, document_text, line_values
 from prevalence.readers.products import detect_json, first_text
 from prevalence.readers.streams import open_source
-from prevalence.readers.tables import header_of, quoted_rows
+from prevalence.readers.tables import delimited_rows, header_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -161,11 +161,8 @@ def _flat(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _table_rows(source: Source) -> Iterator[NamedRow]:
     first = first_text(source)
-    stated = stated_delimiter(first)
-    delimiter = stated or max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
-    rows = quoted_rows(source, delimiter)
-    if stated is not None:
-        next(rows)
+    widest = max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
+    rows, delimiter = delimited_rows(source, first, widest)
     names = [_normal(cell) for cell in header_of(rows, source.path)]
     repeated = sorted({name for name in names if name and names.count(name) > 1})
     if repeated:

@@ -44,10 +44,10 @@ __all__ = [
     "WHOLE_FILE",
     "Row",
     "copycat_items",
+    "delimited_rows",
     "header_of",
     "open_table",
     "plain_rows",
-    "quoted_rows",
     "table_items",
     "wide_item",
 ]
@@ -95,7 +95,22 @@ class _Feed:
         return taken
 
 
-def quoted_rows(source: Source, delimiter: str) -> Iterator[Row]:
+def delimited_rows(source: Source, first: str, delimiter: str) -> tuple[Iterator[Row], str]:
+    """The rows of a table from its header on, and what stands between their cells.
+
+    Args:
+        source: the open input.
+        first: its first line, from which nothing is taken.
+        delimiter: what stands between cells, unless the line says it ("sep=;").
+    """
+    stated = stated_delimiter(first)
+    rows = _quoted_rows(source, stated or delimiter)
+    if stated is not None:
+        next(rows)
+    return rows, stated or delimiter
+
+
+def _quoted_rows(source: Source, delimiter: str) -> Iterator[Row]:
     """Read rows whose cells may be quoted, and may then hold delimiters and line ends.
 
     Args:
@@ -193,11 +208,7 @@ def open_table(
     """
     head = source.head(1)
     first = head[0].data.decode(errors="replace") if head else ""
-    stated = stated_delimiter(first)
-    delimiter = stated or delimiter or best_delimiter(first)
-    rows = quoted_rows(source, delimiter)
-    if stated is not None:
-        next(rows)
+    rows, delimiter = delimited_rows(source, first, delimiter or best_delimiter(first))
     header = header_of(rows, source.path)
     columns = plan_columns(header, source.path, reviews_only=reviews_only)
     return rows, replace(columns, delimiter=delimiter)
