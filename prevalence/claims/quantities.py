@@ -119,6 +119,7 @@ _OTHERS_DO = (
     r"(?:are|were|would|have) (?:\w+ )?(?:happy|unhappy|satisfied|disappointed|impressed|pleased|"
     r"delighted|recommend|complained|reported|praised|noted|surprised|frustrated|annoyed))"
 )
+_TROUBLE = r"(?:problem|issue|complaint|trouble|difficult(?:y|ies)|regret)"
 _ADVERB = r"(?:(?:also|even|often|frequently|consistently|however|really|further|still|both) )?"
 
 
@@ -136,7 +137,9 @@ def _pattern() -> re.Pattern[str]:
     )
     link = r"(?: of)?(?: the| these| our| all)? "
     nobody = "|".join(rf"(?<={word})" for word in ("body", "everyone", "anyone", "no one"))
-    alone = rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|(?:{nobody})(?![\w'’]))"
+    # Not "everyone was friendly", which is said of the staff.
+    ends = rf"(?:{nobody})(?= (?:ha[sd]|have) (?:\w+ )?{_TROUBLE}|[.!?]*$)"
+    alone = rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|{ends})"
     # Without re.ASCII, "ſix" would be "six".
     flags = re.IGNORECASE | re.ASCII
     return re.compile(rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2})", flags)

@@ -31,6 +31,8 @@ from prevalence.errors import InputError
     ("A few complained that it leaks.", "It leaks.", *RANGES["a few"]),
     ("Nobody likes the taste.", "A reviewer likes the taste.", *RANGES["nobody"]),
     ("Everyone loves it.", "A reviewer loves it.", *RANGES["all"]),
+    ("It is loved by everyone.", "It is loved by a reviewer.", *RANGES["all"]),
+    ("Nobody had any trouble with it.", "A reviewer had any trouble with it.", *RANGES["nobody"]),
     ("Some find it hard.", "Reviewers find it hard.", *RANGES["some"]),
     ("Overall, several parents say it lasts.", "It lasts.", *RANGES["several"]),
     ("According to many owners, it is loud.", "It is loud.", *RANGES["many"]),
@@ -75,6 +77,10 @@ def test_quantities_by_hand(text, statement, low, high):
     "No one complained about the noise, and the motor runs smoothly.",
     "Most users say it is good, but it leaks.", "Most say it is good, and some say it leaks.",
     "It is loved by most users, and the color is nice.", "12 of 1,0 users agree.",
+    # Said of the staff, or of whoever might come.
+    "Everyone was friendly and helpful.", "Everybody else doesn't open until noon.",
+    "Guests are looked after by everyone who works there.", "Nobody answered the phone.",
+    "Everyone should try it once.",
     # Letters that look like others when case is ignored.
     "ſix users love it.", "fıve users love it.",
 ])  # fmt: skip
