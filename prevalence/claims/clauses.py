@@ -109,6 +109,7 @@ _MARKS = word_set(", ; : — – --") | ENDS
 BE = word_set("is are was were am be been isn't aren't wasn't weren't")
 _ALL_BUT = word_set("nobody none everyone everybody everything anyone anybody")
 """Words after which "but" is "except" where no other clause follows."""
+_DESCRIBING = frozenset({"adj", "adv"})
 _HAVE = word_set("has have had hasn't haven't hadn't")
 _SINGULAR = word_set("is was has does isn't wasn't hasn't doesn't")
 _ABLE = word_set("may might can could cannot can't couldn't")
@@ -129,7 +130,10 @@ _BUYERS = word_set("i we you they he she")
 _WHATEVER = word_set("what whatever whoever")
 _SAME_PAST = word_set("put cut cost hit set let")
 _TO_DO = (["to", "base"], ["to", "aux"])
-_ALWAYS_ACTIVE = word_set("worked failed leaked lasted apologized happened smoked stank belonged")
+_ALWAYS_ACTIVE = word_set("""
+worked failed leaked lasted apologized happened smoked stank belonged ended decided refused tried
+wanted
+""")
 """Past forms that are no passive."""
 _GIVEN = word_set("given told offered shown sent charged promised asked denied sold handed called")
 """Past forms that take an object in the passive: "was charged twice and told the truth"."""
@@ -143,6 +147,7 @@ BESIDES = word_set("""
 keep leave result provide offer allow give lead add create ensure require cause reduce prevent
 """)
 """Verbs that say, after a comma and in -ing, what the subject does besides."""
+_FOCUS = word_set("especially particularly even only just mainly mostly")
 _DEPENDENT = frozenset({"according", "despite", "without", "including", "until", "till"})
 
 
@@ -180,6 +185,8 @@ def _joint(words: list[Token], place: int) -> int:
         before = "nobody"
     after = words[place + 1] if place + 1 < len(words) else None
     if low in _MARKS:
+        if low == "," and _describes(words, place):
+            return 0
         told = find_core(words[:place]) is not None and _begins_clause(words[place + 1 :])
         return int(low != ":" or told)
     if after is None or (low == "yet" and words[place].tag == "adv"):
@@ -193,6 +200,30 @@ def _joint(words: list[Token], place: int) -> int:
         count = low == "or" and after.tag == "num"
         return 0 if half or count or (before, after.low) in _PAIRS else 1
     return int(_contrasts(low, before, after, first=place == 0))
+
+
+def _describes(words: list[Token], comma: int) -> bool:
+    """Whether adjectives of one noun stand on both sides of a comma: "with generous, hot meals"."""
+    begin, end = comma, comma + 1
+    while begin and (words[begin - 1].tag in _DESCRIBING or words[begin - 1].text == ","):
+        begin -= 1
+    while end < len(words) and words[end].tag in _DESCRIBING:
+        end += 1
+    before = words[begin - 1] if begin else None
+    own = before is None or before.tag in {"prep", "det", "poss"} or _takes_object(before)
+    return (
+        own
+        and words[comma - 1].tag == "adj"
+        and words[begin].text != ","
+        and words[comma + 1 : end] != []
+        and words[end : end + 1] != []
+        and words[end].tag == "noun"
+    )
+
+
+def _takes_object(word: Token) -> bool:
+    """Whether what follows a word is a thing, and not what something is like."""
+    return word.tag in {"verb", "base", "ing"} and word.low not in COPULAS
 
 
 def _begins_clause(words: list[Token]) -> bool:
@@ -298,10 +329,18 @@ def shape_of(words: Sequence[Token]) -> str:
     if begin is not None and words[begin].tag == "adj" and is_predicate(words[begin:]):
         return "adjective"
     core = find_core(words)
+    if core is not None and _names(words, core):
+        return "noun"
     if core is not None:
         has_subject = begin is not None and (begin < core.first or words[begin].tag == "pron")
         return "clause" if has_subject else "verb"
     return "adverb" if begin is None else _phrase(words[begin:])
+
+
+def _names(words: Sequence[Token], core: Core) -> bool:
+    """Whether what looks like a verb is a second noun: "paw prints", "dried-on stains"."""
+    pair = core.first == 1 and len(words) == 2 and words[0].tag == "noun"
+    return pair and is_third(words[1].low) and not is_plural(words[0].low)
 
 
 def _phrase(words: Sequence[Token]) -> str:
@@ -318,11 +357,19 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or lows in (["such", "as"], ["in", "spite"])
         or (lows[0] == "as" and lows[1:] in (["soon"], ["long"]))
         or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
+        or (lows[0] == "as" and _tells(words[1:]))
+        or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag == "sub")
     ):
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
         return True
     return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
+
+
+def _tells(words: Sequence[Token]) -> bool:
+    """Whether there is a subject with its verb: "as | two people find it quiet"."""
+    core = find_core(words) if words else None
+    return core is not None and (core.first > 0 or words[0].tag == "pron")
 
 
 def is_predicate(words: Sequence[Token]) -> bool:

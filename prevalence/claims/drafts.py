@@ -51,6 +51,7 @@ __all__ = [
     "is_shared_view",
     "is_unreal",
     "is_whole",
+    "leans",
     "lists_verbs",
     "plain_text",
     "praises",
@@ -136,6 +137,35 @@ def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | Non
     subject = draft.words[draft.lead : core.first]
     verb = "have" if is_plural(head_of(subject).low) else "has"
     return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
+
+
+_SOMEONE = word_set("one another others some many few most several two three")
+_TROUBLE = word_set("trouble problem problems issue issues complaint complaints luck difficulty snags")
+
+
+def leans(piece: Piece, draft: Draft) -> bool:
+    """Whether a clause says too little without the claim before it.
+
+    "..., failing one user on a greeting", "..., with one saying it hurts", "..., although others
+    had no trouble", "the basket keeps no ice, | so it melts".
+    """
+    words = piece.words
+    core = find_core(words)
+    if core is None:
+        return False
+    doing = any(word.tag == "ing" for word in words[: core.first])
+    if piece.comma and not piece.joint and (words[0].tag == "ing" or (words[0].low == "with" and doing)):
+        return True
+    before = find_core(draft.words, draft.lead)
+    objects = [] if before is None else draft.words[before.main + 1 :]
+    if piece.joint == "so" and words[0].low in {"it", "they"}:
+        plural = words[0].low == "they"
+        return any(w.tag == "noun" and is_plural(w.low) == plural for w in objects)
+    rest = words[core.main + 1 :]
+    someone = words[0].low in _SOMEONE and core.first <= 1 + (words[0].low == "two")
+    nouns = [word.low for word in rest if word.tag == "noun"]
+    ellipsis = {*nouns} <= _TROUBLE and bool(nouns) and words[core.main].low in {"had", "have", "has"}
+    return ellipsis and (someone or people_at(plain_text(words)) is not None)
 
 
 def has_purpose(words: list[Token]) -> bool:
@@ -229,6 +259,7 @@ def is_whole(piece: Piece) -> bool:
     return len(verbs) > 1 and (piece.comma or piece.joint != "and")
 
 
+_EXAMPLES = word_set("among including namely")
 _TIMES = word_set("after before until till")
 """Prepositions that are conjunctions where a clause follows."""
 
@@ -246,6 +277,8 @@ def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
         at
         for at, word in enumerate(rest)
         if word.tag in {"sub", "rel"}
+        or word.low in _EXAMPLES
+        or (word.tag == "ing" and rest[at - 1].low == "," and at)
         or (word.low in _TIMES and find_core(rest[at + 1 :]) is not None)
     ]
     open_ = piece is not None and is_finite(piece.words, 0) and not is_base(piece.words[0].low)

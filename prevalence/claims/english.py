@@ -592,6 +592,9 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     return last in {"mark", "pron", "sub"} or (last == "noun" and agrees)
 
 
+_NOUNS_IN_ING = ("morning", "evening", "ceiling", "-spring", "string", "wing", "thing")
+
+
 class _Around(NamedTuple):
     """The tag before a word, adverbs left aside, and the words before and after it."""
 
@@ -608,7 +611,7 @@ def _open(low: str, form: str | None, around: _Around) -> str:
         return "adj"
     if low in _ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in _NOUNS_IN_LY):
         return "adv"
-    if low.endswith("ing") and len(low) > 5:
+    if low.endswith("ing") and len(low) > 5 and not low.endswith(_NOUNS_IN_ING):
         return "ing"
     return "noun" if low in _NOT_ADJECTIVES else _unknown(low, form, around)
 

@@ -25,6 +25,7 @@ _ASIDES = tuple(
                  "overall", "unfortunately", "by contrast", "as a result", "in turn")
 )  # fmt: skip
 """What may stand between commas inside a clause without a part in what it says."""
+_SOMEBODY = frozenset({"one", "another", "at least one", "more than one"})
 _BREAKS = word_set(", ; : . ! ? — –")
 _NAMING = {"pron", "det", "poss", "noun"}
 _ONLY = word_set("only just merely simply")
@@ -121,9 +122,12 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     base = plain_of_ing(words[at].low) if at else None
     people = " ".join(word.text for word in words[:at])
     found = None if base is None else people_at(f"{people} say")
-    if base is None or found is None or found.end < len(people):
+    somebody = found is not None and found.end >= len(people)
+    if base is None or not (somebody or people.lower() in _SOMEBODY):
         return None
-    one = not is_plural(words[at - 1].low) and words[at - 1].tag == "noun"
+    one = people.lower() in _SOMEBODY or (
+        not is_plural(words[at - 1].low) and words[at - 1].tag == "noun"
+    )
     verb = words[at].reworded(singular_verb(base) if one else base, "verb")
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SHARED_NOUNS",
     "completed",
+    "is_ambiguous",
     "object_start",
     "owner_of",
     "shared_tail",
@@ -52,6 +53,27 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
     nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
     wide = right[0].tag == "det" and widest and not nearest and words[core.main].low not in BE
     return starts[0] if wide else starts[-1]
+
+
+def is_ambiguous(words: list[Token], core: Core, begin: int, right: list[Token]) -> bool:
+    """Whether the other noun may belong to the noun before a preposition, or to a range.
+
+    "Residue in the tank | and a poor drain" is not residue in a drain, unlike "in the tank | and
+    the drain"; "from a leak | to a quick repair" is one thing.
+    """
+    after = words[core.main + 1 : begin]
+    lows = [word.low for word in after]
+    if "from" in lows and any(word.low == "to" for word in right):
+        return True
+    if begin <= core.main + 2 or words[begin - 1].tag != "prep" or words[begin - 1].low == "of":
+        return False
+    if all(word.tag != "noun" for word in after[:-1]):
+        return False
+    named, left = {"det", "poss"}, words[begin:]
+    one, other = left[0], right[0]
+    if one.tag in named or other.tag in named:
+        return one.low != other.low and not (one.low == "the" and other.tag not in named)
+    return (len(left) > 1) != (len(right) > 1) or one.tag == "num"
 
 
 def _nouns_begin(words: list[Token], core: Core) -> list[int]:

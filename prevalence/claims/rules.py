@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from prevalence.claims.clauses import (
     BE,
     BESIDES,
@@ -56,6 +58,7 @@ from prevalence.claims.drafts import (
     is_shared_view,
     is_unreal,
     is_whole,
+    leans,
     lists_verbs,
     plain_text,
     praises,
@@ -75,6 +78,7 @@ from prevalence.claims.idioms import plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
     SHARED_NOUNS,
     completed,
+    is_ambiguous,
     object_start,
     owner_of,
     shared_tail,
@@ -82,6 +86,7 @@ from prevalence.claims.noun_lists import (
 )
 from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import Quantity, people_at
+from prevalence.claims.soundness import is_sound
 
 __all__ = ["MOST_WORDS", "drafts_of"]
 
@@ -280,7 +285,11 @@ class _Folding:
             first = (self._waiting or [piece])[0]
             glue = first.glue if first.joint in {"and", "or"} else commas_of(first)
             self._scope, self._lead = [*self._lead, *glue], []
-        elif not self._continues(piece) or any(word.tag == "conj" for word in self._scope[:1]):
+        elif (
+            not self._continues(piece)
+            or any(word.tag == "conj" for word in self._scope[:1])
+            or finders_in(plain_text(piece.words)) is not None
+        ):
             self._scope = []
 
     def _continues(self, piece: Piece) -> bool:
@@ -370,6 +379,9 @@ class _Folding:
         draft = self._drafts[-1]
         if self._waiting and shape not in {"clause", "noun", "rel"}:
             self._release()
+        if shape == "clause" and leans(piece, draft):
+            self._glue(piece)
+            return
         if shape == "sub" and self._leads(piece):
             self._lead = piece.words
             return
@@ -395,10 +407,13 @@ class _Folding:
             "rel": self._next_relative,
             "that": self._next_that,
         }.get(shape)
-        before = len(self._drafts)
+        before, kept = len(self._drafts), [replace(one) for one in self._drafts]
         sources = draft.alike if draft.alike and shape in {"verb", "adjective"} else [draft]
         taken = [take is not None and take(one, agreeing(piece, one)) for one in sources]
         if not any(taken):
+            self._glue(piece)
+        elif shape != "clause" and not all(map(is_sound, self._drafts[before:])):
+            self._drafts = kept
             self._glue(piece)
         elif len(sources) > 1:
             self._join_from(before)
@@ -554,6 +569,8 @@ class _Folding:
         """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
         plain = [word for word in left if word.tag != "adv"] or left
+        if is_ambiguous(draft.words, core, begin, right):
+            return False
         linked = draft.words[core.main].low in BE and plain[0].tag == "adj" and is_predicate(plain)
         only = any(word.low == "only" for word in draft.words[: core.first])
         if linked or only or is_sealed(draft) or is_evasive(left):
@@ -581,12 +598,17 @@ class _Folding:
 
     def _begins_subject(self, piece: Piece) -> bool:
         """Whether the noun is the first of several subjects of the clause that follows."""
-        contrast = piece.joint in {"but", "yet"}
+        contrast = piece.joint in CONTRASTS | {"but", "yet"}
         if not self._rest or not (contrast or (piece.comma and piece.joint in {"and", "so"})):
             return False
-        following = self._rest[-1]
-        joined = following.joint == "and" and not following.comma
-        return joined and shape_of(following.words) == "clause"
+        named = {"noun", "ing"}
+        last = next((p for p in reversed(self._rest) if p.joint or shape_of(p.words) not in named), None)
+        return (
+            last is not None
+            and last.joint == "and"
+            and not last.comma
+            and shape_of(last.words) == "clause"
+        )
 
     def _is_listed(self, piece: Piece) -> bool:
         """Whether a noun after a comma belongs to a list that ends in "and" or "or"."""
