@@ -45,6 +45,7 @@ __all__ = [
     "is_cut_short",
     "is_inverted",
     "is_of_buyers",
+    "is_of_sayers",
     "is_participle",
     "is_praise",
     "is_sealed",
@@ -53,6 +54,7 @@ __all__ = [
     "is_whole",
     "leans",
     "lists_verbs",
+    "names_people",
     "plain_text",
     "praises",
     "words_from",
@@ -115,6 +117,16 @@ def finders_in(text: str) -> People | None:
     return None if denied else people
 
 
+_SOMEBODY = word_set("one another others some many most several")
+
+
+def names_people(piece: Piece) -> bool:
+    """Whether a clause begins with people of its own: "for learners it works, and | some go on"."""
+    people = finders_in(plain_text(piece.words)) is not None
+    verb = piece.words[1].tag in {"verb", "aux"} if len(piece.words) > 1 else False
+    return people or (piece.words[0].low in _SOMEBODY and verb)
+
+
 def plain_text(words: Sequence[Token]) -> str:
     """Words with a space between them."""
     return " ".join(word.text for word in words)
@@ -139,7 +151,6 @@ def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | Non
     return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
 
 
-_SOMEONE = word_set("one another others some many few most several two three")
 _TROUBLE = word_set("trouble problem problems issue issues complaint complaints luck difficulty snags")
 
 
@@ -162,10 +173,10 @@ def leans(piece: Piece, draft: Draft) -> bool:
         plural = words[0].low == "they"
         return any(w.tag == "noun" and is_plural(w.low) == plural for w in objects)
     rest = words[core.main + 1 :]
-    someone = words[0].low in _SOMEONE and core.first <= 1 + (words[0].low == "two")
     nouns = [word.low for word in rest if word.tag == "noun"]
-    ellipsis = {*nouns} <= _TROUBLE and bool(nouns) and words[core.main].low in {"had", "have", "has"}
-    return ellipsis and (someone or people_at(plain_text(words)) is not None)
+    had = words[core.main].low in {"had", "have", "has"} and {*nouns} <= _TROUBLE
+    elliptic = had and all(word.tag in {"det", "adj", "noun", "adv", "neg"} for word in rest[:2])
+    return elliptic and all(word.low not in {"with", "to"} and word.tag != "ing" for word in rest)
 
 
 def has_purpose(words: list[Token]) -> bool:
@@ -195,7 +206,8 @@ def is_cut_short(draft: Draft, piece: Piece) -> bool:
     "It is the best | and most reliable kettle I had", "users say that if wet, | it slips".
     """
     given = any(a.low == "that" and b.tag == "sub" for a, b in pairwise(draft.words))
-    if given and not piece.joint:
+    named = [word.low for word in draft.words[-2:-1]] == ["that"]
+    if (given and not piece.joint) or (named and piece.joint in {"and", "or"}):
         return True
     tags = [word.tag for word in draft.words]
     size = len(tags)
@@ -231,6 +243,19 @@ def is_of_buyers(piece: Piece) -> bool:
     return "would" in lows and not lows.isdisjoint({"buy", "purchase", "order", "recommend"})
 
 
+_PERSONAL = word_set("""
+feel feels felt notice noticed sleep slept forget forgot receive received buy bought pay paid wait
+waited wear wore use used like liked love loved need needed struggle struggled return returned
+""")
+
+
+def is_of_sayers(words: Sequence[Token]) -> bool:
+    """Whether what people say is of themselves: "they barely felt it", "their husband"."""
+    first = words[0].low
+    verb = next((word.low for word in words[1:] if word.tag not in {"adv", "neg"}), "")
+    return first in {"he", "she", "his", "her"} or (first == "they" and verb in _PERSONAL)
+
+
 def agreeing(piece: Piece, draft: Draft) -> Piece:
     """A piece whose verb has the number of one of several subjects: "open", "opens"."""
     core = find_core(draft.words, draft.lead)
@@ -260,7 +285,7 @@ def is_whole(piece: Piece) -> bool:
 
 
 _EXAMPLES = word_set("among including namely")
-_TIMES = word_set("after before until till")
+_TIMES = word_set("after before until till as so")
 """Prepositions that are conjunctions where a clause follows."""
 
 

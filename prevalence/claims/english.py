@@ -228,7 +228,7 @@ manage match matter mean measure melt mention mess mind mislead miss mix moistur
 motivate mount move narrate need neglect nod note notice nourish obtain occur offer omit open
 operate order
 organize outlast outperform outweigh overcharge overcook overestimate overheat overlook overpower
-overshadow owe own pack pair park part pass pause pay peel perform persist pick pill pinch place
+overshadow owe own pack pair park pass pause pay peel perform persist pick pill pinch place
 plan plant play please plug point polish pop possess post pour practice praise prefer prepare
 present press prevent print proceed process produce promise promote proof protect prove provide
 pull pump punch purchase push put puzzle quit rattle rave reach react read realize receive
@@ -582,6 +582,8 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         return form != "third" or last == "rel" or before.endswith("self") or before in _RARELY
     if last == "prep":
         return form == "past" and not low.endswith("ed")
+    if last == "num" and after == "that":
+        return form != "third" or before == "one"  # "one noted that it leaks"
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
         return False
     joined = form == "base" and tags[-2:-1] == ["conj"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["plain_pieces", "plain_words"]
+__all__ = ["label_end", "plain_pieces", "plain_words"]
 
 _ASIDES = tuple(
     text.split()
@@ -50,6 +50,22 @@ def plain_words(words: list[Token]) -> list[Token]:
         or words[at - 1].tag in {"verb", "base", "aux"}
         or _text_at(words, at + 1) not in _BREAKS | {""}
     ]
+
+
+_LABEL = 6
+"""Words of the longest label before a colon."""
+
+
+def label_end(words: Sequence[Token]) -> int:
+    """Where a sentence goes on behind its label and colon ("Kind hosts: ..."); 0 without one.
+
+    >>> from prevalence.claims.english import tagged
+    >>> label_end(tagged("Kind hosts: they help with bags")), label_end(tagged("It is this: good"))
+    (3, 0)
+    """
+    end = next((at for at, word in enumerate(words[: _LABEL + 1]) if word.text == ":"), 0)
+    rest = [word for word in words[end + 1 :] if word.tag != "mark"]
+    return end + 1 if end and rest and find_core(words[:end]) is None else 0
 
 
 def _text_at(words: Sequence[Token], place: int) -> str:

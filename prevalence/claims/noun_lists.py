@@ -65,15 +65,16 @@ def is_ambiguous(words: list[Token], core: Core, begin: int, right: list[Token])
     lows = [word.low for word in after]
     if "from" in lows and any(word.low == "to" for word in right):
         return True
-    if begin <= core.main + 2 or words[begin - 1].tag != "prep" or words[begin - 1].low == "of":
+    held = words[begin - 1].tag in {"prep", "to"} and words[begin - 1].low != "of"
+    if begin <= core.main + 2 or not held:
         return False
     if all(word.tag != "noun" for word in after[:-1]):
         return False
     named, left = {"det", "poss"}, words[begin:]
     one, other = left[0], right[0]
     if one.tag in named or other.tag in named:
-        return one.low != other.low and not (one.low == "the" and other.tag not in named)
-    return (len(left) > 1) != (len(right) > 1) or one.tag == "num"
+        return one.low != other.low and not (one.low == "the" and len(right) == 1)
+    return len(left) > 1 or len(right) > 1
 
 
 def _nouns_begin(words: list[Token], core: Core) -> list[int]:

@@ -104,6 +104,9 @@ _HAD = word_set("had tried ordered got bought chose")
 _VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
 
 
+_DIFFER = word_set("differ vary diverge range")
+
+
 def _had(words: list[Token], core: Core) -> list[Token]:
     """The one thing that somebody had: "the soup" in "I tried the soup"."""
     rest = words[core.main + 1 :]
@@ -118,7 +121,8 @@ def _topic_of(words: list[Token]) -> list[Token]:
         if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
             rest = words[at + 2 :]
             end = next(
-                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"}), len(rest)
+                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"} or w.low in _DIFFER),
+                len(rest),
             )
             return rest[:end]
     return []

@@ -97,10 +97,12 @@ _LIMIT = (
     r"|only|just) "
 )
 _PERSON = (
-    r"(?:(?:other|satisfied|happy|unhappy|past|previous|recent|verified|long-term|first-time) )?"
+    r"(?:(?:other|satisfied|happy|unhappy|past|previous|recent|verified|long-term|first-time|"
+    r"new|former|regular|frequent|solo|older|younger|elderly|experienced|vegetarian) )?"
     r"(?:user|customer|reviewer|review|buyer|owner|person|guest|visitor|diner|patron|reader|player|"
     r"parent|shopper|purchaser|consumer|client|respondent|wearer|listener|viewer|travell?er|"
-    r"individual|patient|student|driver|gamer|runner|critic|fan|recipient)"
+    r"individual|patient|student|driver|gamer|runner|critic|fan|recipient|"
+    r"couple|learner|subscriber|commuter|sleeper|hiker|camper|cyclist|beginner|newcomer)"
 )
 _PEOPLE = rf"(?P<people>{_PERSON}s|people|others|folks|families|(?P<one>{_PERSON}))\b"
 
@@ -150,6 +152,7 @@ _FRAME = re.compile(rf" {_ADVERB}(?P<verb>{_REPORT})(?P<that>,? that)?\b", re.IG
 _SOURCE = re.compile(
     r"(?:according to|in the (?:opinion|view|experience) of) (?=\w)", re.IGNORECASE
 )
+_SOMEBODY = re.compile(rf"(?:one|another)(?= {_ADVERB}{_REPORT} that\b)", re.IGNORECASE)
 _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
 
@@ -393,7 +396,10 @@ def after_frame(text: str) -> tuple[int, Quantity | None] | None:
     source = _SOURCE.match(text, begin)
     people = people_at(text, begin if source is None else source.end())
     if people is None:
-        return None
+        somebody = None if source is not None else _SOMEBODY.match(text, begin)
+        if somebody is None:
+            return None
+        people = People(somebody.end(), None, "somebody")
     if source is not None:
         comma = re.match(r", *", text[people.end :])
         return None if comma is None else (people.end + comma.end(), people.quantity)

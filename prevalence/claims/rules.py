@@ -52,6 +52,7 @@ from prevalence.claims.drafts import (
     is_cut_short,
     is_inverted,
     is_of_buyers,
+    is_of_sayers,
     is_participle,
     is_praise,
     is_sealed,
@@ -60,6 +61,7 @@ from prevalence.claims.drafts import (
     is_whole,
     leans,
     lists_verbs,
+    names_people,
     plain_text,
     praises,
     words_from,
@@ -71,10 +73,11 @@ from prevalence.claims.english import (
     is_past,
     is_plural,
     plain_of_ing,
+    retagged,
     singular_verb,
     tagged,
 )
-from prevalence.claims.idioms import plain_pieces, plain_words
+from prevalence.claims.idioms import label_end, plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
     SHARED_NOUNS,
     completed,
@@ -97,7 +100,26 @@ MOST_WORDS = 200
 def drafts_of(text: str) -> list[Draft]:
     """The claims of a sentence; none where no rule is safe or the sentence is too long."""
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
-    return _Folding(text).fold(words) if 0 < len(words) <= MOST_WORDS else []
+    if not 0 < len(words) <= MOST_WORDS:
+        return []
+    end = label_end(words)
+    return _labelled(text, words, end) if end else _Folding(text).fold(words)
+
+
+def _labelled(text: str, words: list[Token], end: int) -> list[Draft]:
+    """The claims behind a label; those of "Kind hosts: they help with bags" begin with it."""
+    label, rest = words[: end - 1], words[end:]
+    first = shape_of(pieces_of(rest)[0].words)
+    praise = Piece("", False, [], label)
+    if rest[0].tag == "pron" or first not in {"clause", "noun"}:
+        return []
+    found = _Folding(text).fold(retagged(rest))
+    if not found or all(find_core(draft.words, draft.lead) is None for draft in found):
+        return []
+    for draft in found:
+        draft.changed = True
+    told = [Draft(label, 0, label[0].start, label[-1].end, changed=True)]
+    return [*(told if is_praise(praise) or shape_of(label) == "adjective" else []), *found]
 
 
 class _Folding:
@@ -130,7 +152,8 @@ class _Folding:
             else:
                 self._begin(piece)
         begun = self._drafts or self._lead or self._asides
-        if not begun and all(map(is_praise, self._waiting)):
+        whole = all(word.tag != "prep" for piece in self._waiting[:-1] for word in piece.words)
+        if not begun and whole and all(map(is_praise, self._waiting)):
             praised, self._waiting = self._waiting, []
             for piece in praised:
                 self._fragment(piece)
@@ -164,8 +187,19 @@ class _Folding:
             self._asides.append(piece)
         elif shape == "noun" or (shape == "ing" and self._is_doing(piece)):
             self._waiting.append(piece)
+        elif shape == "adjective" and self._shares_noun(piece):
+            following = self._rest.pop()
+            self._begin(
+                piece._replace(words=[*piece.words, *following.glue, *following.words])
+            )
         else:
             self._fragment(piece)
+
+    def _shares_noun(self, piece: Piece) -> bool:
+        """Whether an adjective lacks the noun that follows: "slim | and small users like it"."""
+        following = self._rest[-1] if self._rest else piece
+        joined = following.joint in {"and", "or"} and not following.comma
+        return joined and following.words[0].tag == "adj" and shape_of(following.words) != "adjective"
 
     def _is_told_first(self, piece: Piece) -> bool:
         """Whether a past form tells of the subject after it: "made of wool, the hat is warm"."""
@@ -250,14 +284,18 @@ class _Folding:
         draft = Draft(words, 0, piece.words[0].start, piece.words[-1].end)
         draft.changed = words is not piece.words or self._dropped
         draft.quantity, self._said_by = self._said_by, None
-        self._drop_frame(draft)
+        following = self._rest[-1] if self._rest else piece
+        if not (following.comma and not following.joint and shape_of(following.words) == "ing"):
+            self._drop_frame(draft)
         if sayers is not None and not draft.framed:
             draft.framed, draft.quantity = sayers.framed, sayers.quantity
         if draft.framed and shape_of(draft.words) == "noun":
             self._waiting.append(piece._replace(words=draft.words))
             return
         if self._drafts:
+            said = replace(draft)
             resolve(draft, self._drafts[-1])
+            draft = draft if is_sound(draft) else said
         core = find_core(draft.words)
         if core is None:
             self._fragment(piece)
@@ -288,7 +326,7 @@ class _Folding:
         elif (
             not self._continues(piece)
             or any(word.tag == "conj" for word in self._scope[:1])
-            or finders_in(plain_text(piece.words)) is not None
+            or names_people(piece)
         ):
             self._scope = []
 
@@ -358,7 +396,7 @@ class _Folding:
         found = frame_of(text)
         if found is not None:
             words = words_from(draft.words, found[0])
-            if words and shape_of(words) in {"clause", "noun"}:
+            if words and shape_of(words) in {"clause", "noun"} and not is_of_sayers(words):
                 draft.words, draft.quantity = words, found[1]
                 draft.changed = draft.framed = True
                 return
