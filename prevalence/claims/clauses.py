@@ -358,7 +358,9 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or (lows[0] == "as" and lows[1:] in (["soon"], ["long"]))
         or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
         or (lows[0] == "as" and _tells(words[1:]))
-        or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag == "sub")
+        or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag in {"sub", "prep"})
+        or lows in (["thanks", "to"], ["due", "to"])
+        or any(word.low == "whom" for word in words[:3])
     ):
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:

@@ -40,6 +40,7 @@ __all__ = [
     "ends_in_particle",
     "finders_in",
     "frame_of",
+    "goes_on_saying",
     "has_purpose",
     "held_with",
     "is_cut_short",
@@ -110,6 +111,21 @@ def frame_of(text: str) -> tuple[int, Quantity | None] | None:
     return None if found is None or (found[1] is not None and found[1].denies) else found
 
 
+_SAID = word_set("""
+appreciated praised loved liked enjoyed recommended wished resented regretted thanked complained
+""")
+
+
+def goes_on_saying(piece: Piece) -> bool:
+    """Whether a piece tells more of those who say something, and not of what they speak of.
+
+    "Users agree that it is noisy, | citing the fan", "found that it was big | but appreciated".
+    """
+    shape = shape_of(piece.words)
+    citing = piece.comma and not piece.joint and shape == "ing"
+    return citing or (shape == "verb" and piece.words[0].low in _SAID)
+
+
 def finders_in(text: str) -> People | None:
     """The people that a text speaks of, unless it says that hardly anybody finds so."""
     people = people_at(text)
@@ -164,8 +180,9 @@ def leans(piece: Piece, draft: Draft) -> bool:
     core = find_core(words)
     if core is None:
         return False
-    doing = any(word.tag == "ing" for word in words[: core.first])
-    if piece.comma and not piece.joint and (words[0].tag == "ing" or (words[0].low == "with" and doing)):
+    if piece.comma and not piece.joint and (words[0].tag == "ing" or words[0].low == "with"):
+        return True
+    if words[0].low in {"he", "she", "his", "her"}:
         return True
     before = find_core(draft.words, draft.lead)
     objects = [] if before is None else draft.words[before.main + 1 :]
@@ -284,7 +301,7 @@ def is_whole(piece: Piece) -> bool:
     return len(verbs) > 1 and (piece.comma or piece.joint != "and")
 
 
-_EXAMPLES = word_set("among including namely")
+_EXAMPLES = word_set("among including namely thanks while whereas although though")
 _TIMES = word_set("after before until till as so")
 """Prepositions that are conjunctions where a clause follows."""
 
@@ -303,6 +320,7 @@ def is_sealed(draft: Draft, piece: Piece | None = None) -> bool:
         for at, word in enumerate(rest)
         if word.tag in {"sub", "rel"}
         or word.low in _EXAMPLES
+        or (word.low == "with" and at and rest[at - 1].low == ",")
         or (word.tag == "ing" and rest[at - 1].low == "," and at)
         or (word.low in _TIMES and find_core(rest[at + 1 :]) is not None)
     ]

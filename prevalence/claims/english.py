@@ -119,6 +119,7 @@ _RARELY = _NEGATIONS - {"not", "neither"}
 _NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
 
 _ADJECTIVES = word_set("""
+instant vivid brisk gritty
 able absent abundant accessible accurate adequate accommodating affordable aggressive airy alive
 amazing ample
 angry annoying anxious appalling appealing appropriate asleep atmospheric attentive attractive
@@ -566,6 +567,7 @@ _NOMINAL = {"det", "poss", "num"}
 _WHO = word_set(
     "users customers reviewers buyers owners people guests visitors kids children parents readers"
 )
+_SIDES = word_set("top bottom front back inside outside")
 _STANDING = word_set("some many most several few others all both another")
 """Words that may stand for people or things by themselves."""
 
@@ -582,7 +584,9 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         return form != "third" or last == "rel" or before.endswith("self") or before in _RARELY
     if last == "prep":
         return form == "past" and not low.endswith("ed")
-    if last == "num" and after == "that":
+    if last == "adj" and before in _SIDES and form == "third" and after in _ADJECTIVES:
+        return True  # "the top looks beautiful"
+    if last == "num" and after in {"that", "out"}:
         return form != "third" or before == "one"  # "one noted that it leaks"
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
         return False

@@ -65,7 +65,8 @@ def label_end(words: Sequence[Token]) -> int:
     """
     end = next((at for at, word in enumerate(words[: _LABEL + 1]) if word.text == ":"), 0)
     rest = [word for word in words[end + 1 :] if word.tag != "mark"]
-    return end + 1 if end and rest and find_core(words[:end]) is None else 0
+    core = find_core(words[:end])
+    return end + 1 if end and rest and (core is None or core.main == end - 1) else 0
 
 
 def _text_at(words: Sequence[Token], place: int) -> str:

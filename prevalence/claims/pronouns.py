@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import Core, find_core, head_of
 from prevalence.claims.english import is_plural, verb_of_contraction, word_set
 from prevalence.claims.noun_lists import owner_of
+from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
     from prevalence.claims.drafts import Draft
@@ -44,6 +45,9 @@ def resolve(draft: Draft, before: Draft) -> None:
     bought = any(word.low in _BOUGHT for word in subject)
     if not subject or (bought and all(word.low not in _PRICED for word in draft.words)):
         return
+    if low in _SOME and len(draft.words) > 1 and draft.words[1].tag in {"verb", "aux"}:
+        _put_noun(draft, subject)
+        return
     if low not in {"it", "they", "its", "their"}:
         _put_object(draft, subject)
         return
@@ -80,6 +84,18 @@ def _subject(draft: Draft) -> list[Token]:
     return [] if people or not plain else named
 
 
+_SOME = word_set("some many most several")
+
+
+def _put_noun(draft: Draft, subject: list[Token]) -> None:
+    """Name the things that "some" stands for: after "rooms are small", "some | rooms have"."""
+    noun = [word for word in subject if word.tag not in {"det", "poss"}]
+    verb = draft.words[1]
+    if noun and is_plural(head_of(noun).low) and people_at(" ".join(word.text for word in draft.words)) is None:
+        named = [word.reworded(word.text.lower()) for word in noun]
+        draft.words, draft.changed = [draft.words[0], *named, verb, *draft.words[2:]], True
+
+
 def _put_object(draft: Draft, subject: list[Token]) -> None:
     """Put a subject in place of the one "it" or "them" that is an object."""
     words = draft.words
@@ -91,7 +107,8 @@ def _put_object(draft: Draft, subject: list[Token]) -> None:
         and words[at - 1].tag in {"verb", "base", "ing", "prep"}
         and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
     ]
-    definite = subject[0].low in {"the", "this", "these"}
+    bare = all(word.tag == "noun" for word in subject) and len(subject) < 4
+    definite = bare or subject[0].low in {"the", "this", "these"}
     if not definite or len(places) != 1:
         return
     place = places[0]

@@ -47,6 +47,7 @@ from prevalence.claims.drafts import (
     ends_in_particle,
     finders_in,
     frame_of,
+    goes_on_saying,
     has_purpose,
     held_with,
     is_cut_short,
@@ -109,9 +110,10 @@ def drafts_of(text: str) -> list[Draft]:
 def _labelled(text: str, words: list[Token], end: int) -> list[Draft]:
     """The claims behind a label; those of "Kind hosts: they help with bags" begin with it."""
     label, rest = words[: end - 1], words[end:]
-    first = shape_of(pieces_of(rest)[0].words)
+    first, *others = pieces_of(rest)
     praise = Piece("", False, [], label)
-    if rest[0].tag == "pron" or first not in {"clause", "noun"}:
+    listed = shape_of(first.words) == "noun" and bool(others) and others[0].joint == "and"
+    if rest[0].tag == "pron" or not (listed or shape_of(first.words) == "clause"):
         return []
     found = _Folding(text).fold(retagged(rest))
     if not found or all(find_core(draft.words, draft.lead) is None for draft in found):
@@ -172,6 +174,8 @@ class _Folding:
                 self._glue(one)
             self._follow(piece)
         elif self._lead and self._lead[0].tag == "sub" and not piece.comma:
+            self._lead += [*piece.glue, *piece.words]
+        elif self._lead and piece.joint == "or" and not piece.comma and shape in {"noun", "ing"}:
             self._lead += [*piece.glue, *piece.words]
         elif (
             shape == "clause" and piece.joint in CONTRASTS - {"however"} and not self._is_answered()
@@ -284,8 +288,7 @@ class _Folding:
         draft = Draft(words, 0, piece.words[0].start, piece.words[-1].end)
         draft.changed = words is not piece.words or self._dropped
         draft.quantity, self._said_by = self._said_by, None
-        following = self._rest[-1] if self._rest else piece
-        if not (following.comma and not following.joint and shape_of(following.words) == "ing"):
+        if not (self._rest and goes_on_saying(self._rest[-1])):
             self._drop_frame(draft)
         if sayers is not None and not draft.framed:
             draft.framed, draft.quantity = sayers.framed, sayers.quantity
@@ -405,6 +408,8 @@ class _Folding:
         if said is None and people is not None:
             rest = words_from(draft.words, people.end)
             said = small_clause(rest)
+            if said is not None and said[0].low in {"their", "his", "her"}:
+                said = None
             if said is not None:
                 draft.people = tuple(draft.words[: len(draft.words) - len(rest)])
                 draft.quantity = people.quantity
@@ -752,8 +757,10 @@ class _Folding:
             return self._made(draft, piece, words[1:])
         core = find_core(draft.words, draft.lead)
         noun = last_noun(draft.words, core)
-        if not noun or not is_finite(words, 1):
+        if core is None or not noun or not is_finite(words, 1):
             return False
+        if any(word.tag == "prep" for word in draft.words[core.main + 2 : -len(noun)]):
+            return False  # "the romance between her and the cook, which": the romance
         if is_plural(head_of(noun).low) != (singular_verb(words[1].low) != words[1].low):
             return False
         self._append([*noun, *words[1:]], 0, piece)
