@@ -31,6 +31,7 @@ __all__ = [
     "DISCOURSE",
     "EFFECTS",
     "ENDS",
+    "FINDS",
     "Core",
     "Piece",
     "adjective_start",
@@ -131,7 +132,7 @@ _WHATEVER = word_set("what whatever whoever")
 _SAME_PAST = word_set("put cut cost hit set let")
 _TO_DO = (["to", "base"], ["to", "aux"])
 _ALWAYS_ACTIVE = word_set("""
-worked failed leaked lasted apologized happened smoked stank belonged ended decided refused tried
+worked failed leaked lasted apologized happened smoked stank belonged ended needed decided refused tried
 wanted
 """)
 """Past forms that are no passive."""
@@ -139,9 +140,9 @@ _GIVEN = word_set("given told offered shown sent charged promised asked denied s
 """Past forms that take an object in the passive: "was charged twice and told the truth"."""
 _SET_PHRASES = word_set("full general short particular common brief")
 """Adjectives that are no thing of their own after "in": "in general"."""
-_FINDS = word_set("""
+FINDS = word_set("""
 find finds found consider considers considered call calls called describe describes described
-deem deems deemed rate rates rated
+deem deems deemed rate rates rated regard regards regarded
 """)
 BESIDES = word_set("""
 keep leave result provide offer allow give lead add create ensure require cause reduce prevent
@@ -207,7 +208,10 @@ def _describes(words: list[Token], comma: int) -> bool:
     begin, end = comma, comma + 1
     while begin and (words[begin - 1].tag in _DESCRIBING or words[begin - 1].text == ","):
         begin -= 1
-    while end < len(words) and words[end].tag in _DESCRIBING:
+    open_ = begin and words[begin - 1].tag in {"det", "poss"}
+    while end < len(words) and (
+        words[end].tag in _DESCRIBING or (open_ and end == comma + 1 and is_past(words[end].low))
+    ):
         end += 1
     before = words[begin - 1] if begin else None
     own = before is None or before.tag in {"prep", "det", "poss"} or _takes_object(before)
@@ -610,10 +614,12 @@ def small_clause(words: list[Token]) -> list[Token] | None:
     """From "found the strap flimsy": the strap is flimsy."""
     while words and words[0].tag == "adv":
         words = words[1:]
-    if len(words) < 3 or words[0].low not in _FINDS:
+    if len(words) < 3 or words[0].low not in FINDS:
         return None
     rest = words[1:]
     lows = [word.low for word in rest]
+    if lows.count("as") > 1:
+        return None  # "rated it as good as the other"
     said = [
         word
         for at, word in enumerate(rest)
@@ -625,8 +631,9 @@ def small_clause(words: list[Token]) -> list[Token] | None:
 
 def small_predicate(words: list[Token]) -> list[Token] | None:
     """From "the strap flimsy": the strap is flimsy."""
-    begin = next((at for at, word in enumerate(words) if at and word.tag in {"adj", "adv"}
-                  and shape_of(words[at:]) == "adjective"), None)  # fmt: skip
+    begin = next((at for at, word in enumerate(words) if at and (
+                  (word.tag in {"adj", "adv"} and shape_of(words[at:]) == "adjective")
+                  or _was_done(words, at))), None)  # fmt: skip
     if begin is None or any(w.tag not in {"det", "poss", "adj", "noun", "pron", "obj", "num", "ing"}
                             for w in words[:begin]):  # fmt: skip
         return None
@@ -641,6 +648,14 @@ def small_predicate(words: list[Token]) -> list[Token] | None:
         words[begin].reworded("are" if plural else "is", "aux"),
         *words[begin:],
     ]
+
+
+def _was_done(words: list[Token], place: int) -> bool:
+    """Whether a past form says what was done to a noun: "found the rice | overcooked"."""
+    word = words[place]
+    after = words[place + 1].tag if place + 1 < len(words) else "mark"
+    done = word.tag == "verb" and word.low.endswith("ed") and words[place - 1].tag in {"noun", "obj"}
+    return done and after in {"mark", "prep", "sub", "conj"}
 
 
 def last_noun(words: list[Token], core: Core | None) -> list[Token]:

@@ -45,7 +45,9 @@ __all__ = [
     "held_with",
     "is_cut_short",
     "is_inverted",
+    "is_open",
     "is_of_buyers",
+    "is_of_one",
     "is_of_sayers",
     "is_participle",
     "is_praise",
@@ -163,6 +165,11 @@ def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | Non
     if any(word.tag == "ing" for word in words) or not is_modified(words[1:]):
         return None
     subject = draft.words[draft.lead : core.first]
+    nouns = [at for at, word in enumerate(words) if word.tag == "noun"]
+    after = words[nouns[0] + 1 :] if nouns else []
+    split = any(word.tag == "det" for word in after) and all(w.tag != "prep" for w in after)
+    if split or people_at(plain_text(draft.words[draft.lead :])) is not None:
+        return None  # "with service a weak spot", "diners praise it, with the soup ..."
     verb = "have" if is_plural(head_of(subject).low) else "has"
     return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
 
@@ -184,6 +191,11 @@ def leans(piece: Piece, draft: Draft) -> bool:
         return True
     if words[0].low in {"he", "she", "his", "her"}:
         return True
+    short = core.main == len(words) - 1 and core.first == core.main and len(words) <= 3
+    if piece.comma and not piece.joint and (
+        (short and words[-1].low.endswith("ed")) or words[0].low == "from"
+    ):
+        return True  # "desserts included", "from the soup that is best to the rum"
     before = find_core(draft.words, draft.lead)
     objects = [] if before is None else draft.words[before.main + 1 :]
     if piece.joint == "so" and words[0].low in {"it", "they"}:
@@ -238,6 +250,12 @@ def is_cut_short(draft: Draft, piece: Piece) -> bool:
     return lacks and described and piece.joint == "and"
 
 
+def is_open(words: list[Token]) -> bool:
+    """Whether a relative clause at the end has no verb yet: "a cook who, | at this price, leaves"."""
+    at = max((at for at, word in enumerate(words) if word.low in {"who", "which"}), default=0)
+    return bool(at) and not any(is_finite(words, place) for place in range(at + 1, len(words)))
+
+
 def ends_in_particle(words: list[Token]) -> bool:
     """Whether a noun has the end of its verb after it: "odors out" in "keeps odors out"."""
     return len(words) > 1 and words[-1].tag == "adv" and words[-1].low in _PARTICLES
@@ -258,6 +276,14 @@ def is_of_buyers(piece: Piece) -> bool:
     """Whether a verb says what people would do with a thing: "would buy it again"."""
     lows = {word.low for word in piece.words[:4]}
     return "would" in lows and not lows.isdisjoint({"buy", "purchase", "order", "recommend"})
+
+
+def is_of_one(piece: Piece) -> bool:
+    """Whether a piece goes on with one of those before it: "one after two calls"."""
+    lows = [word.low for word in piece.words[:2]]
+    tags = [word.tag for word in piece.words[:3]]
+    single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"])
+    return single or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
 
 
 _PERSONAL = word_set("""
@@ -370,6 +396,8 @@ def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     past = first.tag == "verb" and is_past(first.low) and first.low not in COPULAS
     if verb not in BE:
         said = not after or after[0].low == "by"
+        if verb in _COMES and not after and past:
+            return True
         likewise = verb in _SEEMED and said and _is_state(draft.words[core.main + 1 :])
         return past and (verb in _SEEMS or likewise)
     if first.low in _STATES and (not after or after[0].tag == "prep"):
@@ -388,5 +416,6 @@ _SEEMS = word_set("""
 feel feels seem seems look looks appear appears smell smells taste tastes sound sounds
 """)
 """Verbs of the present, after which a past form says what something is."""
+_COMES = word_set("turn turns turned come comes came arrive arrives arrived")
 _SEEMED = word_set("felt seemed looked appeared")
 """The same in the past, where what it is said to be is a past form already."""

@@ -200,6 +200,7 @@ put dishwasher-safe see-through must-have well-made willing unwilling ill-fittin
 """)
 
 _VERBS = word_set("""
+regard credit rebuild
 absorb accept accommodate ache achieve act adapt add adhere adjust admire admit advertise advise
 affect age agree aim allow amaze announce annoy answer anticipate apologize appear apply appreciate
 argue arrange arrive ask assemble assist attach attract avoid bake balance bend benefit blame blast
@@ -288,7 +289,7 @@ _IRREGULAR = {
     "ride": "rode ridden", "ring": "rang rung", "rise": "rose risen", "run": "ran",
     "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set",
     "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "showed shown",
-    "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung", "sink": "sank sunk",
+    "rebuild": "rebuilt", "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung", "sink": "sank sunk",
     "sit": "sat", "sleep": "slept", "slide": "slid", "speak": "spoke spoken", "spin": "spun",
     "split": "split", "spread": "spread", "stand": "stood", "steal": "stole stolen",
     "stick": "stuck", "stink": "stank", "strike": "struck", "swear": "swore sworn",
@@ -586,6 +587,8 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         return form == "past" and not low.endswith("ed")
     if last == "adj" and before in _SIDES and form == "third" and after in _ADJECTIVES:
         return True  # "the top looks beautiful"
+    if before == "one" and last == "num" and form != "base":
+        return _TAG_OF.get(after) in {"det", "poss", "obj", "pron"} or after == "that"
     if last == "num" and after in {"that", "out"}:
         return form != "third" or before == "one"  # "one noted that it leaks"
     if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):

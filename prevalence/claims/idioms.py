@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Piece, find_core, shape_of
-from prevalence.claims.english import is_plural, plain_of_ing, retagged, singular_verb, word_set
+from prevalence.claims.english import COPULAS, is_plural, plain_of_ing, retagged, singular_verb, word_set
 from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
@@ -132,7 +132,8 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
 
 def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     """From "with some finding it rich": some find it rich; also for "others calling it thin"."""
-    if not doing and piece.words[0].low != "with":
+    begins = piece.comma and piece.words[0].low in {"one", "another"}
+    if not doing and not begins and piece.words[0].low != "with":
         return None
     words = piece.words[piece.words[0].low == "with" :]
     at = next((at for at, word in enumerate(words[:6]) if word.tag == "ing"), 0)
@@ -162,5 +163,6 @@ def _adjectives_before(found: Sequence[Piece], piece: Piece) -> int:
     tags = [word.tag for word in found[begin - 1].words if word.low != "both"] if begin else []
     while tags and tags[-1] == "adj":
         tags.pop()
-    opened = begin and tags[-1:] == ["det"] and len(tags) < len(found[begin - 1].words)
+    takes = tags[-1:] == ["verb"] and found[begin - 1].words[len(tags) - 1].low not in COPULAS
+    opened = begin and (tags[-1:] == ["det"] or takes) and len(tags) < len(found[begin - 1].words)
     return len(found) - begin + 1 if opened and piece.words[0].tag == "adj" else 0

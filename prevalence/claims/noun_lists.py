@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import BE, Core, head_of
+from prevalence.claims.clauses import BE, FINDS, Core, Piece, head_of, small_predicate
 from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SHARED_NOUNS",
     "completed",
+    "finds_both",
     "is_ambiguous",
     "object_start",
     "owner_of",
@@ -55,13 +56,22 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
     return starts[0] if wide else starts[-1]
 
 
-def is_ambiguous(words: list[Token], core: Core, begin: int, right: list[Token]) -> bool:
+def finds_both(words: list[Token], core: Core, right: list[Token]) -> bool:
+    """Whether what is found of the second noun is meant for both: "found the soup | and rice dull".
+    """
+    after = words[core.main + 1 :]
+    told = any(word.low == "as" for word in right) or small_predicate(right) is not None
+    alone = small_predicate(after) is None and all(word.low != "as" for word in after)
+    return words[core.main].low in FINDS and told and alone
+
+
+def is_ambiguous(words: list[Token], core: Core, begin: int, piece: Piece) -> bool:
     """Whether the other noun may belong to the noun before a preposition, or to a range.
 
     "Residue in the tank | and a poor drain" is not residue in a drain, unlike "in the tank | and
     the drain"; "from a leak | to a quick repair" is one thing.
     """
-    after = words[core.main + 1 : begin]
+    after, right = words[core.main + 1 : begin], piece.words
     lows = [word.low for word in after]
     if "from" in lows and any(word.low == "to" for word in right):
         return True
@@ -73,7 +83,9 @@ def is_ambiguous(words: list[Token], core: Core, begin: int, right: list[Token])
     named, left = {"det", "poss"}, words[begin:]
     one, other = left[0], right[0]
     if one.tag in named or other.tag in named:
-        return one.low != other.low and not (one.low == "the" and len(right) == 1)
+        return one.low != other.low and not (
+            one.low == "the" and len(right) == 1 and not piece.comma
+        )
     return len(left) > 1 or len(right) > 1
 
 

@@ -52,7 +52,9 @@ from prevalence.claims.drafts import (
     held_with,
     is_cut_short,
     is_inverted,
+    is_open,
     is_of_buyers,
+    is_of_one,
     is_of_sayers,
     is_participle,
     is_praise,
@@ -82,6 +84,7 @@ from prevalence.claims.idioms import label_end, plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
     SHARED_NOUNS,
     completed,
+    finds_both,
     is_ambiguous,
     object_start,
     owner_of,
@@ -397,6 +400,9 @@ class _Folding:
         """Leave out "users say that"; make "users find it good" into "it is good"."""
         text = plain_text(draft.words)
         found = frame_of(text)
+        finders = finders_in(text)
+        if found is not None and finders is not None:
+            found = None if small_clause(words_from(draft.words, finders.end)) else found
         if found is not None:
             words = words_from(draft.words, found[0])
             if words and shape_of(words) in {"clause", "noun"} and not is_of_sayers(words):
@@ -435,7 +441,7 @@ class _Folding:
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
         sealed = not piece.comma and joins and is_sealed(draft, piece)
         verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._listed(piece))
-        short = shape == "clause" and is_cut_short(draft, piece)
+        short = (shape == "clause" and is_cut_short(draft, piece)) or is_open(draft.words)
         if ended or sealed or verbs or short or is_unreal(draft, piece):
             self._glue(piece)
             return
@@ -590,6 +596,8 @@ class _Folding:
             self._append([*self._scope, *said], len(self._scope), piece)
             self._drafts[-1].people = draft.people
             return True
+        if is_of_one(piece):
+            return False
         if self._waiting or self._begins_subject(piece):
             self._waiting.append(piece)
             return True
@@ -612,7 +620,7 @@ class _Folding:
         """Make a claim with another noun in place of the one that begins there."""
         left, right = draft.words[begin:], piece.words
         plain = [word for word in left if word.tag != "adv"] or left
-        if is_ambiguous(draft.words, core, begin, right):
+        if is_ambiguous(draft.words, core, begin, piece) or finds_both(draft.words, core, right):
             return False
         linked = draft.words[core.main].low in BE and plain[0].tag == "adj" and is_predicate(plain)
         only = any(word.low == "only" for word in draft.words[: core.first])
@@ -648,7 +656,7 @@ class _Folding:
         last = next((p for p in reversed(self._rest) if p.joint or shape_of(p.words) not in named), None)
         return (
             last is not None
-            and last.joint == "and"
+            and last.joint in {"and", "or"}
             and not last.comma
             and shape_of(last.words) == "clause"
         )
@@ -724,7 +732,8 @@ class _Folding:
         denied = words[0].low == "not" and draft.words[core.main].low in BE
         words = words[denied:]
         if piece.comma and not piece.joint and words[0].low == "with":
-            said = held_with(draft, core, words)
+            doing = self._rest and any(word.tag == "ing" for word in self._rest[-1].words)
+            said = None if doing else held_with(draft, core, words)
             if said is None:
                 return False
             self._append(said, draft.lead, piece)
