@@ -132,8 +132,8 @@ _WHATEVER = word_set("what whatever whoever")
 _SAME_PAST = word_set("put cut cost hit set let")
 _TO_DO = (["to", "base"], ["to", "aux"])
 _ALWAYS_ACTIVE = word_set("""
-worked failed leaked lasted apologized happened smoked stank belonged ended needed decided refused tried
-wanted
+worked failed leaked lasted apologized happened smoked stank belonged ended needed decided refused
+tried wanted
 """)
 """Past forms that are no passive."""
 _GIVEN = word_set("given told offered shown sent charged promised asked denied sold handed called")
@@ -186,10 +186,7 @@ def _joint(words: list[Token], place: int) -> int:
         before = "nobody"
     after = words[place + 1] if place + 1 < len(words) else None
     if low in _MARKS:
-        if low == "," and _describes(words, place):
-            return 0
-        told = find_core(words[:place]) is not None and _begins_clause(words[place + 1 :])
-        return int(low != ":" or told)
+        return int(_parts(words, place))
     if after is None or (low == "yet" and words[place].tag == "adv"):
         return 0
     if low == "as" and [token.low for token in words[place : place + 3]] == ["as", "well", "as"]:
@@ -201,6 +198,13 @@ def _joint(words: list[Token], place: int) -> int:
         count = low == "or" and after.tag == "num"
         return 0 if half or count or (before, after.low) in _PAIRS else 1
     return int(_contrasts(low, before, after, first=place == 0))
+
+
+def _parts(words: list[Token], mark: int) -> bool:
+    """Whether a mark parts what stands on its sides."""
+    if words[mark].text == ":":
+        return find_core(words[:mark]) is not None and _begins_clause(words[mark + 1 :])
+    return words[mark].text != "," or not _describes(words, mark)
 
 
 def _describes(words: list[Token], comma: int) -> bool:
@@ -650,11 +654,14 @@ def small_predicate(words: list[Token]) -> list[Token] | None:
     ]
 
 
+_NOUNS = frozenset({"noun", "obj", "pron"})
+
+
 def _was_done(words: list[Token], place: int) -> bool:
     """Whether a past form says what was done to a noun: "found the rice | overcooked"."""
     word = words[place]
     after = words[place + 1].tag if place + 1 < len(words) else "mark"
-    done = word.tag == "verb" and word.low.endswith("ed") and words[place - 1].tag in {"noun", "obj"}
+    done = word.tag == "verb" and word.low.endswith("ed") and words[place - 1].tag in _NOUNS
     return done and after in {"mark", "prep", "sub", "conj"}
 
 

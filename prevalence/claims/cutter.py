@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
 from prevalence.claims.counts import affirming, gathered
 from prevalence.claims.english import tagged
+from prevalence.claims.labels import MOST_WORDS, drafts_of
 from prevalence.claims.quantities import Quantity, people_at, without_words
-from prevalence.claims.rules import MOST_WORDS, drafts_of
 from prevalence.marks import blanked, places_of
 from prevalence.records import CLAIMS
 from prevalence.sentences import Sentence, get_splitter

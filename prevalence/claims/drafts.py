@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import (
     BE,
+    BESIDES,
+    CONTRASTS,
     Core,
     Piece,
     find_core,
     head_of,
     is_finite,
     is_modified,
+    is_past_core,
+    last_noun,
     shape_of,
 )
 from prevalence.claims.english import (
@@ -22,44 +26,43 @@ from prevalence.claims.english import (
     is_past,
     is_past_only,
     is_plural,
+    plain_of_ing,
     singular_verb,
     word_set,
 )
-from prevalence.claims.quantities import after_frame, people_at
+from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import People, Quantity
+    from prevalence.claims.quantities import Quantity
 
 __all__ = [
     "Draft",
     "agreeing",
-    "before_that",
+    "effect_of",
     "ends_in_particle",
-    "finders_in",
-    "frame_of",
-    "goes_on_saying",
     "has_purpose",
     "held_with",
+    "is_bare",
     "is_cut_short",
+    "is_doing",
     "is_inverted",
-    "is_open",
-    "is_of_buyers",
     "is_of_one",
-    "is_of_sayers",
+    "is_open",
     "is_participle",
     "is_praise",
     "is_sealed",
-    "is_shared_view",
+    "is_told_first",
     "is_unreal",
     "is_whole",
     "leans",
     "lists_verbs",
-    "names_people",
     "plain_text",
     "praises",
+    "shares_noun",
+    "told_of",
     "words_from",
 ]
 
@@ -92,59 +95,6 @@ class Draft:
     alike: list[Draft] = field(default_factory=list)
 
 
-def before_that(draft: Draft, core: Core) -> int:
-    """How many words stand before what people like: "parents like that" it is light."""
-    begin = core.main + 2
-    said = len(draft.words) > begin and draft.words[begin - 1].low == "that"
-    people = said and people_at(plain_text(draft.words)) is not None
-    return begin if people and find_core(draft.words, begin) is not None else 0
-
-
-def is_shared_view(draft: Draft, piece: Piece) -> bool:
-    """Whether those who make a claim may make the next one: it names no other people."""
-    said = (draft.framed or draft.quantity is not None) and not draft.people
-    first = piece.words[0].low
-    return said and first not in {"i", "we"} and people_at(plain_text(piece.words)) is None
-
-
-def frame_of(text: str) -> tuple[int, Quantity | None] | None:
-    """What :func:`after_frame` finds, where leaving it out says no more: "nobody says" stays."""
-    found = after_frame(text)
-    return None if found is None or (found[1] is not None and found[1].denies) else found
-
-
-_SAID = word_set("""
-appreciated praised loved liked enjoyed recommended wished resented regretted thanked complained
-""")
-
-
-def goes_on_saying(piece: Piece) -> bool:
-    """Whether a piece tells more of those who say something, and not of what they speak of.
-
-    "Users agree that it is noisy, | citing the fan", "found that it was big | but appreciated".
-    """
-    shape = shape_of(piece.words)
-    citing = piece.comma and not piece.joint and shape == "ing"
-    return citing or (shape == "verb" and piece.words[0].low in _SAID)
-
-
-def finders_in(text: str) -> People | None:
-    """The people that a text speaks of, unless it says that hardly anybody finds so."""
-    people = people_at(text)
-    denied = people is not None and people.quantity is not None and people.quantity.denies
-    return None if denied else people
-
-
-_SOMEBODY = word_set("one another others some many most several")
-
-
-def names_people(piece: Piece) -> bool:
-    """Whether a clause begins with people of its own: "for learners it works, and | some go on"."""
-    people = finders_in(plain_text(piece.words)) is not None
-    verb = piece.words[1].tag in {"verb", "aux"} if len(piece.words) > 1 else False
-    return people or (piece.words[0].low in _SOMEBODY and verb)
-
-
 def plain_text(words: Sequence[Token]) -> str:
     """Words with a space between them."""
     return " ".join(word.text for word in words)
@@ -174,7 +124,9 @@ def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | Non
     return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
 
 
-_TROUBLE = word_set("trouble problem problems issue issues complaint complaints luck difficulty snags")
+_TROUBLE = word_set(
+    "trouble problem problems issue issues complaint complaints luck difficulty snags"
+)
 
 
 def leans(piece: Piece, draft: Draft) -> bool:
@@ -192,8 +144,10 @@ def leans(piece: Piece, draft: Draft) -> bool:
     if words[0].low in {"he", "she", "his", "her"}:
         return True
     short = core.main == len(words) - 1 and core.first == core.main and len(words) <= 3
-    if piece.comma and not piece.joint and (
-        (short and words[-1].low.endswith("ed")) or words[0].low == "from"
+    if (
+        piece.comma
+        and not piece.joint
+        and ((short and words[-1].low.endswith("ed")) or words[0].low == "from")
     ):
         return True  # "desserts included", "from the soup that is best to the rum"
     before = find_core(draft.words, draft.lead)
@@ -229,6 +183,13 @@ def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
     )
 
 
+def is_bare(draft: Draft, before: Draft) -> bool:
+    """Whether a claim lacks the verb that the one before it has; "great service" needs none."""
+    core = find_core(before.words, before.lead)
+    alone = find_core(draft.words, draft.lead) is None
+    return core is not None and alone and not praises(before, core)
+
+
 def is_cut_short(draft: Draft, piece: Piece) -> bool:
     """Whether a claim lacks the noun or the clause that follows.
 
@@ -251,7 +212,7 @@ def is_cut_short(draft: Draft, piece: Piece) -> bool:
 
 
 def is_open(words: list[Token]) -> bool:
-    """Whether a relative clause at the end has no verb yet: "a cook who, | at this price, leaves"."""
+    """Whether a relative clause at the end has no verb yet: "a cook who, | at best, is slow"."""
     at = max((at for at, word in enumerate(words) if word.low in {"who", "which"}), default=0)
     return bool(at) and not any(is_finite(words, place) for place in range(at + 1, len(words)))
 
@@ -259,6 +220,58 @@ def is_open(words: list[Token]) -> bool:
 def ends_in_particle(words: list[Token]) -> bool:
     """Whether a noun has the end of its verb after it: "odors out" in "keeps odors out"."""
     return len(words) > 1 and words[-1].tag == "adv" and words[-1].low in _PARTICLES
+
+
+def is_told_first(piece: Piece, following: Piece) -> bool:
+    """Whether a past form tells of the subject after it: "made of wool, the hat is warm"."""
+    made = is_past(piece.words[0].low) and [w.tag for w in piece.words[1:2]] == ["prep"]
+    granted = piece.joint in CONTRASTS and shape_of(piece.words) == "adjective"
+    return (made or granted) and following.comma and not following.joint
+
+
+def is_doing(piece: Piece, following: Piece) -> bool:
+    """Whether a form in -ing is a subject: "having a pool | and a gym is nice"."""
+    joined = following.joint == "and" and not following.comma
+    listed = joined and following.words[0].tag != "pron"
+    return shape_of(piece.words) == "ing" and (len(piece.words) == 1 or listed)
+
+
+def shares_noun(piece: Piece, following: Piece) -> bool:
+    """Whether an adjective lacks the noun that follows: "slim | and small users like it"."""
+    joined = following.joint in {"and", "or"} and not following.comma
+    described = following.words[0].tag == "adj" and shape_of(following.words) != "adjective"
+    return shape_of(piece.words) == "adjective" and joined and described
+
+
+def effect_of(draft: Draft, words: list[Token]) -> list[Token] | None:
+    """What a subject is made, or does besides: "making it handy", "keeping feet dry"."""
+    core = find_core(draft.words, draft.lead)
+    if core is None or core.first == draft.lead or len(words) < 2:
+        return None
+    verb, plural = words[0], is_plural(head_of(draft.words[draft.lead : core.first]).low)
+    handy = len(words) > 2 and (words[2].tag == "det" or shape_of(words[2:]) == "adjective")
+    base = plain_of_ing(verb.low)
+    if verb.low in {"making", "makes", "made"} and words[1].low in {"it", "them"} and handy:
+        says, words = ("are" if words[1].low == "them" else "is"), words[2:]
+    elif base in BESIDES and not is_past_core(draft.words, core):
+        says, words = str(base) if plural else singular_verb(str(base)), words[1:]
+    else:
+        return None
+    return [*draft.words[: core.first], verb.reworded(says, "verb"), *words]
+
+
+def told_of(draft: Draft, words: list[Token]) -> list[Token]:
+    """The noun that a relative clause tells of: the last of a claim, where it agrees and is alone.
+
+    In "the romance between her and the cook, which" it is the romance, and none is found.
+    """
+    core = find_core(draft.words, draft.lead)
+    noun = last_noun(draft.words, core)
+    if core is None or not noun or not is_finite(words, 1):
+        return []
+    within = any(word.tag == "prep" for word in draft.words[core.main + 2 : -len(noun)])
+    agrees = is_plural(head_of(noun).low) == (singular_verb(words[1].low) != words[1].low)
+    return noun if agrees and not within else []
 
 
 def is_praise(piece: Piece) -> bool:
@@ -272,31 +285,12 @@ def is_inverted(piece: Piece) -> bool:
     return piece.joint == "nor" and tags[0] == "aux" and tags[-1] in {"pron", "det", "poss", "noun"}
 
 
-def is_of_buyers(piece: Piece) -> bool:
-    """Whether a verb says what people would do with a thing: "would buy it again"."""
-    lows = {word.low for word in piece.words[:4]}
-    return "would" in lows and not lows.isdisjoint({"buy", "purchase", "order", "recommend"})
-
-
 def is_of_one(piece: Piece) -> bool:
     """Whether a piece goes on with one of those before it: "one after two calls"."""
     lows = [word.low for word in piece.words[:2]]
     tags = [word.tag for word in piece.words[:3]]
     single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"])
     return single or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
-
-
-_PERSONAL = word_set("""
-feel feels felt notice noticed sleep slept forget forgot receive received buy bought pay paid wait
-waited wear wore use used like liked love loved need needed struggle struggled return returned
-""")
-
-
-def is_of_sayers(words: Sequence[Token]) -> bool:
-    """Whether what people say is of themselves: "they barely felt it", "their husband"."""
-    first = words[0].low
-    verb = next((word.low for word in words[1:] if word.tag not in {"adv", "neg"}), "")
-    return first in {"he", "she", "his", "her"} or (first == "they" and verb in _PERSONAL)
 
 
 def agreeing(piece: Piece, draft: Draft) -> Piece:

@@ -289,7 +289,8 @@ _IRREGULAR = {
     "ride": "rode ridden", "ring": "rang rung", "rise": "rose risen", "run": "ran",
     "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set",
     "shake": "shook shaken", "shine": "shone", "shoot": "shot", "show": "showed shown",
-    "rebuild": "rebuilt", "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung", "sink": "sank sunk",
+    "rebuild": "rebuilt", "shrink": "shrank shrunk", "shut": "shut", "sing": "sang sung",
+    "sink": "sank sunk",
     "sit": "sat", "sleep": "slept", "slide": "slid", "speak": "spoke spoken", "spin": "spun",
     "split": "split", "spread": "spread", "stand": "stood", "steal": "stole stolen",
     "stick": "stuck", "stink": "stank", "strike": "struck", "swear": "swore sworn",
@@ -568,6 +569,7 @@ _NOMINAL = {"det", "poss", "num"}
 _WHO = word_set(
     "users customers reviewers buyers owners people guests visitors kids children parents readers"
 )
+_OBJECT = frozenset({"det", "poss", "obj", "pron"})
 _SIDES = word_set("top bottom front back inside outside")
 _STANDING = word_set("some many most several few others all both another")
 """Words that may stand for people or things by themselves."""
@@ -585,14 +587,10 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         return form != "third" or last == "rel" or before.endswith("self") or before in _RARELY
     if last == "prep":
         return form == "past" and not low.endswith("ed")
-    if last == "adj" and before in _SIDES and form == "third" and after in _ADJECTIVES:
-        return True  # "the top looks beautiful"
-    if before == "one" and last == "num" and form != "base":
-        return _TAG_OF.get(after) in {"det", "poss", "obj", "pron"} or after == "that"
-    if last == "num" and after in {"that", "out"}:
-        return form != "third" or before == "one"  # "one noted that it leaks"
-    if last in _NOMINAL or (form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")):
-        return False
+    acts = _acts(form, last, before, after)
+    named = form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")
+    if acts or named or last in _NOMINAL:
+        return acts
     joined = form == "base" and tags[-2:-1] == ["conj"]
     agrees = form == "past" or joined or is_plural(before) == (form == "base")
     agrees = agrees and (low != "like" or before in _WHO)
@@ -602,6 +600,20 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
 
 
 _NOUNS_IN_ING = ("morning", "evening", "ceiling", "-spring", "string", "wing", "thing")
+
+
+def _acts(form: str, last: str, before: str, after: str) -> bool:
+    """Whether a form is a verb behind a number or "top", which nouns follow more often.
+
+    "The top looks beautiful", "one noted that it leaks", "two single out the soup".
+    """
+    if last == "adj":
+        return before in _SIDES and form == "third" and after in _ADJECTIVES
+    if last != "num":
+        return False
+    one = before == "one"
+    told = one and form != "base" and _TAG_OF.get(after) in _OBJECT
+    return told or (after in {"that", "out"} and (one or form != "third"))
 
 
 class _Around(NamedTuple):

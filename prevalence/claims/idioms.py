@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Piece, find_core, shape_of
-from prevalence.claims.english import COPULAS, is_plural, plain_of_ing, retagged, singular_verb, word_set
+from prevalence.claims.english import (
+    COPULAS,
+    is_plural,
+    plain_of_ing,
+    retagged,
+    singular_verb,
+    word_set,
+)
 from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["label_end", "plain_pieces", "plain_words"]
+__all__ = ["plain_pieces", "plain_words"]
 
 _ASIDES = tuple(
     text.split()
@@ -50,23 +57,6 @@ def plain_words(words: list[Token]) -> list[Token]:
         or words[at - 1].tag in {"verb", "base", "aux"}
         or _text_at(words, at + 1) not in _BREAKS | {""}
     ]
-
-
-_LABEL = 6
-"""Words of the longest label before a colon."""
-
-
-def label_end(words: Sequence[Token]) -> int:
-    """Where a sentence goes on behind its label and colon ("Kind hosts: ..."); 0 without one.
-
-    >>> from prevalence.claims.english import tagged
-    >>> label_end(tagged("Kind hosts: they help with bags")), label_end(tagged("It is this: good"))
-    (3, 0)
-    """
-    end = next((at for at, word in enumerate(words[: _LABEL + 1]) if word.text == ":"), 0)
-    rest = [word for word in words[end + 1 :] if word.tag != "mark"]
-    core = find_core(words[:end])
-    return end + 1 if end and rest and (core is None or core.main == end - 1) else 0
 
 
 def _text_at(words: Sequence[Token], place: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import BE, FINDS, Core, Piece, head_of, small_predicate
+from prevalence.claims.clauses import BE, FINDS, Core, Piece, head_of, is_modified, small_predicate
 from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ __all__ = [
     "finds_both",
     "is_ambiguous",
     "object_start",
+    "of_one_weight",
     "owner_of",
     "shared_tail",
     "shared_verb",
@@ -57,8 +58,7 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
 
 
 def finds_both(words: list[Token], core: Core, right: list[Token]) -> bool:
-    """Whether what is found of the second noun is meant for both: "found the soup | and rice dull".
-    """
+    """Whether what is said of the second noun is meant for both: "found soup | and rice dull"."""
     after = words[core.main + 1 :]
     told = any(word.low == "as" for word in right) or small_predicate(right) is not None
     alone = small_predicate(after) is None and all(word.low != "as" for word in after)
@@ -144,6 +144,20 @@ def shared_verb(
         [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
         for subject in subjects
     ]
+
+
+def of_one_weight(left: list[Token], right: list[Token]) -> bool:
+    """Whether two nouns are alike, so that each can be the object alone."""
+    of = [at for at, word in enumerate(left) if word.low == "of"]
+    if of and is_modified(left[of[-1] + 1 :]) == is_modified(right):
+        return right[0].tag in {"det", "poss"} and left[0].tag in {"det", "poss"}
+    if owner_of(left) or shared_tail(left, right):
+        return True
+    if len(left) == 2 and left[0].tag == "det" and right[0].tag == "noun" and len(right) > 1:
+        return False  # "the vegetable and tofu rice"
+    if is_modified(left) == is_modified(right):
+        return True
+    return left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1
 
 
 _SIDES = word_set(

@@ -93,10 +93,10 @@ _SOME = word_set("some many most several")
 def _put_noun(draft: Draft, subject: list[Token]) -> None:
     """Name the things that "some" stands for: after "rooms are small", "some | rooms have"."""
     noun = [word for word in subject if word.tag not in {"det", "poss"}]
-    verb = draft.words[1]
-    if noun and is_plural(head_of(noun).low) and people_at(" ".join(word.text for word in draft.words)) is None:
+    people = people_at(" ".join(word.text for word in draft.words))
+    if noun and is_plural(head_of(noun).low) and people is None:
         named = [word.reworded(word.text.lower()) for word in noun]
-        draft.words, draft.changed = [draft.words[0], *named, verb, *draft.words[2:]], True
+        draft.words, draft.changed = [draft.words[0], *named, *draft.words[1:]], True
 
 
 def _put_object(draft: Draft, subject: list[Token]) -> None:
@@ -125,11 +125,13 @@ _HAD = word_set("had tried ordered got bought chose")
 _VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
 
 
+_VERBAL = frozenset({"aux", "verb", "mark"})
 _DIFFER = word_set("differ vary diverge range")
 
 
 _JUDGED = word_set("""
-praise praised praises like liked love loved enjoy enjoyed appreciate appreciated recommend recommended
+praise praised praises like liked love loved enjoy enjoyed appreciate appreciated recommend
+recommended
 """)
 
 
@@ -156,9 +158,6 @@ def _topic_of(words: list[Token]) -> list[Token]:
     for at in range(len(words) - 2):
         if words[at].low in _VIEWS and words[at + 1].low in {"on", "of", "about", "regarding"}:
             rest = words[at + 2 :]
-            end = next(
-                (k for k, w in enumerate(rest) if w.tag in {"aux", "verb", "mark"} or w.low in _DIFFER),
-                len(rest),
-            )
-            return rest[:end]
+            verbs = (k for k, w in enumerate(rest) if w.tag in _VERBAL or w.low in _DIFFER)
+            return rest[: next(verbs, len(rest))]
     return []

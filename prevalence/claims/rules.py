@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from prevalence.claims.clauses import (
     BE,
-    BESIDES,
     CONTRASTS,
     DEGREES,
     DISCOURSE,
@@ -22,12 +21,8 @@ from prevalence.claims.clauses import (
     head_of,
     is_ended,
     is_evasive,
-    is_finite,
     is_held,
-    is_modified,
-    is_past_core,
     is_predicate,
-    last_noun,
     or_distributes,
     pieces_of,
     shape_of,
@@ -36,38 +31,34 @@ from prevalence.claims.clauses import (
     small_predicate,
     subject_of,
     with_not,
-    without_description,
     without_discourse,
     without_first,
 )
 from prevalence.claims.drafts import (
     Draft,
     agreeing,
-    before_that,
+    effect_of,
     ends_in_particle,
-    finders_in,
-    frame_of,
-    goes_on_saying,
     has_purpose,
     held_with,
+    is_bare,
     is_cut_short,
+    is_doing,
     is_inverted,
-    is_open,
-    is_of_buyers,
     is_of_one,
-    is_of_sayers,
+    is_open,
     is_participle,
     is_praise,
     is_sealed,
-    is_shared_view,
+    is_told_first,
     is_unreal,
     is_whole,
     leans,
     lists_verbs,
-    names_people,
     plain_text,
     praises,
-    words_from,
+    shares_noun,
+    told_of,
 )
 from prevalence.claims.english import (
     Token,
@@ -75,19 +66,24 @@ from prevalence.claims.english import (
     is_base,
     is_past,
     is_plural,
-    plain_of_ing,
-    retagged,
-    singular_verb,
-    tagged,
 )
-from prevalence.claims.idioms import label_end, plain_pieces, plain_words
+from prevalence.claims.frames import (
+    before_that,
+    drop_frame,
+    finders_in,
+    frame_of,
+    goes_on_saying,
+    is_of_buyers,
+    is_shared_view,
+    names_people,
+)
+from prevalence.claims.idioms import plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
-    SHARED_NOUNS,
     completed,
     finds_both,
     is_ambiguous,
     object_start,
-    owner_of,
+    of_one_weight,
     shared_tail,
     shared_verb,
 )
@@ -95,36 +91,17 @@ from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import Quantity, people_at
 from prevalence.claims.soundness import is_sound
 
-__all__ = ["MOST_WORDS", "drafts_of"]
-
-MOST_WORDS = 200
-"""Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
+__all__ = ["folded"]
 
 
-def drafts_of(text: str) -> list[Draft]:
-    """The claims of a sentence; none where no rule is safe or the sentence is too long."""
-    words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
-    if not 0 < len(words) <= MOST_WORDS:
-        return []
-    end = label_end(words)
-    return _labelled(text, words, end) if end else _Folding(text).fold(words)
+def folded(text: str, words: list[Token]) -> list[Draft]:
+    """The claims that words of a sentence make; none where no rule is safe.
 
-
-def _labelled(text: str, words: list[Token], end: int) -> list[Draft]:
-    """The claims behind a label; those of "Kind hosts: they help with bags" begin with it."""
-    label, rest = words[: end - 1], words[end:]
-    first, *others = pieces_of(rest)
-    praise = Piece("", False, [], label)
-    listed = shape_of(first.words) == "noun" and bool(others) and others[0].joint == "and"
-    if rest[0].tag == "pron" or not (listed or shape_of(first.words) == "clause"):
-        return []
-    found = _Folding(text).fold(retagged(rest))
-    if not found or all(find_core(draft.words, draft.lead) is None for draft in found):
-        return []
-    for draft in found:
-        draft.changed = True
-    told = [Draft(label, 0, label[0].start, label[-1].end, changed=True)]
-    return [*(told if is_praise(praise) or shape_of(label) == "adjective" else []), *found]
+    Args:
+        text: the sentence.
+        words: some or all of its words, tagged.
+    """
+    return _Folding(text).fold(words)
 
 
 class _Folding:
@@ -170,58 +147,48 @@ class _Folding:
         """Take a piece before which there is no whole clause."""
         shape = shape_of(piece.words)
         if self._waiting and (is_ended(piece) or (shape == "clause" and self._is_apart(piece))):
-            first, *others = self._waiting
-            self._waiting = []
-            self._fragment(first)
-            for one in others:
-                self._glue(one)
+            self._end_waiting()
             self._follow(piece)
-        elif self._lead and self._lead[0].tag == "sub" and not piece.comma:
+        elif self._extends_lead(piece, shape):
             self._lead += [*piece.glue, *piece.words]
-        elif self._lead and piece.joint == "or" and not piece.comma and shape in {"noun", "ing"}:
-            self._lead += [*piece.glue, *piece.words]
-        elif (
-            shape == "clause" and piece.joint in CONTRASTS - {"however"} and not self._is_answered()
-        ):
-            self._fragment(piece._replace(words=[*piece.glue, *piece.words]))
         elif shape == "clause":
-            self._clause(piece)
+            self._first_clause(piece)
         elif self._waiting:
             self._begin_subject(piece, shape)
         elif shape in {"sub", "prep", "adverb"}:
             self._set_aside(piece)
-        elif self._is_told_first(piece):
+        elif not self._asides and is_told_first(piece, self._after(piece)):
             self._asides.append(piece)
-        elif shape == "noun" or (shape == "ing" and self._is_doing(piece)):
+        elif shape == "noun" or (self._rest and is_doing(piece, self._after(piece))):
             self._waiting.append(piece)
-        elif shape == "adjective" and self._shares_noun(piece):
+        elif shares_noun(piece, self._after(piece)):
             following = self._rest.pop()
-            self._begin(
-                piece._replace(words=[*piece.words, *following.glue, *following.words])
-            )
+            self._begin(piece._replace(words=[*piece.words, *following.glue, *following.words]))
         else:
             self._fragment(piece)
 
-    def _shares_noun(self, piece: Piece) -> bool:
-        """Whether an adjective lacks the noun that follows: "slim | and small users like it"."""
-        following = self._rest[-1] if self._rest else piece
-        joined = following.joint in {"and", "or"} and not following.comma
-        return joined and following.words[0].tag == "adj" and shape_of(following.words) != "adjective"
+    def _first_clause(self, piece: Piece) -> None:
+        if piece.joint in CONTRASTS - {"however"} and not self._is_answered():
+            self._fragment(piece._replace(words=[*piece.glue, *piece.words]))
+        else:
+            self._clause(piece)
 
-    def _is_told_first(self, piece: Piece) -> bool:
-        """Whether a past form tells of the subject after it: "made of wool, the hat is warm"."""
-        following = self._rest[-1] if self._rest else piece
-        made = is_past(piece.words[0].low) and [w.tag for w in piece.words[1:2]] == ["prep"]
-        granted = piece.joint in CONTRASTS and shape_of(piece.words) == "adjective"
-        apart = following.comma and not following.joint
-        return (made or granted) and apart and not self._asides
+    def _end_waiting(self) -> None:
+        """Make one claim of nouns that get no verb."""
+        first, *others = self._waiting
+        self._waiting = []
+        self._fragment(first)
+        for one in others:
+            self._glue(one)
 
-    def _is_doing(self, piece: Piece) -> bool:
-        """Whether a form in -ing is a subject: "having a pool | and a gym is nice"."""
-        following = self._rest[-1] if self._rest else piece
-        joined = following.joint == "and" and not following.comma
-        apart = following.words[0].tag == "pron"
-        return bool(self._rest) and (len(piece.words) == 1 or (joined and not apart))
+    def _after(self, piece: Piece) -> Piece:
+        """The piece after one; itself at the end."""
+        return self._rest[-1] if self._rest else piece
+
+    def _extends_lead(self, piece: Piece, shape: str) -> bool:
+        """Whether a piece goes on with a phrase before the subject: "for small | or old dogs"."""
+        listed = piece.joint == "or" and shape in {"noun", "ing"}
+        return bool(self._lead) and not piece.comma and (self._lead[0].tag == "sub" or listed)
 
     def _is_apart(self, piece: Piece) -> bool:
         """Whether a clause has no part in the nouns before it: "great food and it was cheap"."""
@@ -292,7 +259,7 @@ class _Folding:
         draft.changed = words is not piece.words or self._dropped
         draft.quantity, self._said_by = self._said_by, None
         if not (self._rest and goes_on_saying(self._rest[-1])):
-            self._drop_frame(draft)
+            drop_frame(draft)
         if sayers is not None and not draft.framed:
             draft.framed, draft.quantity = sayers.framed, sayers.quantity
         if draft.framed and shape_of(draft.words) == "noun":
@@ -396,32 +363,6 @@ class _Folding:
         draft.framed, draft.quantity = source.framed, source.quantity
         self._drafts.append(draft)
 
-    def _drop_frame(self, draft: Draft) -> None:
-        """Leave out "users say that"; make "users find it good" into "it is good"."""
-        text = plain_text(draft.words)
-        found = frame_of(text)
-        finders = finders_in(text)
-        if found is not None and finders is not None:
-            found = None if small_clause(words_from(draft.words, finders.end)) else found
-        if found is not None:
-            words = words_from(draft.words, found[0])
-            if words and shape_of(words) in {"clause", "noun"} and not is_of_sayers(words):
-                draft.words, draft.quantity = words, found[1]
-                draft.changed = draft.framed = True
-                return
-        said = without_description(draft.words)
-        people = finders_in(text)
-        if said is None and people is not None:
-            rest = words_from(draft.words, people.end)
-            said = small_clause(rest)
-            if said is not None and said[0].low in {"their", "his", "her"}:
-                said = None
-            if said is not None:
-                draft.people = tuple(draft.words[: len(draft.words) - len(rest)])
-                draft.quantity = people.quantity
-        if said is not None:
-            draft.words, draft.changed, draft.framed = said, True, True
-
     def _follow(self, piece: Piece) -> None:
         """Take a piece after a claim: a claim of its own, or part of the one before."""
         shape = shape_of(piece.words)
@@ -461,7 +402,9 @@ class _Folding:
         taken = [take is not None and take(one, agreeing(piece, one)) for one in sources]
         if not any(taken):
             self._glue(piece)
-        elif shape != "clause" and not all(map(is_sound, self._drafts[before:])):
+        elif shape != "clause" and not all(
+            is_sound(one) and not is_bare(one, draft) for one in self._drafts[before:]
+        ):
             self._drafts = kept
             self._glue(piece)
         elif len(sources) > 1:
@@ -653,7 +596,9 @@ class _Folding:
         if not self._rest or not (contrast or (piece.comma and piece.joint in {"and", "so"})):
             return False
         named = {"noun", "ing"}
-        last = next((p for p in reversed(self._rest) if p.joint or shape_of(p.words) not in named), None)
+        last = next(
+            (p for p in reversed(self._rest) if p.joint or shape_of(p.words) not in named), None
+        )
         return (
             last is not None
             and last.joint in {"and", "or"}
@@ -685,16 +630,7 @@ class _Folding:
         people = people_at(self._text, draft.words[draft.lead].start)
         if people is not None and draft.words[draft.lead].start >= draft.start:
             return True
-        of = [at for at, word in enumerate(left) if word.low == "of"]
-        if of and is_modified(left[of[-1] + 1 :]) == is_modified(right):
-            return right[0].tag in {"det", "poss"} and left[0].tag in {"det", "poss"}
-        if owner_of(left) or shared_tail(left, right):
-            return True
-        if len(left) == 2 and left[0].tag == "det" and right[0].tag == "noun" and len(right) > 1:
-            return False  # "the vegetable and tofu rice"
-        if is_modified(left) == is_modified(right):
-            return True
-        return left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1
+        return of_one_weight(left, right)
 
     def _next_ing(self, draft: Draft, piece: Piece) -> bool:
         """One word more, or "making it ideal for travel": the subject is ideal for travel."""
@@ -702,26 +638,13 @@ class _Folding:
             return self._next_adjective(draft, piece) or self._next_noun(draft, piece)
         if piece.joint in {"and", "or"} and piece.words[1].tag == "noun":
             return self._next_noun(draft, piece)
-        return piece.comma and self._made(draft, piece, piece.words)
+        return piece.comma and self._tell_effect(draft, piece, piece.words)
 
-    def _made(self, draft: Draft, piece: Piece, words: list[Token]) -> bool:
-        """What a subject is made, or does besides: "making it handy", "keeping feet dry"."""
-        core = find_core(draft.words, draft.lead)
-        if core is None or core.first == draft.lead or len(words) < 2:
-            return False
-        plural = is_plural(head_of(draft.words[draft.lead : core.first]).low)
-        handy = len(words) > 2 and (words[2].tag == "det" or shape_of(words[2:]) == "adjective")
-        if words[0].low in {"making", "makes", "made"} and words[1].low in {"it", "them"} and handy:
-            verb, words = ("are" if words[1].low == "them" else "is"), words[2:]
-        elif (base := plain_of_ing(words[0].low)) in BESIDES and not is_past_core(
-            draft.words, core
-        ):
-            verb, words = str(base) if plural else singular_verb(str(base)), words[1:]
-        else:
-            return False
-        said = [*draft.words[: core.first], piece.words[0].reworded(verb, "verb"), *words]
-        self._append(said, draft.lead, piece)
-        return True
+    def _tell_effect(self, draft: Draft, piece: Piece, words: list[Token]) -> bool:
+        said = effect_of(draft, words)
+        if said is not None:
+            self._append(said, draft.lead, piece)
+        return said is not None
 
     def _next_prep(self, draft: Draft, piece: Piece) -> bool:
         """After a comma "with friendly staff" is what the subject has; else one more phrase."""
@@ -763,14 +686,8 @@ class _Folding:
         if not piece.comma or words[0].low not in {"which", "who"} or len(words) < 3:
             return False
         if words[0].low == "which" and words[1].low in EFFECTS:
-            return self._made(draft, piece, words[1:])
-        core = find_core(draft.words, draft.lead)
-        noun = last_noun(draft.words, core)
-        if core is None or not noun or not is_finite(words, 1):
-            return False
-        if any(word.tag == "prep" for word in draft.words[core.main + 2 : -len(noun)]):
-            return False  # "the romance between her and the cook, which": the romance
-        if is_plural(head_of(noun).low) != (singular_verb(words[1].low) != words[1].low):
-            return False
-        self._append([*noun, *words[1:]], 0, piece)
-        return True
+            return self._tell_effect(draft, piece, words[1:])
+        noun = told_of(draft, words)
+        if noun:
+            self._append([*noun, *words[1:]], 0, piece)
+        return bool(noun)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import find_core, head_of, is_finite
@@ -76,11 +77,14 @@ def _disagrees(words: Sequence[Token], lead: int, verb: int) -> bool:
     return plain and not counted and is_plural(head.low) and len(subject) <= 2
 
 
-def _prepositions_meet(words: Sequence[Token]) -> bool:
-    """Whether a preposition stands right behind "to" or "in": "in especially", "to past"."""
-    return any(
-        one.low in {"to", "in", "for", "of", "with"} and one.tag in {"prep", "to"}
-        and two.tag in {"prep", "sub"} and two.low not in {"about", "like", "than", "around", "under", "over"}
-        for one, two in zip(words, words[1:], strict=False)
-    )  # fmt: skip
+_AIMED = word_set("to in for of with")
+_LOOSE = word_set("about like than around under over")
+"""Prepositions that may stand behind another one: "for under twenty"."""
 
+
+def _prepositions_meet(words: Sequence[Token]) -> bool:
+    """Whether a preposition stands right behind another one: "in especially", "to past"."""
+    return any(
+        one.low in _AIMED and two.tag in {"prep", "sub"} and two.low not in _LOOSE
+        for one, two in pairwise(words)
+    )
