@@ -7,9 +7,10 @@ The sets: the robustness pairs; contrast sets, in which one premise has one enta
 two that differ from it in one thing; reviews with what they say and its opposite in plain words,
 review sentences with key points, and summary sentences with others that repeat them or not, judged
 by a careful reader; the example's reviews with statements of one to three words, judged likewise,
-and with words that say nothing ("Summary:"); and, where the released data is, sentences of
-OpinSummEval's reviews with their negations, antonyms and other numbers, made by rule, and sentences
-of its summaries, judged for each of eight reviews. Rows are written to
+and with words that say nothing ("Summary:"); written reviews with the claims of summaries as
+language models write them; and, where the released data is, such claims on OpinSummEval's reviews,
+sentences of these reviews with their negations, antonyms and other numbers, made by rule, and
+sentences of its summaries, judged for each of eight reviews. Rows are written to
 `benchmarks/results/quality.json`; `--state` also writes the error rates by phenomenon beside the
 weights and into the model's card, from where `prevalence models` shows them. How scorers compare on
 ReviewNLI: `benchmarks/consistency.py`.
@@ -38,6 +39,7 @@ Pairs = Sequence[tuple[str, str]]
 Row = dict[str, Any]
 
 WRITTEN = ("opposites", "key_points", "repetitions", "short_statements")
+MODEL_WRITTEN = ("model_summaries", "model_summaries_yelp")
 
 
 class Embedded:
@@ -179,6 +181,36 @@ def judged_pairs(released: Sequence[Row]) -> tuple[list[tuple[str, str]], Any]:
     return pairs, np.array(chances) > 50
 
 
+def claimed_pairs(released: Sequence[Row] | None = None) -> tuple[Pairs, Any, Any]:
+    """Reviews and claims of summaries as language models write them, cut and judged by a reader.
+
+    Args:
+        released: the cases of OpinSummEval, for claims on their reviews; without them, claims on
+            reviews that were written for this project.
+
+    Returns:
+        As :func:`written_pairs` does.
+    """
+    data = ROOT / "benchmarks" / "data"
+    rows = []
+    if released is None:
+        for record in read_pairs(data / "model_summaries.jsonl"):
+            for claim in record["claims"]:
+                supports, against = claim["supports"], claim["against"]
+                rows += [(text, claim["text"], place in supports, place in against)
+                         for place, text in enumerate(record["reviews"])]  # fmt: skip
+    else:
+        cases = {record["case"]: record["reviews"] for record in released}
+        for record in read_pairs(data / "model_summaries_yelp.jsonl"):
+            for claim in record["claims"]:
+                rows += [(text, claim["text"], chance > 50, place in claim["against"])
+                         for place, (text, chance)
+                         in enumerate(zip(cases[record["case"]], claim["labels"], strict=True))
+                         ]  # fmt: skip
+    pairs = [(review, claim) for review, claim, _, _ in rows]
+    return pairs, np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+
+
 def _summary(record: Row, system: str) -> str:
     text = record["reference"] if system == "reference" else record["summaries"][system]["text"]
     return str(text)
@@ -269,7 +301,7 @@ def phenomena(result: Row) -> list[Row]:
             "specificity": 1.0 - row["turned_supported"],
         }
         found.append(_rates("turned", row["kind"], row["pairs"], kept))
-    for title in (*WRITTEN, "summaries"):
+    for title in (*WRITTEN, *MODEL_WRITTEN, "summaries"):
         if title in result:
             row = result[title]
             rates = {name: row[name] for name in ("sensitivity", "specificity")}
@@ -302,9 +334,10 @@ def state(folder: Path, rows: Sequence[Row]) -> None:
         "the same with one thing turned (specificity), and pairs that a careful reader judged: "
         "reviews with what they say and its opposite in plain words, review sentences with key "
         "points, summary sentences with others that repeat them or not, the reviews of the "
-        "example with statements of one to three words, and Yelp reviews with sentences of their "
-        'summaries. Fragments are words that say nothing, such as "Summary:", on the reviews of '
-        "the example.",
+        "example with statements of one to three words, written reviews and Yelp reviews with "
+        "claims of summaries as language models write them, and Yelp reviews with sentences of "
+        'other summaries. Fragments are words that say nothing, such as "Summary:", on the '
+        "reviews of the example.",
         "",
         "| set | phenomenon | pairs | sensitivity | specificity |",
         "|---|---|---|---|---|",
@@ -358,6 +391,8 @@ def main() -> None:
     for title in WRITTEN:
         result[title] = judged_row(model, *written_pairs(title))
         show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
+    result["model_summaries"] = judged_row(model, *claimed_pairs())
+    show(f"Claims of summaries as language models write them, {name}", [result["model_summaries"]])
     result["fragments"] = fragment_row(model)
     show(f"Words that say nothing, {name}", [result["fragments"]])
     if released.is_file():
@@ -365,6 +400,8 @@ def main() -> None:
         reviews = [text for record in cases for text in record["reviews"]]
         result["turned"] = turned_rows(reviews, model, most=options.most)
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
+        result["model_summaries_yelp"] = judged_row(model, *claimed_pairs(cases))
+        show(f"Such claims on real reviews, {name}", [result["model_summaries_yelp"]])
         result["summaries"] = judged_row(model, *judged_pairs(cases))
         show(f"Summary sentences judged by a reader, {name}", [result["summaries"]])
     options.output.parent.mkdir(parents=True, exist_ok=True)

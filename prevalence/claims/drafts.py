@@ -141,7 +141,7 @@ def leans(piece: Piece, draft: Draft) -> bool:
         return False
     if piece.comma and not piece.joint and (words[0].tag == "ing" or words[0].low == "with"):
         return True
-    if words[0].low in {"he", "she", "his", "her"}:
+    if words[0].low in {"he", "she", "his", "her"} and piece.joint in {"", "and"}:
         return True
     short = core.main == len(words) - 1 and core.first == core.main and len(words) <= 3
     if (
@@ -289,7 +289,7 @@ def is_of_one(piece: Piece) -> bool:
     """Whether a piece goes on with one of those before it: "one after two calls"."""
     lows = [word.low for word in piece.words[:2]]
     tags = [word.tag for word in piece.words[:3]]
-    single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"])
+    single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"], ["adv"])
     return single or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
 
 

@@ -47,7 +47,8 @@ def label_end(words: Sequence[Token]) -> int:
     rest = [word for word in words[end + 1 :] if word.tag != "mark"]
     core = find_core(words[:end])
     # "Repair costs", "order accuracy": nouns, though they could be verbs.
-    named = core is None or core.main == end - 1 or is_base(words[0].low)
+    pair = core is not None and end == 2 and words[1].tag == "verb"
+    named = core is None or pair or (core.first == 0 and is_base(words[0].low))
     return end + 1 if end and rest and named else 0
 
 

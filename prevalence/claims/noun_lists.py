@@ -82,11 +82,16 @@ def is_ambiguous(words: list[Token], core: Core, begin: int, piece: Piece) -> bo
         return False
     named, left = {"det", "poss"}, words[begin:]
     one, other = left[0], right[0]
-    if one.tag in named or other.tag in named:
-        return one.low != other.low and not (
-            one.low == "the" and len(right) == 1 and not piece.comma
-        )
-    return len(left) > 1 or len(right) > 1
+    if other.tag in named or one.tag not in {*named, "num"}:
+        apart = one.low != other.low if other.tag in named else len(left) > 1 or len(right) > 1
+        return apart and (other.tag in named or not piece.comma)
+    if one.tag == "poss":
+        return is_modified(left[1:]) != is_modified(right)
+    return one.low not in _SHARED or len(right) > 1 or piece.comma
+
+
+_SHARED = word_set("the all any both")
+"""Determiners that a noun after "and" may have part in: "with the tank | and lid"."""
 
 
 def _nouns_begin(words: list[Token], core: Core) -> list[int]:

@@ -461,7 +461,11 @@ class _Folding:
             piece.joint or self._is_listed(piece) or piece.words[0].tag == "aux"
         ):
             return False
+        sayers = find_core(draft.words) if draft.lead and goes_on_saying(piece) else None
         shared = shared_before_verb(draft.words, core, piece._replace(joint=joint))
+        if sayers is not None:  # "users find that it is big | but like it"
+            self._append([*draft.words[: sayers.first], *piece.words], 0, piece)
+            return True
         if draft.people:
             shared = [*self._scope, *draft.people]
         if shared is None:

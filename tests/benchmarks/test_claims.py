@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks.claims import HAND_CUT, Agreement, agreement, matches, word_f1
+from benchmarks.claims import HAND_CUT, READ, Agreement, agreement, matches, soundness, word_f1
 
 
 def test_word_f1_by_hand():
@@ -40,3 +40,21 @@ def test_the_hand_cut_claims_are_whole():
     assert len({row["sentence"] for row in rows}) == len(rows) == 134 + 120
     assert {row["part"] for row in rows} == {"tuning", "apart", "second"}
     assert all(row["claims"] for row in rows)
+
+
+def test_soundness_by_hand():
+    rows = [
+        {"sentence": "Soft and warm", "claims": {"Soft.": "broken", "It is warm.": "wrong"}},
+        {"sentence": "It fits.", "claims": {}},
+    ]
+    made = {"Soft and warm": ["Soft.", "It is warm.", "Warm."], "It fits.": ["It fits."]}
+    found = soundness(rows, made.__getitem__)
+    assert found == {"broken": 1, "wrong": 1, "not read": 1, "whole": 1}
+
+
+def test_the_read_claims_are_whole():
+    rows = [json.loads(line) for line in READ.read_text(encoding="utf-8").splitlines()]
+    assert len({row["sentence"] for row in rows}) == len(rows) == 163
+    assert {kind for row in rows for kind in row["claims"].values()} == {
+        "sound", "broken", "wrong",
+    }  # fmt: skip

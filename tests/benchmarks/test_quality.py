@@ -49,6 +49,7 @@ def test_the_command_writes_every_row(
     )  # fmt: skip
     assert (result["key_points"]["pairs"], result["repetitions"]["pairs"]) == (960, 800)
     assert result["fragments"]["pairs"] == 53 * 40
+    assert result["model_summaries"]["pairs"] == 8 * 1211
     judged = result.get("summaries")
     assert judged is None or judged["pairs"] == 64 * 8 * 12
     assert "Contrast set" in capsys.readouterr().out
@@ -112,6 +113,35 @@ def test_the_judgments_are_whole() -> None:
         assert all(0 <= chance <= 100 for row in case["labels"] for chance in row)
 
 
+def test_claims_of_model_summaries_are_whole() -> None:
+    """Every sentence and claim has a place, and no review supports and contradicts one claim."""
+    data = quality.ROOT / "benchmarks" / "data"
+    for record in quality.read_pairs(data / "model_summaries.jsonl"):
+        sentences = record["sentences"]
+        assert {one["summary"] for one in sentences} == set(record["summaries"])
+        assert [len(row) for row in record["labels"]] == [len(sentences)] * 8
+        assert {len(found) for found in record["ratings"].values()} == {2}
+        for claim in record["claims"]:
+            assert 0 <= claim["sentence"] < len(sentences)
+            assert set(claim["supports"]).isdisjoint(claim["against"])
+            assert {*claim["supports"], *claim["against"]} <= set(range(8))
+    for record in quality.read_pairs(data / "model_summaries_yelp.jsonl"):
+        for claim in record["claims"]:
+            assert claim["sentence"] in record["summaries"][claim["summary"]]
+            assert all(claim["labels"][place] <= 50 for place in claim["against"])
+            assert len(claim["labels"]) == 8
+
+
+def test_claims_on_released_reviews_are_read_by_case() -> None:
+    path = quality.ROOT / "benchmarks" / "data" / "model_summaries_yelp.jsonl"
+    cases = [{"case": record["case"], "reviews": [f"{record['case']}-{k}" for k in range(8)]}
+             for record in quality.read_pairs(path)]  # fmt: skip
+    pairs, supported, opposed = quality.claimed_pairs(cases)
+    assert len(pairs) == len(supported) == len(opposed) == 8 * 889
+    assert pairs[0][0] == f"{cases[0]['case']}-0"
+    assert not (supported & opposed).any()
+
+
 def test_a_set_is_ranked_when_its_entailed_statement_scores_highest() -> None:
     sets = np.array(["a", "a", "a", "b", "b", "b"])
     entailed = np.array([True, False, False, False, True, False])
@@ -121,11 +151,11 @@ def test_a_set_is_ranked_when_its_entailed_statement_scores_highest() -> None:
 
 
 def test_no_written_set_is_in_the_training_data() -> None:
-    """Not even seven words in a row; ten, of the example's reviews, for seven can be an idiom."""
+    """Not even seven words in a row; ten, in longer reviews, for seven can be an idiom."""
     data = quality.ROOT / "prevalence" / "training" / "data"
     known = "\n".join(path.read_text(encoding="utf-8") for path in sorted(data.glob("*.jsonl")))
     pairs = {title: quality.written_pairs(title)[0] for title in quality.WRITTEN}
-    of_example = pairs.pop("short_statements")
+    of_example = [*pairs.pop("short_statements"), *quality.claimed_pairs()[0]]
     contrast = quality.read_pairs(quality.ROOT / "benchmarks" / "data" / "contrast.jsonl")
     others = [(pair["premise"], pair["hypothesis"]) for pair in contrast]
     others += [pair for found in pairs.values() for pair in found]
