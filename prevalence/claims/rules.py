@@ -449,6 +449,13 @@ class _Folding:
         return True
 
     def _next_verb(self, draft: Draft, piece: Piece) -> bool:
+        sayers = find_core(draft.words) if draft.lead and goes_on_saying(piece) else None
+        if sayers is not None:  # "users find that it is big | but like it"
+            self._append([*draft.words[: sayers.first], *piece.words], 0, piece)
+            return True
+        return self._another_verb(draft, piece)
+
+    def _another_verb(self, draft: Draft, piece: Piece) -> bool:
         core = find_core(draft.words, draft.lead)
         if core is None or is_inverted(piece) or (draft.framed and is_of_buyers(piece)):
             return False
@@ -461,11 +468,7 @@ class _Folding:
             piece.joint or self._is_listed(piece) or piece.words[0].tag == "aux"
         ):
             return False
-        sayers = find_core(draft.words) if draft.lead and goes_on_saying(piece) else None
         shared = shared_before_verb(draft.words, core, piece._replace(joint=joint))
-        if sayers is not None:  # "users find that it is big | but like it"
-            self._append([*draft.words[: sayers.first], *piece.words], 0, piece)
-            return True
         if draft.people:
             shared = [*self._scope, *draft.people]
         if shared is None:

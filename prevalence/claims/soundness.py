@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["is_sound"]
 
-_OPEN = frozenset({"det", "poss", "conj", "sub", "rel"})
-"""Tags of words after which something has to follow."""
+_OPEN = frozenset({"poss", "conj", "sub", "rel"})
+_ARTICLES = word_set("the a an every no")
+"""Tags, and determiners, after which something has to follow; not so after "more" or "all"."""
 _JOINS = frozenset({"sub", "rel", "conj", "to", "mark", "ing", "base"})
 """Tags of words that a second verb may follow in one clause."""
 _TELLS = word_set("""
@@ -43,7 +44,7 @@ def is_sound(draft: Draft) -> bool:
     """
     words = draft.words
     core = find_core(words, draft.lead)
-    if not words or words[-1].tag in _OPEN:
+    if not words or words[-1].tag in _OPEN or words[-1].low in _ARTICLES:
         return False
     if core is None:
         return True
