@@ -1,0 +1,59 @@
+"""Prevalence of summaries beside that of readers, with a model whose answers are known."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks import claim_scores
+from benchmarks.claim_scores import Judged, figures, read_judged
+
+
+class Knowing:
+    """Says yes where a word of the statement stands in the review."""
+
+    scorer = SimpleNamespace(traits=SimpleNamespace(threshold=0.5))
+
+    def probabilities(self, pairs):
+        yes = [claim.split()[-1].strip(".") in review for review, claim in pairs]
+        return np.array(yes, dtype=float), np.zeros(len(yes))
+
+
+def summary(text, claims, supported):
+    return Judged("written", ["soft", "soft warm", "red"], text, claims, supported)
+
+
+def test_prevalence_of_each_unit_by_hand():
+    judged = [
+        summary("It is soft and warm.", ["It is soft.", "It is warm."],
+                [[True, True, False], [False, True, False]]),
+        summary("It is red.", ["It is red."], [[False, False, True]]),
+        summary("It is blue.", ["It is blue."], [[False, False, False]]),
+    ]  # fmt: skip
+    readers, sentences, by_rule, own = figures(Knowing(), judged)
+    # Means of (2/3 + 1/3) / 2, 1/3 and 0; the whole first sentence ends in "warm": 1/3.
+    assert readers["prevalence"] == pytest.approx((1 / 2 + 1 / 3) / 3)
+    assert sentences["prevalence"] == pytest.approx((1 / 3 + 1 / 3) / 3)
+    for row in (by_rule, own):
+        assert row["prevalence"] == pytest.approx(readers["prevalence"])
+        assert row["pearson"] == pytest.approx(1)
+        assert row["kendall"] == pytest.approx(1)
+
+
+def test_judged_summaries_are_whole():
+    found = read_judged()
+    assert len(found) == 80
+    assert sum(len(one.claims) for one in found) == 1211
+    assert all(len(row) == len(one.reviews) == 8 for one in found for row in one.supported)
+    assert all(one.claims for one in found)
+
+
+def test_reviews_of_the_released_cases_are_put_in():
+    path = claim_scores.ROOT / "benchmarks" / "data" / "model_summaries_yelp.jsonl"
+    cases = [{"case": record["case"], "reviews": [f"{record['case']}-{k}" for k in range(8)]}
+             for record in claim_scores.read_pairs(path)]  # fmt: skip
+    found = [one for one in read_judged(cases) if one.source == "yelp"]
+    assert len(found) == 72
+    assert found[0].reviews[0] == f"{cases[0]['case']}-0"
