@@ -13,12 +13,12 @@ OpinSummEval are not part of this repository.
 from __future__ import annotations
 
 import argparse
-import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.common import DATA, ROOT, append_row, environment, show_table
+from benchmarks.common import DATA, append_row, environment, show_table
+from benchmarks.model_summaries import on_released, on_written
 from benchmarks.quality import Embedded, read_pairs
 from prevalence.claims import cut
 from prevalence.claims.counts import gathered, without_counts
@@ -28,49 +28,11 @@ from prevalence.stats.coefficients import coefficient
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Judged", "figures", "main", "read_judged"]
+    from benchmarks.model_summaries import Judged
+
+__all__ = ["figures", "main"]
 
 UNITS = ("sentences", "claims by rule", "readers' claims")
-
-
-class Judged(NamedTuple):
-    """A summary and its claims as a reader cut and judged them.
-
-    Attributes:
-        source: ``written`` or ``yelp``, by its reviews.
-        reviews: texts.
-        summary: text.
-        claims: texts.
-        supported: for each claim and review whether the review supports it.
-    """
-
-    source: str
-    reviews: Sequence[str]
-    summary: str
-    claims: Sequence[str]
-    supported: Sequence[Sequence[bool]]
-
-
-def read_judged(released: Sequence[dict[str, Any]] = ()) -> list[Judged]:
-    """The judged summaries; those on real reviews where OpinSummEval's cases are given."""
-    data = ROOT / "benchmarks" / "data"
-    found = []
-    for record in read_pairs(data / "model_summaries.jsonl"):
-        for system, text in record["summaries"].items():
-            own = [claim for claim in record["claims"]
-                   if record["sentences"][claim["sentence"]]["summary"] == system]  # fmt: skip
-            places = range(len(record["reviews"]))
-            supported = [[place in claim["supports"] for place in places] for claim in own]
-            claims = [claim["text"] for claim in own]
-            found.append(Judged("written", record["reviews"], text, claims, supported))
-    cases = {record["case"]: record["reviews"] for record in released}
-    for record in read_pairs(data / "model_summaries_yelp.jsonl") if cases else ():
-        for system, text in record["summaries"].items():
-            own = [claim for claim in record["claims"] if claim["summary"] == system]
-            supported = [[chance > 50 for chance in claim["labels"]] for claim in own]
-            claims = [claim["text"] for claim in own]
-            found.append(Judged("yelp", cases[record["case"]], text, claims, supported))
-    return found
 
 
 def _units(judged: Judged) -> tuple[list[str], ...]:
@@ -122,12 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--save", action="store_true", help="append to benchmarks/results/")
     options = parser.parse_args(arguments)
     file = DATA / "opinsummeval.jsonl"
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    judged = read_judged([json.loads(line) for line in lines])
+    sources = {"written": on_written()}
+    if file.is_file():
+        sources["yelp"] = on_released(read_pairs(file))
     model = Embedded(options.model)
     saved: dict[str, Any] = {}
-    for source in dict.fromkeys(one.source for one in judged):
-        chosen = [one for one in judged if one.source == source]
+    for source, chosen in sources.items():
         rows = figures(model, chosen)
         saved[source] = {"summaries": len(chosen), "rows": rows}
         body = [[row["unit"], *(f"{row[name]:.3f}" if name in row else "–"

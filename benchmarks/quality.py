@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import DATA, RESULTS, ROOT, environment, show_table
+from benchmarks.model_summaries import Judged, on_released, on_written
 from prevalence import calibration
 from prevalence.labelled import JudgedPairs, read_documents
 from prevalence.models.checkpoint import resolve
@@ -181,34 +182,16 @@ def judged_pairs(released: Sequence[Row]) -> tuple[list[tuple[str, str]], Any]:
     return pairs, np.array(chances) > 50
 
 
-def claimed_pairs(released: Sequence[Row] | None = None) -> tuple[Pairs, Any, Any]:
-    """Reviews and claims of summaries as language models write them, cut and judged by a reader.
-
-    Args:
-        released: the cases of OpinSummEval, for claims on their reviews; without them, claims on
-            reviews that were written for this project.
+def claimed_pairs(judged: Sequence[Judged]) -> tuple[Pairs, Any, Any]:
+    """Reviews and the claims of their summaries.
 
     Returns:
         As :func:`written_pairs` does.
     """
-    data = ROOT / "benchmarks" / "data"
-    rows = []
-    if released is None:
-        for record in read_pairs(data / "model_summaries.jsonl"):
-            for claim in record["claims"]:
-                supports, against = claim["supports"], claim["against"]
-                rows += [(text, claim["text"], place in supports, place in against)
-                         for place, text in enumerate(record["reviews"])]  # fmt: skip
-    else:
-        cases = {record["case"]: record["reviews"] for record in released}
-        for record in read_pairs(data / "model_summaries_yelp.jsonl"):
-            for claim in record["claims"]:
-                rows += [(text, claim["text"], chance > 50, place in claim["against"])
-                         for place, (text, chance)
-                         in enumerate(zip(cases[record["case"]], claim["labels"], strict=True))
-                         ]  # fmt: skip
-    pairs = [(review, claim) for review, claim, _, _ in rows]
-    return pairs, np.array([row[2] for row in rows]), np.array([row[3] for row in rows])
+    pairs = [(review, claim) for one in judged for claim in one.claims for review in one.reviews]
+    supported = [mark for one in judged for row in one.supported for mark in row]
+    opposed = [mark for one in judged for row in one.opposed for mark in row]
+    return pairs, np.array(supported), np.array(opposed)
 
 
 def _summary(record: Row, system: str) -> str:
@@ -391,7 +374,7 @@ def main() -> None:
     for title in WRITTEN:
         result[title] = judged_row(model, *written_pairs(title))
         show(f"{title.replace('_', ' ').capitalize()}, {name}", [result[title]])
-    result["model_summaries"] = judged_row(model, *claimed_pairs())
+    result["model_summaries"] = judged_row(model, *claimed_pairs(on_written()))
     show(f"Claims of summaries as language models write them, {name}", [result["model_summaries"]])
     result["fragments"] = fragment_row(model)
     show(f"Words that say nothing, {name}", [result["fragments"]])
@@ -400,7 +383,7 @@ def main() -> None:
         reviews = [text for record in cases for text in record["reviews"]]
         result["turned"] = turned_rows(reviews, model, most=options.most)
         show(f"Sentences of reviews with one thing turned, {name}", result["turned"])
-        result["model_summaries_yelp"] = judged_row(model, *claimed_pairs(cases))
+        result["model_summaries_yelp"] = judged_row(model, *claimed_pairs(on_released(cases)))
         show(f"Such claims on real reviews, {name}", [result["model_summaries_yelp"]])
         result["summaries"] = judged_row(model, *judged_pairs(cases))
         show(f"Summary sentences judged by a reader, {name}", [result["summaries"]])

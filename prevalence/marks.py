@@ -76,9 +76,9 @@ _LINKS = """
     in my opinion, in particular, in short, in summary, in the end, indeed, interestingly, lastly,
     luckily, meanwhile, moreover, most importantly, nevertheless, nonetheless, notably, of course,
     on the downside, on the negative side, on the one hand, on the other hand, on the plus side,
-    on the positive side, on the whole, overall, plus, sadly, second, secondly, simply put, still, taken
-    together,
-    thankfully, that said, third, thirdly, to be honest, to sum up, ultimately, unfortunately
+    on the positive side, on the whole, overall, plus, sadly, second, secondly, simply put, still,
+    taken together, thankfully, that said, third, thirdly, to be honest, to sum up, ultimately,
+    unfortunately
 """
 """What links a sentence to those before it, with a comma."""
 _HEADS = """

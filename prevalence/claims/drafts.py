@@ -45,12 +45,10 @@ __all__ = [
     "ends_in_particle",
     "has_purpose",
     "held_with",
-    "is_bare",
     "is_cut_short",
     "is_doing",
     "is_inverted",
     "is_of_one",
-    "is_open",
     "is_participle",
     "is_praise",
     "is_sealed",
@@ -139,21 +137,18 @@ def leans(piece: Piece, draft: Draft) -> bool:
     core = find_core(words)
     if core is None:
         return False
-    if piece.comma and not piece.joint and (words[0].tag == "ing" or words[0].low == "with"):
+    first = words[0]
+    if first.low in {"he", "she", "his", "her"} and piece.joint in {"", "and"}:
         return True
-    if words[0].low in {"he", "she", "his", "her"} and piece.joint in {"", "and"}:
-        return True
-    short = core.main == len(words) - 1 and core.first == core.main and len(words) <= 3
-    if (
-        piece.comma
-        and not piece.joint
-        and ((short and words[-1].low.endswith("ed")) or words[0].low == "from")
-    ):
-        return True  # "desserts included", "from the soup that is best to the rum"
+    if piece.comma and not piece.joint:
+        short = len(words) <= 3 and core.first == core.main == len(words) - 1
+        included = short and words[-1].low.endswith("ed")  # "desserts included"
+        if included or first.tag == "ing" or first.low in {"with", "from"}:
+            return True
     before = find_core(draft.words, draft.lead)
     objects = [] if before is None else draft.words[before.main + 1 :]
-    if piece.joint == "so" and words[0].low in {"it", "they"}:
-        plural = words[0].low == "they"
+    if piece.joint == "so" and first.low in {"it", "they"}:
+        plural = first.low == "they"
         return any(w.tag == "noun" and is_plural(w.low) == plural for w in objects)
     rest = words[core.main + 1 :]
     nouns = [word.low for word in rest if word.tag == "noun"]
@@ -183,13 +178,6 @@ def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
     )
 
 
-def is_bare(draft: Draft, before: Draft) -> bool:
-    """Whether a claim lacks the verb that the one before it has; "great service" needs none."""
-    core = find_core(before.words, before.lead)
-    alone = find_core(draft.words, draft.lead) is None
-    return core is not None and alone and not praises(before, core)
-
-
 def is_cut_short(draft: Draft, piece: Piece) -> bool:
     """Whether a claim lacks the noun or the clause that follows.
 
@@ -211,12 +199,6 @@ def is_cut_short(draft: Draft, piece: Piece) -> bool:
     return lacks and described and piece.joint == "and"
 
 
-def is_open(words: list[Token]) -> bool:
-    """Whether a relative clause at the end has no verb yet: "a cook who, | at best, is slow"."""
-    at = max((at for at, word in enumerate(words) if word.low in {"who", "which"}), default=0)
-    return bool(at) and not any(is_finite(words, place) for place in range(at + 1, len(words)))
-
-
 def ends_in_particle(words: list[Token]) -> bool:
     """Whether a noun has the end of its verb after it: "odors out" in "keeps odors out"."""
     return len(words) > 1 and words[-1].tag == "adv" and words[-1].low in _PARTICLES
@@ -232,15 +214,14 @@ def is_told_first(piece: Piece, following: Piece) -> bool:
 def is_doing(piece: Piece, following: Piece) -> bool:
     """Whether a form in -ing is a subject: "having a pool | and a gym is nice"."""
     joined = following.joint == "and" and not following.comma
-    listed = joined and following.words[0].tag != "pron"
-    return shape_of(piece.words) == "ing" and (len(piece.words) == 1 or listed)
+    return len(piece.words) == 1 or (joined and following.words[0].tag != "pron")
 
 
-def shares_noun(piece: Piece, following: Piece) -> bool:
-    """Whether an adjective lacks the noun that follows: "slim | and small users like it"."""
+def shares_noun(following: Piece) -> bool:
+    """Whether the adjective before lacks its noun: "slim | and small users like it"."""
     joined = following.joint in {"and", "or"} and not following.comma
     described = following.words[0].tag == "adj" and shape_of(following.words) != "adjective"
-    return shape_of(piece.words) == "adjective" and joined and described
+    return joined and described
 
 
 def effect_of(draft: Draft, words: list[Token]) -> list[Token] | None:
@@ -390,8 +371,6 @@ def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     past = first.tag == "verb" and is_past(first.low) and first.low not in COPULAS
     if verb not in BE:
         said = not after or after[0].low == "by"
-        if verb in _COMES and not after and past:
-            return True
         likewise = verb in _SEEMED and said and _is_state(draft.words[core.main + 1 :])
         return past and (verb in _SEEMS or likewise)
     if first.low in _STATES and (not after or after[0].tag == "prep"):
@@ -410,6 +389,5 @@ _SEEMS = word_set("""
 feel feels seem seems look looks appear appears smell smells taste tastes sound sounds
 """)
 """Verbs of the present, after which a past form says what something is."""
-_COMES = word_set("turn turns turned come comes came arrive arrives arrived")
 _SEEMED = word_set("felt seemed looked appeared")
 """The same in the past, where what it is said to be is a past form already."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["MOST_WORDS", "drafts_of", "label_end"]
+__all__ = ["MOST_WORDS", "drafts_of"]
 
 MOST_WORDS = 200
 """Words and marks of the longest sentence that is cut; a longer one is a claim as it is."""
@@ -33,14 +33,14 @@ def drafts_of(text: str) -> list[Draft]:
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
     if not 0 < len(words) <= MOST_WORDS:
         return []
-    end = label_end(words)
+    end = _label_end(words)
     return _behind(text, words[: end - 1], retagged(words[end:])) if end else folded(text, words)
 
 
-def label_end(words: Sequence[Token]) -> int:
+def _label_end(words: Sequence[Token]) -> int:
     """Where a sentence goes on behind its label and colon; 0 without one.
 
-    >>> label_end(tagged("Kind hosts: they help with bags")), label_end(tagged("It is this: good"))
+    >>> _label_end(tagged("Kind hosts: they help")), _label_end(tagged("It is this: good"))
     (3, 0)
     """
     end = next((at for at, word in enumerate(words[: _LABEL + 1]) if word.text == ":"), 0)

@@ -42,9 +42,6 @@ def resolve(draft: Draft, before: Draft) -> None:
     pointer = draft.words[0]
     subject = _subject(before)
     low = pointer.low.split("'")[0]
-    if not subject and (judged := _judged(before)) and low not in {"it", "they"}:
-        _put_object(draft, judged)
-        return
     bought = any(word.low in _BOUGHT for word in subject)
     if not subject or (bought and all(word.low not in _PRICED for word in draft.words)):
         return
@@ -111,6 +108,7 @@ def _put_object(draft: Draft, subject: list[Token]) -> None:
         and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
     ]
     bare = all(word.tag == "noun" for word in subject) and len(subject) < 4
+    bare = bare and words[0].low not in {"i", "we"}  # "sound is good, but I returned it"
     definite = bare or subject[0].low in {"the", "this", "these"}
     definite = definite and all(word.tag != "rel" for word in words)
     if not definite or len(places) != 1:
@@ -127,22 +125,6 @@ _VIEWS = word_set("opinions opinion reviews feedback comments views experiences 
 
 _VERBAL = frozenset({"aux", "verb", "mark"})
 _DIFFER = word_set("differ vary diverge range")
-
-
-_JUDGED = word_set("""
-praise praised praises like liked love loved enjoy enjoyed appreciate appreciated recommend
-recommended
-""")
-
-
-def _judged(draft: Draft) -> list[Token]:
-    """The one thing that people speak of: "the food" in "diners enjoyed the food"."""
-    core = find_core(draft.words, draft.lead)
-    if core is None or draft.words[core.main].low not in _JUDGED:
-        return []
-    rest = draft.words[core.main + 1 :]
-    plain = all(word.tag in {"det", "adj", "noun"} for word in rest)
-    return rest if len(rest) > 1 and rest[0].low == "the" and plain else []
 
 
 def _had(words: list[Token], core: Core) -> list[Token]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from prevalence.claims.clauses import (
     BE,
     CONTRASTS,
@@ -41,12 +39,10 @@ from prevalence.claims.drafts import (
     ends_in_particle,
     has_purpose,
     held_with,
-    is_bare,
     is_cut_short,
     is_doing,
     is_inverted,
     is_of_one,
-    is_open,
     is_participle,
     is_praise,
     is_sealed,
@@ -89,7 +85,6 @@ from prevalence.claims.noun_lists import (
 )
 from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import Quantity, people_at
-from prevalence.claims.soundness import is_sound
 
 __all__ = ["folded"]
 
@@ -159,9 +154,11 @@ class _Folding:
             self._set_aside(piece)
         elif not self._asides and is_told_first(piece, self._after(piece)):
             self._asides.append(piece)
-        elif shape == "noun" or (self._rest and is_doing(piece, self._after(piece))):
+        elif shape == "noun" or (
+            shape == "ing" and self._rest and is_doing(piece, self._after(piece))
+        ):
             self._waiting.append(piece)
-        elif shares_noun(piece, self._after(piece)):
+        elif shape == "adjective" and shares_noun(self._after(piece)):
             following = self._rest.pop()
             self._begin(piece._replace(words=[*piece.words, *following.glue, *following.words]))
         else:
@@ -266,9 +263,7 @@ class _Folding:
             self._waiting.append(piece._replace(words=draft.words))
             return
         if self._drafts:
-            said = replace(draft)
             resolve(draft, self._drafts[-1])
-            draft = draft if is_sound(draft) else said
         core = find_core(draft.words)
         if core is None:
             self._fragment(piece)
@@ -382,7 +377,7 @@ class _Folding:
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
         sealed = not piece.comma and joins and is_sealed(draft, piece)
         verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._listed(piece))
-        short = (shape == "clause" and is_cut_short(draft, piece)) or is_open(draft.words)
+        short = shape == "clause" and is_cut_short(draft, piece)
         if ended or sealed or verbs or short or is_unreal(draft, piece):
             self._glue(piece)
             return
@@ -397,15 +392,10 @@ class _Folding:
             "rel": self._next_relative,
             "that": self._next_that,
         }.get(shape)
-        before, kept = len(self._drafts), [replace(one) for one in self._drafts]
+        before = len(self._drafts)
         sources = draft.alike if draft.alike and shape in {"verb", "adjective"} else [draft]
         taken = [take is not None and take(one, agreeing(piece, one)) for one in sources]
         if not any(taken):
-            self._glue(piece)
-        elif shape != "clause" and not all(
-            is_sound(one) and not is_bare(one, draft) for one in self._drafts[before:]
-        ):
-            self._drafts = kept
             self._glue(piece)
         elif len(sources) > 1:
             self._join_from(before)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from benchmarks import claim_scores
-from benchmarks.claim_scores import Judged, figures, read_judged
+from benchmarks.claim_scores import figures
+from benchmarks.model_summaries import DATA, Judged, on_released, on_written
 
 
 class Knowing:
@@ -22,7 +23,7 @@ class Knowing:
 
 
 def summary(text, claims, supported):
-    return Judged("written", ["soft", "soft warm", "red"], text, claims, supported)
+    return Judged(["soft", "soft warm", "red"], text, claims, supported, [])
 
 
 def test_prevalence_of_each_unit_by_hand():
@@ -43,7 +44,7 @@ def test_prevalence_of_each_unit_by_hand():
 
 
 def test_judged_summaries_are_whole():
-    found = read_judged()
+    found = on_written()
     assert len(found) == 80
     assert sum(len(one.claims) for one in found) == 1211
     assert all(len(row) == len(one.reviews) == 8 for one in found for row in one.supported)
@@ -51,9 +52,10 @@ def test_judged_summaries_are_whole():
 
 
 def test_reviews_of_the_released_cases_are_put_in():
-    path = claim_scores.ROOT / "benchmarks" / "data" / "model_summaries_yelp.jsonl"
-    cases = [{"case": record["case"], "reviews": [f"{record['case']}-{k}" for k in range(8)]}
-             for record in claim_scores.read_pairs(path)]  # fmt: skip
-    found = [one for one in read_judged(cases) if one.source == "yelp"]
+    lines = (DATA / "model_summaries_yelp.jsonl").read_text(encoding="utf-8").splitlines()
+    numbers = [json.loads(line)["case"] for line in lines]
+    cases = [{"case": case, "reviews": [f"{case}-{k}" for k in range(8)]} for case in numbers]
+    found = on_released(cases)
     assert len(found) == 72
-    assert found[0].reviews[0] == f"{cases[0]['case']}-0"
+    assert found[0].reviews[0] == f"{numbers[0]}-0"
+    assert sum(len(one.claims) for one in found) == 889

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import quality
+from benchmarks.model_summaries import Judged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,14 +133,13 @@ def test_claims_of_model_summaries_are_whole() -> None:
             assert len(claim["labels"]) == 8
 
 
-def test_claims_on_released_reviews_are_read_by_case() -> None:
-    path = quality.ROOT / "benchmarks" / "data" / "model_summaries_yelp.jsonl"
-    cases = [{"case": record["case"], "reviews": [f"{record['case']}-{k}" for k in range(8)]}
-             for record in quality.read_pairs(path)]  # fmt: skip
-    pairs, supported, opposed = quality.claimed_pairs(cases)
-    assert len(pairs) == len(supported) == len(opposed) == 8 * 889
-    assert pairs[0][0] == f"{cases[0]['case']}-0"
-    assert not (supported & opposed).any()
+def test_claims_are_asked_of_every_review() -> None:
+    judged = Judged(["A.", "B."], "", ["x", "y"], [[True, False], [False, False]],
+                    [[False, True], [False, False]])  # fmt: skip
+    pairs, supported, opposed = quality.claimed_pairs([judged])
+    assert pairs == [("A.", "x"), ("B.", "x"), ("A.", "y"), ("B.", "y")]
+    assert supported.tolist() == [True, False, False, False]
+    assert opposed.tolist() == [False, True, False, False]
 
 
 def test_a_set_is_ranked_when_its_entailed_statement_scores_highest() -> None:
@@ -155,7 +155,7 @@ def test_no_written_set_is_in_the_training_data() -> None:
     data = quality.ROOT / "prevalence" / "training" / "data"
     known = "\n".join(path.read_text(encoding="utf-8") for path in sorted(data.glob("*.jsonl")))
     pairs = {title: quality.written_pairs(title)[0] for title in quality.WRITTEN}
-    of_example = [*pairs.pop("short_statements"), *quality.claimed_pairs()[0]]
+    of_example = [*pairs.pop("short_statements"), *quality.claimed_pairs(quality.on_written())[0]]
     contrast = quality.read_pairs(quality.ROOT / "benchmarks" / "data" / "contrast.jsonl")
     others = [(pair["premise"], pair["hypothesis"]) for pair in contrast]
     others += [pair for found in pairs.values() for pair in found]
