@@ -24,6 +24,7 @@ class Judged(NamedTuple):
         claims: texts.
         supported: for each claim and review, whether the review supports it.
         opposed: likewise, whether it says the opposite.
+        sentences: for each claim the sentence of the summary that makes it.
     """
 
     reviews: Sequence[str]
@@ -31,30 +32,37 @@ class Judged(NamedTuple):
     claims: list[str]
     supported: list[list[bool]]
     opposed: list[list[bool]]
+    sentences: Sequence[str] = ()
 
 
 def on_written() -> list[Judged]:
     """The summaries of reviews that were written for this project."""
     found = []
     for record in _records("model_summaries.jsonl"):
-        systems = [sentence["summary"] for sentence in record["sentences"]]
-        places = range(len(record["reviews"]))
+        sentences, places = record["sentences"], range(len(record["reviews"]))
         for system, text in record["summaries"].items():
-            claims = [claim for claim in record["claims"] if systems[claim["sentence"]] == system]
+            claims = [
+                {**claim, "sentence": sentences[claim["sentence"]]["text"]}
+                for claim in record["claims"]
+                if sentences[claim["sentence"]]["summary"] == system
+            ]
             supported = [[place in claim["supports"] for place in places] for claim in claims]
             found.append(_judged(record["reviews"], text, claims, supported))
     return found
 
 
-def on_released(cases: Sequence[dict[str, Any]]) -> list[Judged]:
+def on_released(
+    cases: Sequence[dict[str, Any]], name: str = "model_summaries_yelp.jsonl"
+) -> list[Judged]:
     """The summaries of reviews of OpinSummEval.
 
     Args:
         cases: those of the released file.
+        name: file of summaries and claims.
     """
     reviews = {case["case"]: case["reviews"] for case in cases}
     found = []
-    for record in _records("model_summaries_yelp.jsonl"):
+    for record in _records(name):
         for system, text in record["summaries"].items():
             claims = [claim for claim in record["claims"] if claim["summary"] == system]
             supported = [[chance > 50 for chance in claim["labels"]] for claim in claims]
@@ -70,4 +78,5 @@ def _judged(
     reviews: Sequence[str], summary: str, claims: list[dict[str, Any]], supported: list[list[bool]]
 ) -> Judged:
     opposed = [[place in claim["against"] for place in range(len(reviews))] for claim in claims]
-    return Judged(reviews, summary, [claim["text"] for claim in claims], supported, opposed)
+    texts, sentences = ([claim[key] for claim in claims] for key in ("text", "sentence"))
+    return Judged(reviews, summary, texts, supported, opposed, sentences)

@@ -31,14 +31,12 @@ __all__ = [
     "DISCOURSE",
     "EFFECTS",
     "ENDS",
-    "FINDS",
     "Core",
     "Piece",
     "adjective_start",
     "before_own",
     "commas_of",
     "find_core",
-    "gapped",
     "head_of",
     "is_ended",
     "is_evasive",
@@ -52,11 +50,8 @@ __all__ = [
     "pieces_of",
     "shape_of",
     "shared_before_verb",
-    "small_clause",
-    "small_predicate",
     "subject_of",
     "with_not",
-    "without_description",
     "without_discourse",
     "without_first",
 ]
@@ -140,10 +135,6 @@ _GIVEN = word_set("given told offered shown sent charged promised asked denied s
 """Past forms that take an object in the passive: "was charged twice and told the truth"."""
 _SET_PHRASES = word_set("full general short particular common brief")
 """Adjectives that are no thing of their own after "in": "in general"."""
-FINDS = word_set("""
-find finds found consider considers considered call calls called describe describes described
-deem deems deemed rate rates rated regard regards regarded
-""")
 BESIDES = word_set("""
 keep leave result provide offer allow give lead add create ensure require cause reduce prevent
 """)
@@ -240,6 +231,9 @@ def _begins_clause(words: list[Token]) -> bool:
     return end > 0 and find_core(words[:end]) is not None
 
 
+_OTHERS = word_set("another others some one two many several")
+
+
 def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     """Whether a word sets a clause against another."""
     apart = first or before in _MARKS
@@ -247,7 +241,7 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
         excepts = before in _ALL_BUT and after.tag not in {"pron", "verb", "aux"}
         return before not in {"nothing", "anything", "all"} and not excepts
     if low == "while":
-        return apart and after.tag != "ing"
+        return (apart or after.low in _OTHERS) and after.tag != "ing"
     if low == "however":
         return apart and after.tag not in {"adj", "adv"}
     if low == "so":
@@ -605,66 +599,6 @@ def with_not(words: list[Token]) -> list[Token]:
     return [word.reworded("not") if word.low == "neither" else word for word in words]
 
 
-def without_description(words: list[Token]) -> list[Token] | None:
-    """From "the product is described as durable": the product is durable."""
-    lows = [word.low for word in words]
-    for at in range(len(words) - 3):
-        if lows[at] in BE and lows[at + 1 : at + 3] == ["described", "as"]:
-            return [*words[: at + 1], *words[at + 3 :]]
-    return None
-
-
-def small_clause(words: list[Token]) -> list[Token] | None:
-    """From "found the strap flimsy": the strap is flimsy."""
-    while words and words[0].tag == "adv":
-        words = words[1:]
-    if len(words) < 3 or words[0].low not in FINDS:
-        return None
-    rest = words[1:]
-    lows = [word.low for word in rest]
-    if lows.count("as") > 1:
-        return None  # "rated it as good as the other"
-    said = [
-        word
-        for at, word in enumerate(rest)
-        if word.low != "as"
-        and "to be" not in {" ".join(lows[at : at + 2]), " ".join(lows[at - 1 : at + 1])}
-    ]
-    return small_predicate(said)
-
-
-def small_predicate(words: list[Token]) -> list[Token] | None:
-    """From "the strap flimsy": the strap is flimsy."""
-    begin = next((at for at, word in enumerate(words) if at and (
-                  (word.tag in {"adj", "adv"} and shape_of(words[at:]) == "adjective")
-                  or _was_done(words, at))), None)  # fmt: skip
-    if begin is None or any(w.tag not in {"det", "poss", "adj", "noun", "pron", "obj", "num", "ing"}
-                            for w in words[:begin]):  # fmt: skip
-        return None
-    noun = words[:begin]
-    if noun[-1].tag not in {"noun", "pron", "obj", "ing"} and noun[0].tag not in {"pron", "obj"}:
-        return None
-    plural = noun[0].low == "them" or (is_plural(noun[-1].low) and noun[-1].low != "staff")
-    first = noun[0].reworded("they") if noun[0].low == "them" else noun[0]
-    return [
-        first,
-        *noun[1:],
-        words[begin].reworded("are" if plural else "is", "aux"),
-        *words[begin:],
-    ]
-
-
-_NOUNS = frozenset({"noun", "obj", "pron"})
-
-
-def _was_done(words: list[Token], place: int) -> bool:
-    """Whether a past form says what was done to a noun: "found the rice | overcooked"."""
-    word = words[place]
-    after = words[place + 1].tag if place + 1 < len(words) else "mark"
-    done = word.tag == "verb" and word.low.endswith("ed") and words[place - 1].tag in _NOUNS
-    return done and after in {"mark", "prep", "sub", "conj"}
-
-
 def last_noun(words: list[Token], core: Core | None) -> list[Token]:
     """The noun at the end of a claim, from its determiner on."""
     if core is None:
@@ -674,18 +608,6 @@ def last_noun(words: list[Token], core: Core | None) -> list[Token]:
         begin -= 1
     found = words[begin:] if words[begin].tag in {"det", "poss"} else []
     return found if len(found) > 1 and found[-1].tag == "noun" else []
-
-
-def gapped(words: list[Token], core: Core, right: list[Token]) -> list[Token] | None:
-    """After "the food is good": from "the service slow", the service is slow."""
-    verb = words[core.main]
-    if verb.low not in BE or shape_of(words[core.main + 1 :] or words) != "adjective":
-        return None
-    said = small_predicate(right)
-    if said is None or verb.low not in {"was", "were"}:
-        return said
-    past = {"is": "was", "are": "were"}
-    return [w.reworded(past.get(w.low, w.low)) if w.tag == "aux" else w for w in said]
 
 
 def is_past_core(words: list[Token], core: Core) -> bool:

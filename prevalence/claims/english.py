@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "ADJECTIVES",
     "COPULAS",
     "MODALS",
     "Token",
@@ -112,13 +113,13 @@ _ADVERBS = word_set(
     "together apart once twice enough more most less least much far "
     "straight instead perhaps maybe indeed otherwise therefore thus hence else somewhat "
     "kinda indoors outdoors everywhere anywhere upstairs downstairs overall especially mostly "
-    "generally up down out off on over in thankfully"
+    "earlier later sooner generally up down out off on over in thankfully"
 )
 _NEGATIONS = word_set("not never neither hardly barely rarely seldom")
 _RARELY = _NEGATIONS - {"not", "neither"}
 _NUMBERS = word_set("one two three four five six seven eight nine ten eleven twelve dozen hundred")
 
-_ADJECTIVES = word_set("""
+ADJECTIVES = word_set("""
 instant vivid brisk gritty
 able absent abundant accessible accurate adequate accommodating affordable aggressive airy alive
 amazing ample
@@ -146,11 +147,11 @@ humid humorous hungry hygienic icy ideal identical idle ill illegible immediate 
 impossible impressive inaccurate incredible inexpensive inferior informative innovative
 inspiring intense interesting intimate intuitive inviting irritating itchy jarring juicy keen kind
 knowledgeable lacking lackluster large last late lazy leaky lean legible lengthy light lightweight
-limited little lively lonely long loose loud lousy lovely low loyal lucky lukewarm lumpy luxurious
-mad magical main manageable marvelous massive mean mediocre mellow memorable messy mild minimal
-minor misleading missing modern modest moist moldy mouldy muddy multiple murky mushy narrow nasty
-natural neat necessary nervous neutral new nice noisy normal nutritious obvious odd oily okay ok
-old open ordinary organic original outgoing outdated outstanding overcooked overpriced overrated
+limited little lively lone lonely long loose loud lousy lovely low loyal lucky lukewarm lumpy
+luxurious mad magical main manageable marvelous massive mean mediocre mellow memorable messy mild
+minimal minor misleading missing modern modest moist moldy mouldy muddy multiple murky mushy narrow
+nasty natural neat necessary nervous neutral new nice noisy normal nutritious obvious odd oily okay
+ok old open ordinary organic original outgoing outdated outstanding overcooked overpriced overrated
 overwhelming pale patient peaceful perfect perky permanent personable picky plain playful
 pleasant pleasing plentiful plush polite poor popular portable positive possible powerful practical
 precise predictable premium pricey pretty prickly professional proficient prompt proper proud
@@ -316,7 +317,7 @@ _NOT_ADJECTIVES = word_set(
     "alternative bus focus bonus staff rubbish finish dish fish english trash polish british "
     "alcohol removal approval appeal proposal journal original professional clinic logic picnic "
     "perspective five live give locals individual potential goal medal coal renewal principal "
-    "need dial seed feed speed bed weed shed breed thread bread reed red kid hundred"
+    "critic skeptic need dial seed feed speed bed weed shed breed thread bread reed red kid hundred"
 )
 _ENDINGS = re.compile(r"(?:ful|less|ous|able|ible|ive|ish|ic|ical|ial|al|proof|-free|-friendly)$")
 _NOUNS_IN_LY = word_set("family supply assembly reply jelly belly bully fly july anomaly italy")
@@ -438,7 +439,9 @@ def is_plural(word: str) -> bool:
     """
     if word in _PLURALS:
         return True
-    return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    return word.endswith("people") or (
+        word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+    )
 
 
 def tagged(text: str) -> list[Token]:
@@ -575,12 +578,15 @@ _STANDING = word_set("some many most several few others all both another")
 """Words that may stand for people or things by themselves."""
 
 
+_PLAYED = word_set("music band bands entertainment jazz piano performances shows")
+
+
 def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) -> bool:
     """Whether a form of a verb is one here, by what stands around it."""
     last = _last(tags)
     if before.endswith("ing") and tags[-2:-1] == ["det"]:
         last = "noun"  # "the filling shifts", "the coating wears off"
-    if low in _ADJECTIVES and form == "base":
+    if (low in ADJECTIVES and form == "base") or (low == "live" and after in _PLAYED):
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         return last == "to" or before in MODALS | _DO or (object_next and last != "noun")
     if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):
@@ -599,7 +605,10 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     return last in {"mark", "pron", "sub"} or (last == "noun" and agrees)
 
 
-_NOUNS_IN_ING = ("morning", "evening", "ceiling", "-spring", "string", "wing", "thing")
+_NOUNS_IN_ING = (
+    "morning", "evening", "ceiling", "-spring", "string", "wing", "thing", "frosting", "seating",
+    "lighting", "seasoning", "pricing", "stitching",
+)  # fmt: skip
 
 
 def _acts(form: str, last: str, before: str, after: str) -> bool:
@@ -608,7 +617,7 @@ def _acts(form: str, last: str, before: str, after: str) -> bool:
     "The top looks beautiful", "one noted that it leaks", "two single out the soup".
     """
     if last == "adj":
-        return before in _SIDES and form == "third" and after in _ADJECTIVES
+        return before in _SIDES and form == "third" and after in ADJECTIVES
     if last != "num":
         return False
     one = before == "one"
@@ -628,7 +637,8 @@ def _open(low: str, form: str | None, around: _Around) -> str:
     """The tag of a word that is no verb here."""
     if low in _PREPOSITIONS and (low not in _ADVERBS or around.after[:1].isalnum()):
         return "prep"
-    if low in _ADJECTIVES or (low.startswith(("un", "in", "im")) and low[2:] in _ADJECTIVES):
+    looks = low.endswith(("-looking", "-tasting", "-smelling", "-sounding", "-feeling"))
+    if looks or low in ADJECTIVES or (low.startswith(("un", "in", "im")) and low[2:] in ADJECTIVES):
         return "adj"
     if low in _ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in _NOUNS_IN_LY):
         return "adv"

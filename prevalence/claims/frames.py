@@ -8,13 +8,13 @@ from prevalence.claims.clauses import (
     Core,
     Piece,
     find_core,
+    last_noun,
     shape_of,
-    small_clause,
-    without_description,
 )
 from prevalence.claims.drafts import Draft, plain_text, words_from
-from prevalence.claims.english import word_set
+from prevalence.claims.english import is_plural, plain_of_ing, singular_verb, word_set
 from prevalence.claims.quantities import after_frame, people_at
+from prevalence.claims.small_clauses import small_clause, without_description
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "before_that",
+    "by_people",
+    "described_so",
     "drop_frame",
     "finders_in",
+    "found_besides",
     "frame_of",
     "goes_on_saying",
     "is_of_buyers",
@@ -50,8 +53,25 @@ def drop_frame(draft: Draft) -> None:
     if described is None and people is not None and said and said[0].low not in _THEIRS:
         draft.people = tuple(draft.words[: len(draft.words) - len(rest)])
         draft.quantity, described = people.quantity, said
+    elif described is not None:
+        end, counted = by_people(described) or (0, None)
+        described, draft.quantity = described[:end] or None, counted or draft.quantity
     if described is not None:
         draft.words, draft.changed, draft.framed = described, True, True
+
+
+def by_people(words: Sequence[Token]) -> tuple[int, Quantity | None] | None:
+    """Where "by many guests" begins at the end, and how many; None for "by few guests".
+
+    Without either it is the end of the words.
+    """
+    at = next((at for at in range(len(words) - 1, 0, -1) if words[at].low == "by"), len(words))
+    text = plain_text(words[at + 1 :])
+    people = people_at(text) if text else None
+    if people is None or people.end < len(text):
+        return len(words), None
+    denied = people.quantity is not None and people.quantity.denies
+    return None if denied else (at, people.quantity)
 
 
 _THEIRS = word_set("their his her")
@@ -61,6 +81,49 @@ def frame_of(text: str) -> tuple[int, Quantity | None] | None:
     """What :func:`after_frame` finds, where leaving it out says no more: "nobody says" stays."""
     found = after_frame(text)
     return None if found is None or (found[1] is not None and found[1].denies) else found
+
+
+_PRAISING = word_set("""
+praising citing mentioning noting highlighting criticizing criticising reporting singling pointing
+complaining applauding commending complimenting
+""")
+
+
+def found_besides(draft: Draft, words: list[Token]) -> tuple[list[Token], Quantity | None]:
+    """From "most love the food, | calling it fresh": the food is fresh, and how many find so.
+
+    Args:
+        draft: the claim before.
+        words: those behind it.
+
+    Returns:
+        No words for anything else. Of "praising its taste" people stay: "most praise its taste".
+    """
+    people = None if draft.lead else finders_in(plain_text(draft.words))
+    base = plain_of_ing(words[0].low)
+    if people is None or base is None or len(words) < 3:
+        return [], None
+    said = small_clause([words[0].reworded(base), *words[1:]])
+    if said is not None and said[0].low in {"it", "they"}:
+        noun = last_noun(draft.words, find_core(draft.words))
+        agrees = bool(noun) and is_plural(noun[-1].low) == (said[0].low == "they")
+        return ([*noun, *said[1:]] if agrees else []), people.quantity
+    if said is not None:
+        return said, people.quantity
+    if words[0].low not in _PRAISING:
+        return [], None
+    rest = words_from(draft.words, people.end)
+    sayers = draft.words[: len(draft.words) - len(rest)]
+    one = sayers[-1].low in {"one", "another"} or not is_plural(sayers[-1].low)
+    verb = words[0].reworded(singular_verb(base) if one else base, "verb")
+    return [*sayers, verb, *words[1:]], None
+
+
+def described_so(draft: Draft, words: list[Token]) -> list[Token] | None:
+    """From "they love the lashes, | which they describe as soft": the lashes are soft."""
+    noun = last_noun(draft.words, find_core(draft.words, draft.lead))
+    told = len(words) > 4 and words[0].low == "which" and words[3].low == "as"
+    return small_clause([words[2], *noun, *words[3:]]) if noun and told else None
 
 
 _SAID = word_set("""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import Piece, find_core, shape_of
 from prevalence.claims.english import (
     COPULAS,
+    is_past,
     is_plural,
     plain_of_ing,
     retagged,
@@ -35,6 +36,7 @@ _ASIDES = tuple(
 _SOMEBODY = frozenset({"one", "another", "at least one", "more than one"})
 _BREAKS = word_set(", ; : . ! ? — –")
 _NAMING = {"pron", "det", "poss", "noun"}
+_NAMED = {"det", "poss", "adj", "noun", "num"}
 _ONLY = word_set("only just merely simply")
 
 
@@ -48,7 +50,8 @@ def plain_words(words: list[Token]) -> list[Token]:
     >>> plain("The lid , however , leaks")
     'The lid leaks'
     """
-    words = retagged(_without_asides(_without_not_only(words)))
+    words = _without_asides(_without_not_only(words))
+    words = retagged(_coming_across(_without_names(words)))
     return [
         word
         for at, word in enumerate(words)
@@ -57,6 +60,30 @@ def plain_words(words: list[Token]) -> list[Token]:
         or words[at - 1].tag in {"verb", "base", "aux"}
         or _text_at(words, at + 1) not in _BREAKS | {""}
     ]
+
+
+def _coming_across(words: list[Token]) -> list[Token]:
+    """The words with "are" in place of "come across as", and likewise."""
+    found: list[Token] = []
+    place = 0
+    while place < len(words):
+        be = {"come": "are", "comes": "is"}.get(words[place].low)
+        lows = [word.low for word in words[place + 1 : place + 3]]
+        across = be is not None and lows == ["across", "as"] and place > 0
+        found.append(words[place].reworded(str(be)) if across else words[place])
+        place += 3 if across else 1
+    return found
+
+
+def _without_names(words: list[Token]) -> list[Token]:
+    """The words without the name of somebody that a noun stands for: "the owner, Jo, helps"."""
+    for place in range(1, len(words) - 3):
+        noun, begin, name, end, after = words[place - 1 : place + 4]
+        named = noun.tag == "noun" and noun.text.islower() and name.text.istitle()
+        closed = begin.text == end.text == "," and after.low not in {"and", "or"}
+        if named and closed and after.text.islower() and name.tag == "noun":
+            return _without_names([*words[:place], *words[place + 3 :]])
+    return words
 
 
 def _text_at(words: Sequence[Token], place: int) -> str:
@@ -106,7 +133,7 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
     found: list[Piece] = []
     doing = False
     for piece in pieces:
-        acting = _acting(piece, doing=doing)
+        acting = _acting(piece, doing=doing) or _instance(piece)
         doing = acting is not None
         if acting is not None:
             found.append(acting)
@@ -131,12 +158,52 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     people = " ".join(word.text for word in words[:at])
     found = None if base is None else people_at(f"{people} say")
     somebody = found is not None and found.end >= len(people)
-    if base is None or not (somebody or people.lower() in _SOMEBODY):
-        return None
+    if not (somebody and base) and not (base and people.lower() in _SOMEBODY):
+        return _happening(piece, words)
     one = people.lower() in _SOMEBODY or (
         not is_plural(words[at - 1].low) and words[at - 1].tag == "noun"
     )
     verb = words[at].reworded(singular_verb(base) if one else base, "verb")
+    return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
+
+
+def _instance(piece: Piece) -> Piece | None:
+    """From "opinions differ, as one guest found it loud": one guest found it loud."""
+    words = piece.words[1:]
+    if not piece.comma or piece.joint or piece.words[0].low not in {"as", "since"}:
+        return None
+    core = find_core(words) if words else None
+    after = words[core.main + 1 :] if core is not None else []
+    if core is None or core.first == 0 or not after or after[0].tag == "prep":
+        return None  # "as one guest found on a trip"
+    named = " ".join(word.text for word in words[: core.first])
+    found = people_at(f"{named} say")
+    somebody = found is not None and found.quantity is not None and found.end >= len(named)
+    return piece._replace(words=words) if somebody or named.lower() in _SOMEBODY else None
+
+
+def _happening(piece: Piece, words: list[Token]) -> Piece | None:
+    """From ", with the staff taking care of all": the staff takes care of all.
+
+    Args:
+        piece: what may say so.
+        words: its words without "with".
+    """
+    at = next((at for at, word in enumerate(words) if word.tag not in _NAMED), len(words))
+    if not piece.comma or piece.joint or words[0] is piece.words[0] or not 0 < at < len(words):
+        return None
+    past = is_past(words[at].low) or words[at].low.endswith("ed")
+    done = words[at].tag in {"verb", "adj"} and past
+    base = "be" if words[at].low == "being" else plain_of_ing(words[at].low)
+    if words[at - 1].tag != "noun" or not (
+        done or base == "be" or (base and words[at].tag == "ing")
+    ):
+        return None
+    plural = is_plural(words[at - 1].low)
+    be = words[at].reworded("are" if plural else "is", "aux")
+    if done or base == "be":
+        return piece._replace(words=[*words[:at], be, *words[at + (not done) :]])
+    verb = words[at].reworded(str(base) if plural else singular_verb(str(base)), "verb")
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import BE, FINDS, Core, Piece, head_of, is_modified, small_predicate
+from prevalence.claims.clauses import (
+    BE,
+    Core,
+    Piece,
+    head_of,
+    is_modified,
+)
 from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
+from prevalence.claims.small_clauses import FINDS, small_predicate
 
 if TYPE_CHECKING:
     from prevalence.claims.english import Token

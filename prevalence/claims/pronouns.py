@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import Core, find_core, head_of
+from prevalence.claims.clauses import Core, find_core, head_of, last_noun
 from prevalence.claims.english import is_plural, verb_of_contraction, word_set
 from prevalence.claims.noun_lists import owner_of
 from prevalence.claims.quantities import people_at
@@ -40,8 +40,11 @@ def resolve(draft: Draft, before: Draft) -> None:
     "Its" is of the owner, if the subject has one: of the hotel after "the hotel's menu".
     """
     pointer = draft.words[0]
-    subject = _subject(before)
-    low = pointer.low.split("'")[0]
+    low, subject = pointer.low.split("'")[0], _subject(before)
+    if not subject:
+        subject = _told_of(before)
+        if low in {"they", "their"} and not draft.people:
+            low = ""  # those who speak of it
     bought = any(word.low in _BOUGHT for word in subject)
     if not subject or (bought and all(word.low not in _PRICED for word in draft.words)):
         return
@@ -53,9 +56,7 @@ def resolve(draft: Draft, before: Draft) -> None:
         return
     owns = low in {"its", "their"}
     many = low in {"they", "their"}
-    owner = owner_of(subject) if owns else []
-    if len(owner) < 2 or owner[-1].low.endswith("s'") != many:
-        owner = []
+    owner = _owner(subject, many=many) if owns else []
     if not owner and is_plural(head_of(subject).low) != many:
         return
     if any(word.low in _EXPLETIVE for word in draft.words[1:5]):
@@ -82,6 +83,23 @@ def _subject(draft: Draft) -> list[Token]:
     named = [word for word in subject if word.tag not in {"adv", "neg"}]
     people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
     return [] if people or not plain else named
+
+
+def _owner(subject: list[Token], *, many: bool) -> list[Token]:
+    """The one or the many that own a subject: "the hotel's" of "the hotel's menu"."""
+    owner = owner_of(subject)
+    return owner if len(owner) > 1 and owner[-1].low.endswith("s'") == many else []
+
+
+def _told_of(draft: Draft) -> list[Token]:
+    """What people speak of: "the donuts" in "customers love the donuts"."""
+    core = find_core(draft.words, draft.lead)
+    people = people_at(" ".join(word.text for word in draft.words[draft.lead :]))
+    noun = [] if people is None or core is None else last_noun(draft.words, core)
+    within = core is not None and any(
+        word.tag in {"conj", "mark", "rel", "sub"} for word in draft.words[core.main :]
+    )
+    return noun if noun and noun[0].low == "the" and not within else []
 
 
 _SOME = word_set("some many most several")

@@ -98,7 +98,8 @@ _LIMIT = (
 )
 _PERSON = (
     r"(?:(?:other|satisfied|happy|unhappy|past|previous|recent|verified|long-term|first-time|"
-    r"new|former|regular|frequent|solo|older|younger|elderly|experienced|vegetarian) )?"
+    r"new|former|regular|frequent|solo|older|younger|elderly|experienced|vegetarian|lone|loyal|"
+    r"longtime|dissatisfied|disappointed|frustrated|skeptical|pleased|delighted) )?"
     r"(?:user|customer|reviewer|review|buyer|owner|person|guest|visitor|diner|patron|reader|player|"
     r"parent|shopper|purchaser|consumer|client|respondent|wearer|listener|viewer|travell?er|"
     r"individual|patient|student|driver|gamer|runner|critic|fan|recipient|"

@@ -15,7 +15,6 @@ from prevalence.claims.clauses import (
     before_own,
     commas_of,
     find_core,
-    gapped,
     head_of,
     is_ended,
     is_evasive,
@@ -25,8 +24,6 @@ from prevalence.claims.clauses import (
     pieces_of,
     shape_of,
     shared_before_verb,
-    small_clause,
-    small_predicate,
     subject_of,
     with_not,
     without_discourse,
@@ -65,8 +62,10 @@ from prevalence.claims.english import (
 )
 from prevalence.claims.frames import (
     before_that,
+    described_so,
     drop_frame,
     finders_in,
+    found_besides,
     frame_of,
     goes_on_saying,
     is_of_buyers,
@@ -85,6 +84,7 @@ from prevalence.claims.noun_lists import (
 )
 from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import Quantity, people_at
+from prevalence.claims.small_clauses import gapped, small_clause, small_predicate
 
 __all__ = ["folded"]
 
@@ -630,12 +630,18 @@ class _Folding:
         return of_one_weight(left, right)
 
     def _next_ing(self, draft: Draft, piece: Piece) -> bool:
-        """One word more, or "making it ideal for travel": the subject is ideal for travel."""
+        """One word more, or "making it ideal for travel", "calling it soft": it is ideal, soft."""
         if len(piece.words) == 1 and self._is_listed(piece):
             return self._next_adjective(draft, piece) or self._next_noun(draft, piece)
         if piece.joint in {"and", "or"} and piece.words[1].tag == "noun":
             return self._next_noun(draft, piece)
-        return piece.comma and self._tell_effect(draft, piece, piece.words)
+        if not piece.comma or self._tell_effect(draft, piece, piece.words):
+            return piece.comma
+        said, quantity = found_besides(draft, piece.words)
+        if said:
+            self._append(said, 0, piece)
+            self._drafts[-1].quantity = quantity
+        return bool(said)
 
     def _tell_effect(self, draft: Draft, piece: Piece, words: list[Token]) -> bool:
         said = effect_of(draft, words)
@@ -684,7 +690,9 @@ class _Folding:
             return False
         if words[0].low == "which" and words[1].low in EFFECTS:
             return self._tell_effect(draft, piece, words[1:])
-        noun = told_of(draft, words)
-        if noun:
-            self._append([*noun, *words[1:]], 0, piece)
-        return bool(noun)
+        said = described_so(draft, words)
+        if said is None and (noun := told_of(draft, words)):
+            said = [*noun, *words[1:]]
+        if said is not None:
+            self._append(said, 0, piece)
+        return said is not None

@@ -23,7 +23,7 @@ class Knowing:
 
 
 def summary(text, claims, supported):
-    return Judged(["soft", "soft warm", "red"], text, claims, supported, [])
+    return Judged(["soft", "soft warm", "red"], text, claims, supported, [], [text] * len(claims))
 
 
 def test_prevalence_of_each_unit_by_hand():
@@ -39,8 +39,11 @@ def test_prevalence_of_each_unit_by_hand():
     assert sentences["prevalence"] == pytest.approx((1 / 3 + 1 / 3) / 3)
     for row in (by_rule, own):
         assert row["prevalence"] == pytest.approx(readers["prevalence"])
-        assert row["pearson"] == pytest.approx(1)
-        assert row["kendall"] == pytest.approx(1)
+        assert row["pearson, sentences"] == pytest.approx(1)
+        assert row["pearson, summaries"] == pytest.approx(1)
+        assert row["distance"] == pytest.approx(0)
+    # One text is a sixth too low.
+    assert sentences["distance"] == pytest.approx(1 / 6 / 3)
 
 
 def test_judged_summaries_are_whole():
@@ -51,11 +54,17 @@ def test_judged_summaries_are_whole():
     assert all(one.claims for one in found)
 
 
-def test_reviews_of_the_released_cases_are_put_in():
-    lines = (DATA / "model_summaries_yelp.jsonl").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize(
+    ("name", "summaries", "claims"),
+    [("model_summaries_yelp.jsonl", 72, 889), ("model_summaries_yelp_more.jsonl", 60, 753)],
+)
+def test_reviews_of_the_released_cases_are_put_in(name, summaries, claims):
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
     numbers = [json.loads(line)["case"] for line in lines]
     cases = [{"case": case, "reviews": [f"{case}-{k}" for k in range(8)]} for case in numbers]
-    found = on_released(cases)
-    assert len(found) == 72
+    found = on_released(cases, name)
+    assert len(found) == summaries
     assert found[0].reviews[0] == f"{numbers[0]}-0"
-    assert sum(len(one.claims) for one in found) == 889
+    assert sum(len(one.claims) for one in found) == claims
+    assert all(sentence in one.summary for one in found for sentence in one.sentences)
+    assert all(len(row) == 8 for one in found for row in one.supported)

@@ -126,7 +126,8 @@ def test_claims_of_model_summaries_are_whole() -> None:
             assert 0 <= claim["sentence"] < len(sentences)
             assert set(claim["supports"]).isdisjoint(claim["against"])
             assert {*claim["supports"], *claim["against"]} <= set(range(8))
-    for record in quality.read_pairs(data / "model_summaries_yelp.jsonl"):
+    files = [data / f"model_summaries_yelp{more}.jsonl" for more in ("", "_more")]
+    for record in (record for file in files for record in quality.read_pairs(file)):
         for claim in record["claims"]:
             assert claim["sentence"] in record["summaries"][claim["summary"]]
             assert all(claim["labels"][place] <= 50 for place in claim["against"])

@@ -30,7 +30,7 @@ def texts(sentence):
      ["It is too small for winter.", "It is too thin for winter."]),
     ("They serve great food and coffee.", ["They serve great food.", "They serve great coffee."]),
     ("Guests praise its quiet rooms and helpful staff.",
-     ["Guests praise its quiet rooms.", "Guests praise its helpful staff."]),
+     ["The rooms are quiet.", "The staff is helpful."]),
     ("The pool and the gym are clean.", ["The pool is clean.", "The gym is clean."]),
     # Negations hold for every part of their list.
     ("It does not fade or shrink.", ["It does not fade.", "It does not shrink."]),
@@ -309,9 +309,9 @@ def texts(sentence):
     ("The U.S. model is larger and heavier.",
      ["The U.S. model is larger.", "The U.S. model is heavier."]),
     # What is one thing stays one.
-    ("It is a calm, clean inn.", ["It is a calm, clean inn."]),
+    ("It is a calm, clean inn.", ["It is a calm inn.", "It is a clean inn."]),
     ("The company blames wear and tear.", ["The company blames wear and tear."]),
-    ("It is a fun and easy game.", ["It is a fun and easy game."]),
+    ("It is a fun and easy game.", ["It is a fun game.", "It is an easy game."]),
     ("Is it soft and warm?", ["Is it soft and warm?"]),
     ("You wash it in a day or two.", ["You wash it in a day or two."]),
 ])  # fmt: skip
@@ -332,7 +332,8 @@ def test_claims_by_hand(sentence, claims):
     ("The lamp is worth it for most, especially if you read in bed and travel.", None),
     ("The battery keeps no charge in the cold, so it dies early.", None),
     ("The lid leaks, although others had no trouble.", None),
-    ("Service was slow, with the kitchen described as overwhelmed by one diner.", None),
+    ("Service was slow, with the kitchen described as overwhelmed by one diner.",
+     ["Service was slow.", "The kitchen is overwhelmed."]),
     ("The show drew praise for its cast, one of whom sings.", None),
     ("Coffee is the best in town, from the roast that is dark to the rum.", None),
     ("Guests liked the romance between the cook and the baker, which is sweet.", None),
@@ -342,7 +343,7 @@ def test_claims_by_hand(sentence, claims):
     ("All users agree that the saw is loud, citing the motor and the blade.", None),
     ("One reviewer found that the medium came up big but appreciated the quick exchange.",
      ["One reviewer found that the medium came up big.",
-      "One reviewer appreciated the quick exchange."]),
+      "The exchange is quick."]),
     ("The hosts are kind, and one guest noted that the rooms are tiny.",
      ["The hosts are kind.", "The rooms are tiny."]),
     ("The queue is long, with one waiting an hour and another giving up.",
@@ -350,7 +351,8 @@ def test_claims_by_hand(sentence, claims):
     ("Many enjoyed the stew, one calling it rich.",
      ["Many enjoyed the stew.", "One calls it rich."]),
     # What is found of two things, and of one.
-    ("Diners found the soup and the rice far too salty.", None),
+    ("Diners found the soup and the rice far too salty.",
+     ["The soup is far too salty.", "The rice is far too salty."]),
     ("Some found the carpet stained.", ["The carpet is stained."]),
     # Subjects of a clause that is set against another; "some" of them.
     ("Crumbs are few, though large dogs and long-haired cats may clog it.",
@@ -360,7 +362,7 @@ def test_claims_by_hand(sentence, claims):
      ["For many learners, the app works.", "Some have gone on to travel."]),
     # Labels: one that praises is a claim, another one is left out before a clause.
     ("Kind hosts: Ann and Paul help with bags.",
-     ["Kind hosts.", "Ann helps with bags.", "Paul helps with bags."]),
+     ["The hosts are kind.", "Ann helps with bags.", "Paul helps with bags."]),
     ("Difficult to clean: The bowl is deep and parts of the lid are sharp.",
      ["Difficult to clean.", "The bowl is deep.", "Parts of the lid are sharp."]),
     ("Special requests: The kitchen forgot them twice.", ["The kitchen forgot them twice."]),
