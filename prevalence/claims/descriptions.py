@@ -54,7 +54,7 @@ green yellow black white brown grey natural seasoned multiple frequent constant 
 numerous top better best bigger smaller larger longer shorter cheaper faster slower worst worse
 worth missing lost late early favorite possible impossible available complete true real right wrong
 open free full half happy little standard original premium similar identical total sudden top-notch
-personal individual local live hidden fake giant limited absent mean well
+personal individual local live hidden fake giant limited absent mean well packed
 """)
 """Adjectives that say which thing it is, or make another of it: "the main dish", "free parking"."""
 _ONE_THING = frozenset({
@@ -64,7 +64,7 @@ _ONE_THING = frozenset({
     ("high", "chairs"), ("big", "fan"), ("big", "fans"), ("sweet", "potato"), ("sour", "cream"),
     ("sweet", "tea"), ("fine", "dining"), ("good", "luck"), ("hard", "time"), ("dry", "cleaning"),
     ("soft", "serve"), ("sticky", "rice"), ("wet", "food"), ("dry", "food"), ("short", "rib"),
-    ("short", "ribs"), ("cold", "water"), ("dry", "hair"), ("thin", "hair"),
+    ("deep", "dish"), ("short", "ribs"), ("cold", "water"), ("dry", "hair"), ("thin", "hair"),
 })  # fmt: skip
 """Adjective and noun that are one thing."""
 _EMPTY = word_set("""
@@ -171,7 +171,7 @@ def _adjectives(part: list[Token], begin: int) -> tuple[list[list[Token]], int]:
         if _describes(part, at) and (part[at].low, after) not in _ONE_THING:
             found.append(part[begin : at + 1])
             begin = at + 1
-        elif part[at].tag != "adv":
+        elif part[at].tag != "adv" and part[at].low != "pretty":
             break
         at += 1
     return found, begin
@@ -188,6 +188,8 @@ def _as_nouns(part: list[Token], begin: int, end: int) -> list[Token]:
 def _describes(part: list[Token], at: int) -> bool:
     """Whether a word says what a noun is like, some with their adverb: "perfectly cooked"."""
     word = part[at]
+    if word.low == "pretty" and at + 1 < len(part) and part[at + 1].tag == "adj":
+        return False  # "pretty good"
     done = word.tag in {"adj", "verb"} and word.low.endswith(("ed", "made", "built"))
     if done and at and part[at - 1].tag == "adv":
         return True

@@ -123,6 +123,7 @@ def _put_object(draft: Draft, subject: list[Token]) -> None:
         if at
         and word.low in {"it", "them"}
         and words[at - 1].tag in {"verb", "base", "ing", "prep"}
+        and (words[at - 1].low != "of" or word.low == "it")  # "a number of them": of people
         and (at + 1 == len(words) or words[at + 1].tag not in {"verb", "aux", "adj"})
     ]
     bare = all(word.tag == "noun" for word in subject) and len(subject) < 4

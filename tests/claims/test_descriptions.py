@@ -14,6 +14,8 @@ from prevalence.claims.english import tagged
     ("Great coffee and a quiet, sunny terrace",
      ["The coffee is great", "The terrace is quiet", "The terrace is sunny"]),
     ("Dirty tables and floors", ["The tables are dirty", "The floors are dirty"]),
+    ("Pretty good soup and a pretty, warm room",
+     ["The soup is pretty good", "The room is pretty", "The room is warm"]),
     ("Clean rooms and a gym", ["The rooms are clean", "A gym"]),
     ("Long waits on weekends", ["The waits are long on weekends"]),
     ("Great spot for families", ["The spot is great for families"]),
@@ -27,6 +29,8 @@ from prevalence.claims.english import tagged
     # Not what says which thing it is, and not one thing in two words.
     ("The main dish and the first course", None),
     ("Fast food and hot dogs", ["Fast food", "Hot dogs"]),
+    ("Deep dish pizza", None),
+    ("Packed lunches", None),
     ("Fresh bread early in the day", None),
     ("Tasty food in good portions", None),
     ("The owner's kind staff", None),
