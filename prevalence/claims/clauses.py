@@ -144,14 +144,17 @@ _DEPENDENT = frozenset({"according", "despite", "without", "including", "until",
 
 
 def pieces_of(words: list[Token]) -> list[Piece]:
-    """The parts of a sentence between its conjunctions and marks, brackets left whole."""
+    """The parts of a sentence between its conjunctions and marks; brackets, quotes stay whole."""
     found = [Piece("", False, [], [])]
     depth = 0
+    quotes = sum(token.text == '"' for token in words) % 2 == 0
+    quoted = False
     place = 0
     while place < len(words):
         token = words[place]
-        depth = max(depth + (token.text in "([") - (token.text in ")]"), 0)
-        size = 0 if depth else _joint(words, place)
+        depth = max(depth + (token.text in "([“") - (token.text in ")]”"), 0)
+        quoted ^= quotes and token.text == '"'
+        size = 0 if depth or quoted else _joint(words, place)
         if not size:
             found[-1].words.append(token)
             place += 1

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from prevalence.claims.english import Token
     from prevalence.claims.quantities import Quantity
 
-__all__ = ["Described", "described", "descriptions_in", "says"]
+__all__ = ["EMPTY", "Described", "described", "descriptions_in", "says"]
 
 
 class Described(NamedTuple):
@@ -67,7 +67,7 @@ _ONE_THING = frozenset({
     ("deep", "dish"), ("short", "ribs"), ("cold", "water"), ("dry", "hair"), ("thin", "hair"),
 })  # fmt: skip
 """Adjective and noun that are one thing."""
-_EMPTY = word_set("""
+EMPTY = word_set("""
 time times job lot lots way ways thing things bit one ones number amount deal fan fans luck
 experience experiences encounter encounters visit visits idea jobs day days night nights word words
 people person everything something anything nothing kind sort type part side sides bargain steal
@@ -159,7 +159,7 @@ def _noun(part: list[Token]) -> Described | None:
     plain = all(word.tag in _NAMING - {"adj"} | {"num"} for word in tail[1:])
     if tail and (tail[0].low not in _BEHIND or len(tail) < 2 or not plain):
         return None
-    return Described([] if head_of(noun).low in _EMPTY else adjectives, noun, tail, part)
+    return Described([] if head_of(noun).low in EMPTY else adjectives, noun, tail, part)
 
 
 def _adjectives(part: list[Token], begin: int) -> tuple[list[list[Token]], int]:

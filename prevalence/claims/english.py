@@ -586,7 +586,8 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     last = _last(tags)
     if before.endswith("ing") and tags[-2:-1] == ["det"]:
         last = "noun"  # "the filling shifts", "the coating wears off"
-    if (low in ADJECTIVES and form == "base") or (low == "live" and after in _PLAYED):
+    described = low in ADJECTIVES and (form == "base" or low in _participles())
+    if described or (low == "live" and after in _PLAYED):
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         return last == "to" or before in MODALS | _DO or (object_next and last != "noun")
     if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["plain_pieces", "plain_words"]
+__all__ = ["INSTANCES", "plain_pieces", "plain_words"]
 
 _ASIDES = tuple(
     text.split()
@@ -36,6 +36,7 @@ _ASIDES = tuple(
 _SOMEBODY = frozenset({"one", "another", "at least one", "more than one"})
 _BREAKS = word_set(", ; : . ! ? — –")
 _NAMING = {"pron", "det", "poss", "noun"}
+INSTANCES = word_set("especially particularly notably")
 _NAMED = {"det", "poss", "adj", "noun", "num"}
 _ONLY = word_set("only just merely simply")
 
@@ -137,6 +138,9 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
         doing = acting is not None
         if acting is not None:
             found.append(acting)
+        elif found and _is_instanced(found[-1], piece):
+            words = [*found[-1].words, *piece.glue, *piece.words]
+            found[-1] = found[-1]._replace(words=words)
         elif size := _adjectives_before(found, piece):
             words = [*found[-size].words]
             for one in [*found[len(found) - size + 1 :], piece]:
@@ -167,6 +171,12 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
 
 
+def _is_instanced(before: Piece, piece: Piece) -> bool:
+    """Whether two nouns are instances together: "especially the soup | and the bread"."""
+    joined = piece.joint in {"and", "or"} and not piece.comma and shape_of(piece.words) == "noun"
+    return joined and before.words[0].low in INSTANCES
+
+
 def _instance(piece: Piece) -> Piece | None:
     """From "opinions differ, as one guest found it loud": one guest found it loud."""
     words = piece.words[1:]
@@ -190,7 +200,8 @@ def _happening(piece: Piece, words: list[Token]) -> Piece | None:
         words: its words without "with".
     """
     at = next((at for at, word in enumerate(words) if word.tag not in _NAMED), len(words))
-    if not piece.comma or piece.joint or words[0] is piece.words[0] or not 0 < at < len(words):
+    own = len(words) == len(piece.words)
+    if own or not piece.comma or piece.joint or not 0 < at < len(words):
         return None
     past = is_past(words[at].low) or words[at].low.endswith("ed")
     done = words[at].tag in {"verb", "adj"} and past

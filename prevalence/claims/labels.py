@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import ENDS, Piece, find_core, pieces_of, shape_of
-from prevalence.claims.descriptions import described, descriptions_in, says
+from prevalence.claims.descriptions import EMPTY, described, descriptions_in, says
 from prevalence.claims.drafts import Draft
 from prevalence.claims.english import is_base, retagged, tagged, word_set
 from prevalence.claims.rules import folded
@@ -35,9 +35,10 @@ def drafts_of(text: str) -> list[Draft]:
     if not 0 < len(words) <= MOST_WORDS:
         return []
     end = _label_end(words)
+    whole = Draft(_unended(words), 0, words[0].start, words[-1].end)
+    if not end and words[-1].text != "?" and (found := described(whole))[0] is not whole:
+        return found
     found = _behind(text, words[: end - 1], retagged(words[end:])) if end else folded(text, words)
-    if not found and not end and words[-1].text != "?":
-        found = [Draft(_unended(words), 0, words[0].start, words[-1].end)]
     return [one for draft in found for one in described(draft)]
 
 
@@ -67,7 +68,8 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     rest = _unended(rest)
     first, *others = pieces_of(rest)
     praise = any(noun.adjectives for noun in descriptions_in(label) or [])
-    told = (praise or shape_of(label) == "adjective") and label[0].low not in _NEUTRAL
+    judged = praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
+    told = judged and label[0].low not in _NEUTRAL
     named = [Draft(label, 0, label[0].start, label[-1].end, changed=True)] if told else []
     if shape_of(first.words) == "adjective" and all(word.tag != "mark" for word in first.words):
         found = _predicated(label, [first, *others])
@@ -99,7 +101,7 @@ flavors drinks decor location team comfort fit design material build speed
 def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
     """From "Margaritas: strong and cheap, with salt": they are strong, are cheap, with salt."""
     nouns = descriptions_in(label)
-    if nouns is None or len(nouns) > 1 or nouns[0].tail:
+    if nouns is None or len(nouns) > 1 or nouns[0].tail or nouns[0].words[-1].low in EMPTY:
         return []
     found: list[Draft] = []
     for piece in pieces:

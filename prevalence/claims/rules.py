@@ -72,7 +72,7 @@ from prevalence.claims.frames import (
     is_shared_view,
     names_people,
 )
-from prevalence.claims.idioms import plain_pieces, plain_words
+from prevalence.claims.idioms import INSTANCES, plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
     completed,
     finds_both,
@@ -536,7 +536,7 @@ class _Folding:
             self._append([*self._scope, *said], len(self._scope), piece)
             self._drafts[-1].people = draft.people
             return True
-        if is_of_one(piece):
+        if is_of_one(piece) or piece.words[0].low in INSTANCES:
             return False
         if self._waiting or self._begins_subject(piece):
             self._waiting.append(piece)
