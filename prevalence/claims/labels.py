@@ -36,9 +36,12 @@ def drafts_of(text: str) -> list[Draft]:
         return []
     end = _label_end(words)
     whole = Draft(_unended(words), 0, words[0].start, words[-1].end)
-    if not end and words[-1].text != "?" and (found := described(whole))[0] is not whole:
+    said = words[-1].text != "?" and not end
+    if said and find_core(whole.words) is None and (found := described(whole))[0] is not whole:
         return found
     found = _behind(text, words[: end - 1], retagged(words[end:])) if end else folded(text, words)
+    if said and not found:
+        found = [whole]
     return [one for draft in found for one in described(draft)]
 
 
