@@ -119,10 +119,9 @@ def found_besides(draft: Draft, words: list[Token]) -> tuple[list[Token], Quanti
     return [*sayers, verb, *words[1:]], None
 
 
-def described_so(draft: Draft, words: list[Token]) -> list[Token] | None:
-    """From "they love the lashes, | which they describe as soft": the lashes are soft."""
-    noun = last_noun(draft.words, find_core(draft.words, draft.lead))
-    told = len(words) > 4 and words[0].low == "which" and words[3].low == "as"
+def described_so(noun: list[Token], words: list[Token]) -> list[Token] | None:
+    """From "the lashes, | which they describe as soft": the lashes are soft."""
+    told = len(words) > 3 and words[0].low == "which"
     told = told and all(word.low != "others" for word in words)
     return small_clause([words[2], *noun, *words[3:]]) if noun and told else None
 

@@ -20,6 +20,7 @@ from prevalence.claims.clauses import (
     is_evasive,
     is_held,
     is_predicate,
+    last_noun,
     or_distributes,
     pieces_of,
     shape_of,
@@ -311,7 +312,7 @@ class _Folding:
         """Make claims of what stands beside a subject: "which is made of wool", "an old mill"."""
         subject, words = subject_of(draft.words, core), aside.words
         if words[0].tag == "rel":
-            said = [*subject, *words[1:]]
+            said = described_so(subject, words) or [*subject, *words[1:]]
         else:
             verb = draft.words[core.first].low
             if verb not in {"is", "are", "was", "were"}:
@@ -690,7 +691,7 @@ class _Folding:
             return False
         if words[0].low == "which" and words[1].low in EFFECTS:
             return self._tell_effect(draft, piece, words[1:])
-        said = described_so(draft, words)
+        said = described_so(last_noun(draft.words, find_core(draft.words, draft.lead)), words)
         if said is None and (noun := told_of(draft, words)):
             said = [*noun, *words[1:]]
         if said is not None:

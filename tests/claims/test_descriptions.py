@@ -99,6 +99,8 @@ def test_labels_of_descriptions(text, claims):
     ("Users love the lashes, which they describe as soft and full.",
      [("Users love the lashes.", None), ("The lashes are soft.", None),
       ("The lashes are full.", None)]),
+    ("The hip belt, which many find stiff, is long.",
+     [("The hip belt is stiff.", None), ("The hip belt is long.", None)]),
     ("Jo and Al come across as calm.", [("Jo is calm.", None), ("Al is calm.", None)]),
     ("The cook, Ann, was called rude.", [("The cook was rude.", None)]),
 ])  # fmt: skip
