@@ -11,12 +11,16 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.claims.clauses import (
-    find_core,
-    head_of,
-)
+from prevalence.claims.clauses import find_core, head_of
 from prevalence.claims.drafts import Draft, plain_text, words_from
-from prevalence.claims.english import ADJECTIVES, has_negation, is_plural, singular_verb, word_set
+from prevalence.claims.english import (
+    ADJECTIVES,
+    be_after,
+    has_negation,
+    is_plural,
+    singular_verb,
+    word_set,
+)
 from prevalence.claims.frames import by_people, finders_in
 from prevalence.claims.small_clauses import small_clause
 
@@ -98,7 +102,7 @@ def descriptions_in(words: list[Token]) -> list[Described] | None:
     parts = _parts(words)
     for place, part in parts:
         noun = _noun(part)
-        if noun is None:
+        if noun is None or (pending and part[0].low in _DETERMINERS):
             return None
         begin = place if begin is None else begin
         if noun.words:
@@ -149,6 +153,8 @@ def _noun(part: list[Token]) -> Described | None:
     adjectives, at = _adjectives(part, begin)
     if part[0].low == "no":
         adjectives, at = [], 1
+    if len(adjectives) > 1 and adjectives[-1][0].low == "light" and at == len(part):
+        adjectives, at = adjectives[:-1], at - 1  # "warm light": a noun
     end = next((k for k in range(at, len(part)) if part[k].tag == "prep"), len(part))
     noun, tail = _as_nouns(part, at, end), part[end:]
     if not noun:
@@ -174,7 +180,7 @@ def _adjectives(part: list[Token], begin: int) -> tuple[list[list[Token]], int]:
         if _describes(part, at) and (part[at].low, after) not in _ONE_THING:
             found.append(part[begin : at + 1])
             begin = at + 1
-        elif part[at].tag != "adv" and part[at].low != "pretty":
+        elif part[at].tag != "adv":
             break
         at += 1
     return found, begin
@@ -183,7 +189,12 @@ def _adjectives(part: list[Token], begin: int) -> tuple[list[list[Token]], int]:
 def _as_nouns(part: list[Token], begin: int, end: int) -> list[Token]:
     """The words there; behind an adjective the last is no verb: "long lines"."""
     noun = part[begin:end]
-    if noun and noun[-1].tag in {"verb", "base", "ing"} and end > 1 and part[end - 2].tag == "adj":
+    if (
+        noun
+        and noun[-1].tag in {"verb", "base", "ing", "adj"}
+        and end > 1
+        and part[end - 2].tag == "adj"
+    ):
         noun = [*noun[:-1], noun[-1]._replace(tag="noun")]
     return noun
 
@@ -191,8 +202,6 @@ def _as_nouns(part: list[Token], begin: int, end: int) -> list[Token]:
 def _describes(part: list[Token], at: int) -> bool:
     """Whether a word says what a noun is like, some with their adverb: "perfectly cooked"."""
     word = part[at]
-    if word.low == "pretty" and at + 1 < len(part) and part[at + 1].tag == "adj":
-        return False  # "pretty good"
     done = word.tag in {"adj", "verb"} and word.low.endswith(("ed", "made", "built"))
     if done and at and part[at - 1].tag == "adv":
         return True
@@ -213,9 +222,8 @@ def _named(noun: Described) -> list[Token]:
 def says(noun: Described, adjective: list[Token]) -> list[Token]:
     """What an adjective says of a noun, as a clause: "the staff is kind"."""
     head = head_of(noun.words)
-    be = "are" if is_plural(head.low) and head.low != "staff" else "is"
     said = [adjective[0].reworded(adjective[0].low), *adjective[1:]]
-    return [*_named(noun), head.reworded(be, "aux"), *said, *noun.tail]
+    return [*_named(noun), head.reworded(be_after(head.low), "aux"), *said, *noun.tail]
 
 
 _MANNER = r"(?:(?!hardly|barely|scarcely|rarely)(?:also|often|\w+ly) ){0,2}"

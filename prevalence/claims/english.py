@@ -18,6 +18,7 @@ __all__ = [
     "COPULAS",
     "MODALS",
     "Token",
+    "be_after",
     "has_negation",
     "is_base",
     "is_past",
@@ -444,6 +445,15 @@ def is_plural(word: str) -> bool:
     )
 
 
+def be_after(noun: str) -> str:
+    """The form of "be" after a noun.
+
+    >>> be_after("rooms"), be_after("room"), be_after("staff")
+    ('are', 'is', 'is')
+    """
+    return "are" if is_plural(noun) and noun != "staff" else "is"
+
+
 def tagged(text: str) -> list[Token]:
     """Words and marks of a text with their tags, in time linear in its length.
 
@@ -487,6 +497,9 @@ def retagged(words: list[Token]) -> list[Token]:
         slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
         if slightly and tags[place + 1] in {"adj", "adv"}:
             tags[place - 1] = tags[place] = "adv"
+    for place, low in enumerate(lows[:-1]):
+        if low == "pretty" and tags[place + 1] == "adj":
+            tags[place] = "adv"  # "pretty good", but "a pretty, warm room"
     return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
 
 

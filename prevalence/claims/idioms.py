@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import Piece, find_core, shape_of
 from prevalence.claims.english import (
     COPULAS,
+    be_after,
     is_past,
     is_plural,
     plain_of_ing,
@@ -162,7 +163,7 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     people = " ".join(word.text for word in words[:at])
     found = None if base is None else people_at(f"{people} say")
     somebody = found is not None and found.end >= len(people)
-    if not (somebody and base) and not (base and people.lower() in _SOMEBODY):
+    if base is None or not (somebody or people.lower() in _SOMEBODY):
         return _happening(piece, words)
     one = people.lower() in _SOMEBODY or (
         not is_plural(words[at - 1].low) and words[at - 1].tag == "noun"
@@ -211,7 +212,7 @@ def _happening(piece: Piece, words: list[Token]) -> Piece | None:
     ):
         return None
     plural = is_plural(words[at - 1].low)
-    be = words[at].reworded("are" if plural else "is", "aux")
+    be = words[at].reworded(be_after(words[at - 1].low), "aux")
     if done or base == "be":
         return piece._replace(words=[*words[:at], be, *words[at + (not done) :]])
     verb = words[at].reworded(str(base) if plural else singular_verb(str(base)), "verb")

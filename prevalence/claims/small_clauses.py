@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import BE, shape_of
-from prevalence.claims.english import is_plural, word_set
+from prevalence.claims.english import be_after, word_set
 
 if TYPE_CHECKING:
     from prevalence.claims.clauses import Core
@@ -75,12 +75,12 @@ def small_predicate(words: list[Token]) -> list[Token] | None:
     noun = words[:begin]
     if noun[-1].tag not in {"noun", "pron", "obj", "ing"} and noun[0].tag not in {"pron", "obj"}:
         return None
-    plural = noun[0].low == "them" or (is_plural(noun[-1].low) and noun[-1].low != "staff")
+    be = "are" if noun[0].low == "them" else be_after(noun[-1].low)
     first = noun[0].reworded("they") if noun[0].low == "them" else noun[0]
     return [
         first,
         *noun[1:],
-        words[begin].reworded("are" if plural else "is", "aux"),
+        words[begin].reworded(be, "aux"),
         *words[begin:],
     ]
 
