@@ -21,7 +21,7 @@ __all__ = [
     "without_opening",
 ]
 
-_ANY = re.compile(r"[*_`\[(>:\"\u201c]")
+_ANY = re.compile(r"[*_`\[(>:\"\u201c\u3010]")
 """What every mark and name has one of."""
 _INLINE = (
     # Links and pictures, of which the words stay.
@@ -29,8 +29,9 @@ _INLINE = (
     # References behind a word or another one: "all day [2]", "all day.[1, 3]".
     re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:\[\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\]){1,20})"
                r"(?=[\s.,;:!?]|$)"),
-    # "(Review 3)"; "(Reviews 2, 5 and 7)" is a count of people.
-    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[]review(?:er)? #?\d{1,3}[)\]]){1,20})"
+    re.compile(r"(?P<open>(?:[ \t]?\u3010[^\u3010\u3011\n]{1,60}\u3011){1,20})"),
+    # "(Review 3)" and "(R3)"; "(Reviews 2, 5 and 7)" is a count of people.
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[](?:review(?:er)? #?|R)\d{1,3}[)\]]){1,20})"
                r"(?=[\s.,;:!?]|$)", re.IGNORECASE),
     # A number in bold before a name.
     re.compile(r"^(?P<open>(?:\*\*|__)\d{1,2}[.)][ \t]+)[^*_\s][^*_\n]*(?P<close>\*\*|__)"),
@@ -72,7 +73,8 @@ _NEUTRAL = frozenset(_ADDED.split())
 _LINKS = """
     additionally, all in all, all told, also, and, at the end of the day, basically, besides, but,
     by contrast, conversely, finally, first, firstly, for example, for instance, fortunately,
-    furthermore, honestly, however, importantly, in addition, in conclusion, in contrast, in fact,
+    furthermore, honestly, however, importantly, in a nutshell, in addition, in conclusion,
+    in contrast, in fact,
     in my opinion, in particular, in short, in summary, in the end, indeed, interestingly, lastly,
     luckily, meanwhile, moreover, most importantly, nevertheless, nonetheless, notably, of course,
     on the downside, on the negative side, on the one hand, on the other hand, on the plus side,
@@ -82,9 +84,10 @@ _LINKS = """
 """
 """What links a sentence to those before it, with a comma."""
 _HEADS = """
-    bottom line, conclusion, edit, final thoughts, final verdict, in conclusion, in short,
-    in summary, note, overall, overall verdict, short, summary, thoughts, tl;dr, tldr, update,
-    verdict
+    answer, bottom line, conclusion, edit, final thoughts, final verdict, in a nutshell,
+    in conclusion, in short, in summary, note, overall, overall verdict, quick answer, short,
+    short answer, summary, the bottom line, the short answer, the verdict, thoughts, tl;dr, tldr,
+    update, verdict
 """
 """What heads a sentence, with a colon."""
 

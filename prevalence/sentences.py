@@ -11,6 +11,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.language import LANGUAGES
 from prevalence.marks import spoken, without_marks, without_opening
 from prevalence.paragraphs import paragraphs
+from prevalence.tags import FILLER, as_markdown
 
 __all__ = [
     "DEFAULT_MAX_SENTENCES",
@@ -53,7 +54,8 @@ DEFAULT_MAX_SENTENCES = 500
 
 _ABBREVIATED = re.compile(
     r"(?:(?<![\w.'\u2019-])"
-    r"(?:approx|incl|excl|qty|temp|adj|dept|avg|esp|orig|misc|mfr|mfg|pkg|std|est|e\.g|i\.e)"
+    r"(?:approx|incl|excl|qty|temp|adj|dept|avg|esp|orig|misc|mfr|mfg|pkg|std|est|e\.g|i\.e"
+    r"|(?P<limit>max|min))"
     # Units, which are other words where no number stands before them: "12 in. wide".
     r"|(?P<unit>[\d\u00bd\u00bc\u00be] ?"
     r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg)))\.$",
@@ -61,7 +63,7 @@ _ABBREVIATED = re.compile(
 )
 """Abbreviations usual in reviews that Punkt has not learnt, at the end of a sentence.
 
-"max.", "no." and "etc." are not among them: they often do end one.
+"no." and "etc." are not among them: they often do end one. "max." goes on before a number only.
 """
 _GOES_ON = "$\u00a3\u20ac"
 """What a sentence may go on with, beside a small letter or a digit."""
@@ -124,6 +126,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     """The sentences of each paragraph, none of which reaches over its end."""
     punkt, english = _punkt(LANGUAGES[language]), language == "en"
     found: list[Sentence] = []
+    page, text = text, as_markdown(text)
     for start, end in paragraphs(text):
         plain = without_marks(text[start:end])
         spans = punkt.span_tokenize(plain)
@@ -132,6 +135,8 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             place = start + first, start + last
             source = text[slice(*place)]
             found.append(Sentence(said if said == source else spoken(said, source), *place))
+    if text != page:
+        found = [one._replace(text=one.text.replace(FILLER, "")) for one in found]
     return tuple(found)
 
 
@@ -148,7 +153,7 @@ def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             first = text[start : start + 1]
             number = first.isdecimal() or first in _GOES_ON
             small = first.islower() and not _BEGIN.match(text, start)
-            goes_on = small or (number and not found["unit"])
+            goes_on = (small and not found["limit"]) or (number and not found["unit"])
             if goes_on and "\n" not in text[begun[1] : start]:
                 begun = (begun[0], end)
                 continue

@@ -29,6 +29,7 @@ LAYERS = (
         "notebook",
         "marks",
         "paragraphs",
+        "tags",
         "paths",
         "sentences",
         "stats",

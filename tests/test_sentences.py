@@ -139,6 +139,7 @@ def test_a_language_has_abbreviations_of_its_own():
         ("It came in. five stars.", 2),
         ("It took 5 min. it works.", 2),
         ("It takes two at max. five stars.", 2),
+        ("Small groups (max. 8) and min. 2 nights.", 1),
         ("It weighs 5 lbs. The lid is heavy.", 2),
         ("It weighs approx.\n5 stars.", 2),
         ("I saw the temp. it was hot. nobody cared.", 3),

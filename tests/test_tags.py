@@ -1,0 +1,73 @@
+"""HTML in summaries: cut like Markdown, and left out of what models are asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prevalence.claims import cut
+from prevalence.sentences import get_splitter
+from prevalence.tags import FILLER, as_markdown
+
+PIECES = [
+    "It lasts", "<b>", "</b>", "<li>", "</li>", "<ul>", "<br>", "<br />", "<p class='x'>", "</p>",
+    "&amp;", "&#39;", "&nbsp;", "&lt;", "<3", "<h2>", "</h2>", " ", ". ", "Fit:", "<script>",
+]  # fmt: skip
+texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+
+
+def said(text: str) -> list[str]:
+    return [sentence.text for sentence in get_splitter()(text)]
+
+
+@given(texts)
+def test_the_length_stays(text):
+    assert len(as_markdown(text)) == len(text)
+
+
+@given(texts)
+def test_sentences_are_found_where_they_stand(text):
+    found = get_splitter()(text)
+    assert all(0 <= s.start < s.end <= len(text) for s in found)
+    assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+    if "<" not in text and "&" not in text:
+        assert as_markdown(text) is text
+    elif FILLER not in text:
+        assert all(FILLER not in sentence.text for sentence in found)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("The <b>screen</b> is bright.<br>It <i>hums</i>.", ["The screen is bright.", "It hums."]),
+    ("<ul><li>light</li><li>cheap</li></ul>", ["light", "cheap"]),
+    ("<p>Light and cheap</p><p>Loud</p>", ["Light and cheap", "Loud"]),
+    ("<h3>Pros</h3><ul><li>light</li><li>cheap</li></ul>", ["light", "cheap"]),
+    ("<li><strong>Battery:</strong> The battery lasts.</li>", ["The battery lasts."]),
+    ("<li><strong>Battery:</strong> It lasts.</li>", ["Battery: It lasts."]),
+    ("It&#39;s light &amp; &quot;cheap&quot;.", ['It\'s light & "cheap".']),
+    ("<P CLASS='x'>It leaks.</P><SPAN>It hums.</SPAN>", ["It leaks.", "It hums."]),
+    # No tags and entities of pages.
+    ("It is 3 < 4 and 5 > 2.", ["It is 3 < 4 and 5 > 2."]),
+    ("I <3 it & so on.", ["I <3 it & so on."]),
+    ("The <model> tag stays.", ["The <model> tag stays."]),
+])  # fmt: skip
+def test_pages_are_cut_as_markdown_is(text, expected):
+    assert said(text) == expected
+
+
+def test_offsets_are_those_of_the_page():
+    text = "<p>It&#39;s <b>light</b>.</p><p>It leaks.</p>"
+    first, second = get_splitter()(text)
+    assert text[first.start : first.end] == "It&#39;s <b>light</b>."
+    assert text[second.start : second.end] == "It leaks."
+
+
+def test_claims_stand_where_their_words_do():
+    text = "<li><b>Sound</b>: warm &amp; clear.</li><li>It is light and <i>cheap</i>.</li>"
+    places = [(claim.text, text[claim.start : claim.end]) for claim in cut(text)]
+    assert ("It is light.", "It is light") in places
+    assert ("It is cheap.", "cheap") in places
+
+
+def test_other_splitters_leave_pages_as_they_stand():
+    assert [s.text for s in get_splitter("lines")("<b>It</b> leaks")] == ["<b>It</b> leaks"]
