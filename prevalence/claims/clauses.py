@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.claims.english import (
+from prevalence.claims.english import MODALS, Token, has_negation
+from prevalence.claims.words import (
     COPULAS,
-    MODALS,
-    Token,
-    has_negation,
     is_base,
     is_past,
     is_past_only,
@@ -324,8 +322,10 @@ def shape_of(words: Sequence[Token]) -> str:
         ``that`` or ``sub``.
     """
     tag = words[0].tag
-    if _subordinate(words):
-        return "sub"
+    # "Praise the fit and how well it washes": a thing like the other.
+    manner = words[0].low == "how" and len(words) > 2 and words[1].tag in _DESCRIBING
+    if manner or _subordinate(words):
+        return "noun" if manner else "sub"
     if tag == "rel" or words[0].low == "that":
         stated = words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None
         if stated or tag == "rel":
@@ -545,6 +545,11 @@ def subject_of(words: list[Token], core: Core) -> list[Token]:
     return words[:end]
 
 
+def _is_be(word: Token) -> bool:
+    """Whether a word is a form of "be", or has one: "it's"."""
+    return word.low in BE or (word.tag == "pron" and word.low.endswith(("'s", "'re", "'m")))
+
+
 def adjective_start(words: list[Token], core: Core, right: list[Token]) -> int | None:
     """Where the adjective stands that another one, ``right``, may take the place of."""
     end = len(words) - 1
@@ -558,7 +563,7 @@ def adjective_start(words: list[Token], core: Core, right: list[Token]) -> int |
         return None  # "between firm | and soft"
     main = words[core.main]
     group = words[core.first : core.main + 1]
-    passive = main.tag == "verb" and any(w.low in BE for w in group[:-1])
+    passive = main.tag == "verb" and any(_is_be(word) for word in group[:-1])
     linked = main.low in COPULAS or (main.tag == "pron" and "'" in main.low)
     begin = core.main if passive else core.main + 1
     while passive and words[begin - 1].tag == "adv" and words[begin - 1].low not in _FREQUENT:

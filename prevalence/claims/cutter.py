@@ -9,14 +9,20 @@ safe, nothing is cut.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
 from prevalence.claims.counts import affirming, gathered
 from prevalence.claims.english import tagged
 from prevalence.claims.labels import MOST_WORDS, drafts_of
-from prevalence.claims.quantities import Quantity, people_at, without_words
+from prevalence.claims.quantities import (
+    Quantity,
+    after_frame,
+    people_at,
+    quantified,
+    without_words,
+)
 from prevalence.marks import blanked, places_of
 from prevalence.records import CLAIMS
 from prevalence.sentences import Sentence, get_splitter
@@ -131,7 +137,8 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
-        return [Claim(sentence.text, sentence.start, sentence.end, index, quantity)]
+        whole = Claim(sentence.text, sentence.start, sentence.end, index, quantity)
+        return [_without_quantity(whole)]
     places = places_of(sentence.text, source)
     counts = _counts(said, apart, drafts)
     claims = []
@@ -146,7 +153,16 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
                 quantity,
             )
         )
-    return claims
+    return [_without_quantity(claim) for claim in claims]
+
+
+def _without_quantity(claim: Claim) -> Claim:
+    """A claim without its words for how many people it is of, unless it denies."""
+    open_ = claim.quantity is None and not claim.text.endswith("?")
+    found = quantified(claim.text) if open_ and after_frame(claim.text) is None else None
+    if found is None or found.quantity.denies:
+        return claim
+    return replace(claim, text=found.statement, quantity=found.quantity)
 
 
 def _counts(text: str, apart: Sequence[Aside], drafts: Sequence[Draft]) -> list[Quantity | None]:

@@ -13,21 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.claims.clauses import find_core, head_of
 from prevalence.claims.drafts import Draft, plain_text, words_from
-from prevalence.claims.english import (
-    ADJECTIVES,
-    be_after,
-    has_negation,
-    is_plural,
-    singular_verb,
-    word_set,
-)
+from prevalence.claims.english import has_negation
 from prevalence.claims.frames import by_people, finders_in
+from prevalence.claims.reports import listed_in_report, trouble
 from prevalence.claims.small_clauses import small_clause
+from prevalence.claims.words import ADJECTIVES, be_after, is_plural, singular_verb, word_set
 
 if TYPE_CHECKING:
     from prevalence.claims.clauses import Core
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import Quantity
+    from prevalence.claims.quantities import People, Quantity
 
 __all__ = ["EMPTY", "Described", "described", "descriptions_in", "says"]
 
@@ -57,7 +52,7 @@ glad fond sorry sure wary organic vegan frozen fried electric wooden central squ
 green yellow black white brown grey natural seasoned multiple frequent constant occasional repeated
 numerous top better best bigger smaller larger longer shorter cheaper faster slower worst worse
 worth missing lost late early favorite possible impossible available complete true real right wrong
-open free full half happy little standard original premium similar identical total sudden top-notch
+open free full half happy little standard original premium similar identical total sudden
 personal individual local live hidden fake giant limited absent mean well packed elastic
 """)
 """Adjectives that say which thing it is, or make another of it: "the main dish", "free parking"."""
@@ -116,7 +111,11 @@ def descriptions_in(words: list[Token]) -> list[Described] | None:
             pending += noun.adjectives
         else:
             return None
-    listed = any(word.low in {"and", "&", "plus"} for word in words)
+    listed = any(word.low in {"and", "&", "plus"} or _has(words, at)
+                 for at, word in enumerate(words))  # fmt: skip
+    listed = listed or all(
+        noun.adjectives and noun.whole[0].low not in _DETERMINERS for noun in found
+    )
     if pending or not found or (len(found) > 1 and not listed):
         return None
     clear = all(not noun.tail or (noun is found[-1] and not noun.adjectives) for noun in found)
@@ -138,11 +137,21 @@ def _parts(words: list[Token]) -> list[tuple[int, list[Token]]]:
     found: list[tuple[int, list[Token]]] = []
     begin = 0
     for at in range(len(words) + 1):
-        if at == len(words) or words[at].low in _JOINED:
+        if at == len(words) or words[at].low in _JOINED or _has(words, at):
             if at > begin:
                 found.append((begin, words[begin:at]))
             begin = at + 1
     return found
+
+
+def _has(words: list[Token], at: int) -> bool:
+    """Whether "with" stands there before what is described: "a spot with | uneven cooking"."""
+    begin = at + 1
+    while begin < len(words) and words[begin].low in {"a", "an", "some"}:
+        begin += 1
+    behind = at > 1 and words[at].low == "with" and words[at - 1].tag == "noun"
+    behind = behind and any(word.tag == "adj" for word in words[max(at - 4, 0) : at - 1])
+    return behind and begin + 1 < len(words) and _describes(words, begin)
 
 
 def _noun(part: list[Token]) -> Described | None:
@@ -264,23 +273,32 @@ _SAYS_NO_MORE = re.compile(
 
 def described(draft: Draft) -> list[Draft]:
     """A claim for each thing that a claim says by an adjective; itself where there is none."""
-    words = draft.words
-    if draft.lead or not words:
+    if draft.lead or not draft.words:
         return [draft]
+    people = finders_in(plain_text(draft.words))
+    troubled = None if people is None else trouble(draft, people.end, people.quantity)
+    if troubled is None:
+        return _described(draft, people)
+    rest = _behind_report(troubled.words)
+    return _listed(troubled, rest, quantity=troubled.quantity) if rest else [troubled]
+
+
+def _described(draft: Draft, people: People | None) -> list[Draft]:
+    words, match = draft.words, None
     core, text = find_core(words), plain_text(words)
-    people, match = finders_in(text), None
     if people is not None:
         match = _TELLS.match(text, people.end + 1)
     elif core is not None and core.first and _is_somebody(words[: core.first]):
         match = _ONLY_PEOPLE.match(text, len(plain_text(words[: core.first])) + 1)
+    begin = listed_in_report(text) if match is None else match.end()
     found = [draft]
-    if match is not None:
-        rest = words_from(words, match.end())
+    if begin is not None:
+        rest = words_from(words, begin)
         quantity = None if people is None else people.quantity
         found = _listed(draft, rest, before=words[: len(words) - len(rest)], quantity=quantity)
     if people is not None and len(found) == 1 and found[0] is draft:
         return _found_both(draft, words_from(words, people.end), people.quantity)
-    if match is not None:
+    if begin is not None:
         return found
     if core is None or (core.main and all(word.tag == "adv" for word in words[: core.main])):
         return _listed(draft, words)  # "perfectly | cooked steak": no verb
@@ -302,6 +320,14 @@ def _found_both(draft: Draft, words: list[Token], quantity: Quantity | None) -> 
     return [replace(made, words=one) for one in (first, both) if one] if first else [draft]
 
 
+def _behind_report(words: list[Token]) -> list[Token]:
+    """What stands behind "there are complaints about", if it is described there."""
+    at = next((at for at, word in enumerate(words[:8]) if word.low in _REGARDING), len(words))
+    nouns = descriptions_in(words[at + 1 :]) if at + 1 < len(words) else None
+    return words[at + 1 :] if nouns and all(noun.adjectives for noun in nouns) else []
+
+
+_REGARDING = word_set("about with over regarding")
 _NOBODY = word_set("nobody none no few neither")
 
 

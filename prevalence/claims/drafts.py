@@ -20,7 +20,8 @@ from prevalence.claims.clauses import (
     last_noun,
     shape_of,
 )
-from prevalence.claims.english import (
+from prevalence.claims.quantities import people_at
+from prevalence.claims.words import (
     COPULAS,
     is_base,
     is_past,
@@ -30,7 +31,6 @@ from prevalence.claims.english import (
     singular_verb,
     word_set,
 )
-from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,7 +201,8 @@ def is_cut_short(draft: Draft, piece: Piece) -> bool:
 
 def ends_in_particle(words: list[Token]) -> bool:
     """Whether a noun has the end of its verb after it: "odors out" in "keeps odors out"."""
-    return len(words) > 1 and words[-1].tag == "adv" and words[-1].low in _PARTICLES
+    named = len(words) > 1 and words[0].low != "how"
+    return named and words[-1].tag == "adv" and words[-1].low in _PARTICLES
 
 
 def is_told_first(piece: Piece, following: Piece) -> bool:

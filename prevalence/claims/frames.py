@@ -12,9 +12,10 @@ from prevalence.claims.clauses import (
     shape_of,
 )
 from prevalence.claims.drafts import Draft, plain_text, words_from
-from prevalence.claims.english import is_plural, plain_of_ing, singular_verb, word_set
 from prevalence.claims.quantities import after_frame, people_at
+from prevalence.claims.reports import after_report
 from prevalence.claims.small_clauses import small_clause, without_description
+from prevalence.claims.words import is_plural, plain_of_ing, singular_verb, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,8 @@ _THEIRS = word_set("their his her")
 
 def frame_of(text: str) -> tuple[int, Quantity | None] | None:
     """What :func:`after_frame` finds, where leaving it out says no more: "nobody says" stays."""
-    found = after_frame(text)
+    report = after_report(text)
+    found = after_frame(text) if report is None else (report, None)
     return None if found is None or (found[1] is not None and found[1].denies) else found
 
 

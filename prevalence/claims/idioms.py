@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Piece, find_core, shape_of
-from prevalence.claims.english import (
+from prevalence.claims.english import retagged
+from prevalence.claims.quantities import after_frame, people_at
+from prevalence.claims.words import (
     COPULAS,
     be_after,
     is_past,
     is_plural,
     plain_of_ing,
-    retagged,
     singular_verb,
     word_set,
 )
-from prevalence.claims.quantities import people_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,7 +135,7 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
     found: list[Piece] = []
     doing = False
     for piece in pieces:
-        acting = _acting(piece, doing=doing) or _instance(piece)
+        acting = _acting(piece, doing=doing) or _instance(piece) or _telling(piece)
         doing = acting is not None
         if acting is not None:
             found.append(acting)
@@ -191,6 +191,26 @@ def _instance(piece: Piece) -> Piece | None:
     found = people_at(f"{named} say")
     somebody = found is not None and found.quantity is not None and found.end >= len(named)
     return piece._replace(words=words) if somebody or named.lower() in _SOMEBODY else None
+
+
+def _telling(piece: Piece) -> Piece | None:
+    """From "some complain, | who feel that it is dear", ", noting it is": reviewers feel it is."""
+    first, *rest = piece.words
+    base = plain_of_ing(first.low) if first.low in _SAYING else None
+    who = first.low == "who" or base is not None
+    if not piece.comma or piece.joint or not who or len(rest) < _TOLD:
+        return None
+    said = [] if base is None else [first.reworded(base, "verb")]
+    sayers = retagged([first.reworded("reviewers", "noun"), *said, *rest])
+    told = after_frame(" ".join(word.text for word in sayers)) is not None
+    return piece._replace(words=sayers) if told else None
+
+
+_SAYING = word_set("""
+noting saying adding mentioning reporting complaining explaining claiming stating warning observing
+remarking feeling believing
+""")
+_TOLD = 3
 
 
 def _happening(piece: Piece, words: list[Token]) -> Piece | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import ENDS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.descriptions import EMPTY, described, descriptions_in, says
-from prevalence.claims.drafts import Draft
-from prevalence.claims.english import is_base, retagged, tagged, word_set
+from prevalence.claims.drafts import Draft, plain_text
+from prevalence.claims.english import retagged, tagged
+from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
+from prevalence.claims.words import is_base, is_past, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +26,8 @@ MOST_WORDS = 200
 
 _LABEL = 6
 """Words of the longest label."""
+_NAME = 3
+"""Words of the longest label that names a thing and nothing else."""
 _NEUTRAL = word_set("special general main other key common overall additional potential typical")
 """Adjectives of labels that say nothing of the thing."""
 
@@ -32,17 +38,60 @@ def drafts_of(text: str) -> list[Draft]:
     A label that praises or blames is a claim; any other is left out before a clause.
     """
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
-    if not 0 < len(words) <= MOST_WORDS:
-        return []
+    return _drafts(text, words) if 0 < len(words) <= MOST_WORDS else []
+
+
+def _drafts(text: str, words: list[Token]) -> list[Draft]:
+    """The claims of words of a sentence."""
+    words = _without_remark(words)
     end = _label_end(words)
-    whole = Draft(_unended(words), 0, words[0].start, words[-1].end)
+    parts = _parts(words, end)
+    if len(parts) > 1:
+        return [draft for part in parts for draft in _drafts(text, part)]
+    things = recurring(text)
+    if things is not None:
+        words = [word for word in words if things[0] <= word.start < things[1]]
+    whole = Draft(_unended(words), 0, words[0].start, words[-1].end, changed=things is not None)
     said = words[-1].text != "?" and not end
     if said and find_core(whole.words) is None and (found := described(whole))[0] is not whole:
         return found
     found = _behind(text, words[: end - 1], retagged(words[end:])) if end else folded(text, words)
-    if said and not found:
+    if (said or end) and not found:
         found = [whole]
-    return [one for draft in found for one in described(draft)]
+    return [one for draft in without_views(found) for one in described(draft)]
+
+
+def _without_remark(words: list[Token]) -> list[Token]:
+    """The words without brackets at the end of a label: "Pace (mixed): it drags"."""
+    begin = next((at for at, word in enumerate(words[:_LABEL]) if at and word.text in "(["), 0)
+    end = next((at for at in range(begin, len(words) - 1) if words[at].text in ")]"), 0)
+    apart = begin and end and words[end + 1].text == ":"
+    return [*words[:begin], *words[end + 1 :]] if apart else words
+
+
+_PART = 12
+"""Most words between semicolons that are a point of a list."""
+_LINKING = frozenset({"conj", "sub", "rel", "prep"})
+
+
+def _parts(words: list[Token], label: int) -> list[list[Token]]:
+    """The points that semicolons hold apart, if one is no clause: "Honest quotes; fast; it lasts".
+
+    Args:
+        words: of a sentence.
+        label: where it goes on behind its label, which is said of the points that are no clauses.
+    """
+    parts = [part for part in _apart(words[label:], ";|") if part]
+    whole = [find_core(part) is not None for part in parts]
+    short = all(len(part) <= _PART and part[0].tag not in _LINKING for part in parts)
+    short = short and all(any(word.text.isalpha() for word in part) for part in parts)
+    if len(parts) < 2 or not short or all(whole) or words[-1].text == "?":
+        return [words]
+    parts = [retagged(part) for part in parts]
+    named = words[:label]
+    first, *others = parts
+    return [[*named, *first], *([*(named if not own else []), *part]
+                                for part, own in zip(others, whole[1:], strict=True))]  # fmt: skip
 
 
 def _unended(words: list[Token]) -> list[Token]:
@@ -58,25 +107,33 @@ def _label_end(words: Sequence[Token]) -> int:
     (3, 0)
     """
     end = next((at for at, word in enumerate(words[: _LABEL + 1]) if word.text == ":"), 0)
+    dashes = [at for at, word in enumerate(words) if word.text in {"–", "—"}]
+    if not end and len(dashes) == 1 and dashes[0] <= _NAME:
+        end = dashes[0]  # "Comfort – the seat is soft"
     rest = [word for word in words[end + 1 :] if word.tag != "mark"]
     core = find_core(words[:end])
     # "Repair costs", "order accuracy": nouns, though they could be verbs.
     pair = core is not None and end == 2 and words[1].tag == "verb"
-    named = core is None or pair or (core.first == 0 and is_base(words[0].low))
+    named = core is None or pair or end == 1 or (core.first == 0 and is_base(words[0].low))
     return end + 1 if end and rest and named else 0
 
 
 def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     """The claims behind a label; none where it is unclear what they are said of."""
     rest = _unended(rest)
+    name = plain_text(label)
+    if _SIDES.fullmatch(name) or _FITS.fullmatch(name):
+        return _sided(text, rest) if _SIDES.fullmatch(name) else _fitting(label, rest)
     first, *others = pieces_of(rest)
+    label = _named(label)
     praise = any(noun.adjectives for noun in descriptions_in(label) or [])
     judged = praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
     told = judged and label[0].low not in _NEUTRAL
     named = [Draft(label, 0, label[0].start, label[-1].end, changed=True)] if told else []
-    if shape_of(first.words) == "adjective" and all(word.tag != "mark" for word in first.words):
-        found = _predicated(label, [first, *others])
-        return [*named, *found] if found else []
+    if all(word.tag != "mark" or word.text in "$€£" for word in first.words) and (
+        found := _predicated(label, [first, *others])
+    ):
+        return [*named, *found]
     if all(find_core(piece.words) is None for piece in (first, *others)):
         general = len(label) == 1 and label[0].low in _GENERAL
         whole = Draft(rest, 0, rest[0].start, rest[-1].end)
@@ -101,19 +158,120 @@ flavors drinks decor location team comfort fit design material build speed
 """Labels that the nouns behind them say again, or need not."""
 
 
+def _named(label: list[Token]) -> list[Token]:
+    """A short label whose words are nouns where they could be verbs: "Sound", "Calls"."""
+    if len(label) > _NAME:
+        return label
+    return [w._replace(tag="noun") if w.tag in {"verb", "base", "ing"} else w for w in label]
+
+
 def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
-    """From "Margaritas: strong and cheap, with salt": they are strong, are cheap, with salt."""
+    """From "Margaritas: strong and cheap, with salt": they are strong, are cheap, with salt.
+
+    In "Sound: warm, clear vocals" the vocals are clear.
+    """
     nouns = descriptions_in(label)
+    if shape_of(pieces[0].words) != "adjective" and not _was(pieces[0].words):
+        return []
     if nouns is None or len(nouns) > 1 or nouns[0].tail or nouns[0].words[-1].low in EMPTY:
         return []
     found: list[Draft] = []
+    commas = [piece for piece in pieces if any(word.text == "," for word in piece.words)]
+    for piece in commas:  # "warm, clear vocals": behind a label they are of two things
+        at = pieces.index(piece)
+        parts = _apart(piece.words, ",")
+        pieces[at : at + 1] = [piece._replace(words=parts[0]),
+                               *(Piece("", True, [], part) for part in parts[1:])]  # fmt: skip
     for piece in pieces:
         start, end = piece.words[0].start, piece.words[-1].end
-        adjective = shape_of(piece.words) == "adjective" and piece.joint in {"", "and", "but"}
-        if adjective:
-            found.append(Draft(says(nouns[0], piece.words), 0, start, end, changed=True))
-        elif piece.words[0].tag not in {"prep", "det"} and not piece.joint:
-            return []
+        shape = shape_of(piece.words)
+        own = Draft(piece.words, 0, start, end, changed=True)
+        if (shape == "adjective" or _was(piece.words)) and piece.joint in {"", "and", "but"}:
+            found.append(replace(own, words=says(nouns[0], piece.words)))
+        elif piece.words[0].tag == "prep" or piece.joint not in {"", "and", "but"}:
+            last = found[-1]
+            last.words, last.end = [*last.words, *piece.glue, *piece.words], end
+        elif shape in {"clause", "noun"}:
+            found.append(own)
         else:
-            found[-1].words, found[-1].end = [*found[-1].words, *piece.glue, *piece.words], end
+            return []
     return found
+
+
+def _was(words: list[Token]) -> bool:
+    """Whether a past form says what was done to what is named: "Price: considered fair"."""
+    first = next((word for word in words if word.tag != "adv"), words[0])
+    done = first.tag == "verb" and is_past(first.low) and not is_base(first.low)
+    return done and all(word.tag not in {"det", "poss", "obj", "pron"} for word in words)
+
+
+_SIDES = re.compile(
+    r"(?:(?:the|key|main|common|overall|biggest) )*(?:pros?|cons?|(?:dis)?likes|positives?"
+    r"|negatives?|strengths?|weaknesse?s?|strong points?|weak points?|upsides?|downsides?"
+    r"|highlights?|lowlights?|drawbacks?|perks|(?:dis)?advantages|praise|praised(?: for)?|loved"
+    r"|complaints?|criticisms?|criticized(?: for)?|gripes?|issues|problems|concerns|good|bad|ugly"
+    r"|not so (?:good|great)|less (?:good|great)|what (?:works|doesn't work|does not work)"
+    r"|what (?:people|guests|customers|users|they) (?:like|love|dislike)|mentioned often"
+    r"|(?:most|often|frequently) (?:mentioned|praised|criticized)"
+    r"|verdict|bottom line|overall|summary|in short)",
+    re.IGNORECASE,
+)
+"""Labels that name the side that the words behind them are on, or nothing."""
+
+
+_FITS = re.compile(
+    r"(?:(?:not|less|most|very) )?(?:best|good|great|ideal|perfect|excellent|suitable|suited"
+    r"|recommended|worth it|(?:a )?(?:good|great|poor|bad) (?:fit|choice|pick|option)) for",
+    re.IGNORECASE,
+)
+
+
+def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
+    """From "Best for: families, long trips": it is best for families, for long trips."""
+    first = label[0]
+    said = [first.reworded("It", "pron"), first.reworded("is", "aux"), first.reworded(first.low)]
+    if label[-2].low in {"fit", "choice", "pick", "option"} and first.low != "a":
+        said.insert(2, first.reworded("a", "det"))
+    return [
+        Draft([*said, *label[1:], *part], 0, part[0].start, part[-1].end, changed=True)
+        for part in _apart(rest, ",;", last=True)
+    ]
+
+
+def _sided(text: str, rest: list[Token]) -> list[Draft]:
+    """The claims of a list behind "Pros:", which has no noun to share: each of its own."""
+    found: list[Draft] = []
+    for part in _apart(rest, ",;", last=True):
+        words = retagged(part)
+        whole = Draft(words, 0, words[0].start, words[-1].end, changed=True)
+        if shape_of(words) in {"adverb", "prep", "sub", "rel", "that"} and found:
+            last = found[-1]
+            last.words = [*last.words, words[0].reworded(",", "mark"), *words]
+            last.end = whole.end
+        elif shape_of(words) == "adjective" and not (described(whole)[0] is not whole):
+            first = words[0]
+            it = [first.reworded("It", "pron"), first.reworded("is", "aux")]
+            found.append(replace(whole, words=[*it, first.reworded(first.low), *words[1:]]))
+        else:
+            clauses = folded(text, words) if find_core(words) is not None else []
+            found += clauses or [whole]
+    for draft in found:
+        draft.changed = True
+    return found
+
+
+def _apart(words: list[Token], marks: str, *, last: bool = False) -> list[list[Token]]:
+    """What marks hold apart, brackets left whole; with ``last`` also the last "and"."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    ands = [at for at, word in enumerate(words) if last and word.low in {"and", "&", "or"}]
+    for at, word in enumerate(words):
+        depth = max(depth + (word.text in "([") - (word.text in ")]"), 0)
+        after = [one.tag for one in words[at + 1 : at + 3]]
+        # "quick and friendly service": of one noun.
+        joint = ands[-1:] == [at] and not (words[at - 1].tag == "adj" and after == ["adj", "noun"])
+        if (joint or word.text in marks) and not depth:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [part for part in parts if part]

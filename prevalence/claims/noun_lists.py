@@ -12,8 +12,8 @@ from prevalence.claims.clauses import (
     head_of,
     is_modified,
 )
-from prevalence.claims.english import is_base, is_plural, singular_verb, word_set
 from prevalence.claims.small_clauses import FINDS, small_predicate
+from prevalence.claims.words import is_base, is_plural, singular_verb, word_set
 
 if TYPE_CHECKING:
     from prevalence.claims.english import Token
@@ -160,6 +160,8 @@ def shared_verb(
 
 def of_one_weight(left: list[Token], right: list[Token]) -> bool:
     """Whether two nouns are alike, so that each can be the object alone."""
+    if right[0].low == "how":
+        return True
     of = [at for at, word in enumerate(left) if word.low == "of"]
     if of and is_modified(left[of[-1] + 1 :]) == is_modified(right):
         return right[0].tag in {"det", "poss"} and left[0].tag in {"det", "poss"}
@@ -231,7 +233,12 @@ def shared_tail(left: list[Token], right: list[Token]) -> list[Token]:
     """What the last of several nouns has for all: "of the menu" in "the taste and variety of"."""
     at = next((at for at, word in enumerate(right) if word.tag == "prep"), 0)
     bare = right[0].tag not in {"det", "poss"} and all(word.tag != "prep" for word in left)
+    bare = bare and right[0].low not in _OWN
     return right[at:] if at and right[at].low == "of" and bare and left[0].low == "the" else []
+
+
+_OWN = word_set("ease lack value variety range choice speed depth level quality")
+"""Nouns whose "of" is their own: "the quality, ease of use and speed"."""
 
 
 def completed(left: list[Token], right: list[Token]) -> list[Token]:
@@ -239,7 +246,7 @@ def completed(left: list[Token], right: list[Token]) -> list[Token]:
     owner = owner_of(left)
     if owner and right[0].low in {"its", "their"}:
         return [*owner, *right[1:]]
-    if right[0].tag in {"det", "poss"}:
+    if right[0].tag in {"det", "poss"} or right[0].low == "how":
         return right
     if owner or (left[0].low in SHARED_NOUNS and len(left) == 2 and len(right) == 1):
         return [*(owner or left[:1]), *right]

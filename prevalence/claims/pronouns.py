@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Core, find_core, head_of, last_noun
-from prevalence.claims.english import is_plural, verb_of_contraction, word_set
+from prevalence.claims.english import verb_of_contraction
 from prevalence.claims.noun_lists import owner_of
 from prevalence.claims.quantities import people_at
+from prevalence.claims.words import is_plural, word_set
 
 if TYPE_CHECKING:
     from prevalence.claims.drafts import Draft

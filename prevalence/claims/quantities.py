@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from prevalence.claims.clauses import CONTRASTS, Piece, pieces_of, shape_of
-from prevalence.claims.english import is_base, tagged
+from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
+from prevalence.claims.english import tagged
+from prevalence.claims.words import is_base
 from prevalence.errors import InputError
 
 __all__ = [
@@ -59,6 +60,14 @@ on purpose, so that only what no careful reader would say is called a disagreeme
 _EXIST = frozenset({"several", "some", "a few", "a minority"})
 """Words whose range begins at 0, and that say all the same that there is somebody."""
 
+_SPELT = {
+    word: number
+    for number, word in enumerate(
+        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+         "twelve"), start=1,
+    )
+}  # fmt: skip
+_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}}|{'|'.join(_SPELT)})"
 _ROUGHLY = r"(?:about |around |roughly |nearly |almost |approximately )?"
 _WORDS = (
     ("almost all", r"(?:almost|nearly|virtually|practically) (?:all|every|everyone|everybody)"
@@ -66,7 +75,7 @@ _WORDS = (
     ("few", r"(?:hardly|barely|scarcely) (?:any|anyone|anybody)|almost (?:nobody|no one|none|no)"
             r"|very few|only a few|few"),
     ("nobody", r"nobody|no one|none|no"),
-    ("all", r"all|everyone|everybody|every|each"),
+    ("all", rf"all(?: of)?(?: the)? {_NUMBER}(?= \w)|all|everyone|everybody|every|each"),
     ("over half", r"(?:well )?(?:over|more than|at least) half"),
     ("two thirds", rf"{_ROUGHLY}two[- ]thirds"),
     ("three quarters", rf"{_ROUGHLY}three[- ]quarters"),
@@ -83,14 +92,6 @@ _WORDS = (
 )  # fmt: skip
 """What stands for each range; the first that fits is taken."""
 
-_SPELT = {
-    word: number
-    for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-         "twelve"), start=1,
-    )
-}  # fmt: skip
-_NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}}|{'|'.join(_SPELT)})"
 _LIMIT = (
     r"(?:(?P<about>about|around|roughly|nearly|almost|approximately)|(?P<least>at least)"
     r"|(?P<above>over|more than)|(?P<below>under|less than|fewer than)|(?P<most>up to|at most)"
@@ -118,6 +119,7 @@ _OTHERS_DO = (
     r"(?:love[sd]?|like[sd]?|enjoy(?:s|ed)?|appreciate[sd]?|recommend(?:s|ed)?|prefer(?:s|red)?|"
     r"praise[sd]?|praising|dislike[sd]?|hate[sd]?|consider(?:s|ed)?|describe[sd]?|want(?:s|ed)?|"
     r"wish(?:es|ed)?|criticize[sd]?|criticise[sd]?|admire[sd]?|rave[sd]?|experience[sd]?|regret|"
+    r"calls? (?:it|them|the|its|their)|called (?:it|them|the|its|their)|"
     r"return(?:s|ed)? (?:it|them|the)|bought|struggle[sd]?|express(?:es|ed)?|commend(?:s|ed)?|"
     r"(?:are|were|would|have) (?:\w+ )?(?:happy|unhappy|satisfied|disappointed|impressed|pleased|"
     r"delighted|recommend|complained|reported|praised|noted|surprised|frustrated|annoyed))"
@@ -126,6 +128,13 @@ _TROUBLE = r"(?:problem|issue|complaint|trouble|difficult(?:y|ies)|regret)"
 _ADVERB = r"(?:(?:also|even|often|frequently|consistently|however|really|further|still|both) )?"
 
 
+_THEY = (
+    rf"they(?= {_ADVERB}(?:say|said|noted?|mention(?:ed)?|report(?:ed)?|stated?|comment(?:ed)?"
+    r"|remark(?:ed)?|warn(?:ed)?|complain(?:ed)?|think|thought|believed?|find|found|praised?"
+    r"|appreciated?|recommend(?:ed)?|described?|highlight(?:ed)?|criticized?|consider(?:ed)?"
+    r"|disliked?|point(?:ed)? out|enjoy(?:ed)?|admired?|liked?)\b)"
+)
+"""Those who say something, known from what they do."""
 _PEOPLE2 = _PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
 
 
@@ -145,7 +154,9 @@ def _pattern() -> re.Pattern[str]:
     alone = rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|{ends})"
     # Without re.ASCII, "ſix" would be "six".
     flags = re.IGNORECASE | re.ASCII
-    return re.compile(rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2})", flags)
+    return re.compile(
+        rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2}|{_THEY})", flags
+    )
 
 
 _AT = _pattern()
@@ -158,6 +169,10 @@ _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
 
 _BRACKET = re.compile(r"\([^()\[\]]{1,120}\)|\[[^()\[\]]{1,120}\]")
+_TALLY = re.compile(r"\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
+"""A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
+_TALLIES = 3
+"""How many of them say that they count."""
 _DASH = re.compile(r"(?:(?<!\d)—| (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
 _DASHES = ("—", " – ", " - ", " -- ")
 _TOLD = (
@@ -186,8 +201,8 @@ _BARE = re.compile(
 )
 _RATED = re.compile(r"\b(?:rat(?:e[sd]?|ings?)|scor(?:e[sd]?|ing)|stars?|grades?|points?)\b", re.I)
 _REFERENCES = re.compile(
-    r"(?:(?:see|e\.g\.,?|as in|in|from) )?review(?:er)?s? #?(?P<numbers>\d{1,4}"
-    r"(?:(?:[,;] and |[,;] ?| and | & | ?[–-] ?)(?:review(?:er)?s? )?#?\d{1,4}){0,40})",
+    r"(?:(?:see|e\.g\.,?|as in|in|from) )?(?:review(?:er)?s? #?|R)(?P<numbers>\d{1,4}"
+    r"(?:(?:[,;] and |[,;] ?| and | & | ?[–-] ?)(?:review(?:er)?s? |R)?#?\d{1,4}){0,40})",
     re.IGNORECASE | re.ASCII,
 )
 _RANGE = re.compile(r"(\d+)(?: ?[–-] ?#?(\d+))?", re.ASCII)
@@ -319,12 +334,14 @@ named='users')
     if match is None:
         return None
     if match["quantity"] is None:
-        return People(match.end(), None, match["only"].lower())
+        return People(match.end(), None, (match["only"] or match[0]).lower())
     quantity = _quantity(match)
     if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
         return None
     singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
     named = (match["people"] or ("reviewer" if singular else "reviewers")).lower()
+    if match["part"] and _number(match["part"]) == 1 and named.endswith("s"):
+        named, singular = named.removesuffix("s"), True  # "one of the eight users is"
     article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
     return People(
         match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
@@ -435,6 +452,7 @@ def asides(text: str) -> list[Aside]:
     ['7 of 10']
     """
     found = []
+    tallied = len(_TALLY.findall(text)) >= _TALLIES
     for match in _BRACKET.finditer(text):
         words = _spoken(match[0][1:-1])
         before = text[max(match.start() - _SEEN, 0) : match.start()].rstrip()
@@ -445,7 +463,9 @@ def asides(text: str) -> list[Aside]:
             counted = people is not None and (people.quantity is not None or "%" in words)
             # "7/10" alone is a grade as often as not, and so is "7 out of 10" of what is rated.
             part = _PART.fullmatch(words) and "/" not in match[0] and not _RATED.search(before)
-            quantity = _of_reviews(words) if counted or part else None
+            tally = _TALLY.match(text, match.start()) is not None
+            tally = tally and (tallied or _is_point(before, text[match.end() :]))
+            quantity = _of_reviews(words) if counted or part or tally else None
         if quantity is not None:
             found.append(Aside(match.start(), match.end(), quantity, people is not None))
     last = max(text.rfind(dash, found[-1].end if found else 0) for dash in _DASHES)
@@ -456,6 +476,13 @@ def asides(text: str) -> list[Aside]:
         if quantity is not None:
             found.append(Aside(last, ending.end(), quantity, behind_people=False))
     return found
+
+
+def _is_point(before: str, after: str) -> bool:
+    """Whether a number at the end is that of a point in a list: "cigarette smoke (2)"."""
+    words = tagged(before)
+    named = bool(words) and words[-1].tag != "num" and find_core(words) is None
+    return named and not after.strip(_STOPS + " ")
 
 
 def _spoken(words: str) -> str:

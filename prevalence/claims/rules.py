@@ -54,13 +54,7 @@ from prevalence.claims.drafts import (
     shares_noun,
     told_of,
 )
-from prevalence.claims.english import (
-    Token,
-    has_negation,
-    is_base,
-    is_past,
-    is_plural,
-)
+from prevalence.claims.english import Token, has_negation
 from prevalence.claims.frames import (
     before_that,
     described_so,
@@ -86,6 +80,7 @@ from prevalence.claims.noun_lists import (
 from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import Quantity, people_at
 from prevalence.claims.small_clauses import gapped, small_clause, small_predicate
+from prevalence.claims.words import is_base, is_past, is_plural
 
 __all__ = ["folded"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import BE, shape_of
-from prevalence.claims.english import be_after, word_set
+from prevalence.claims.words import be_after, word_set
 
 if TYPE_CHECKING:
     from prevalence.claims.clauses import Core

@@ -131,7 +131,7 @@ def texts(sentence):
     # What people speak of is not themselves.
     ("Customers like the boots, but they are narrow.",
      ["Customers like the boots.", "They are narrow."]),
-    ("Some like the boots, but they are narrow.", ["Some like the boots.", "They are narrow."]),
+    ("Some like the boots, but they are narrow.", ["Reviewers like the boots.", "They are narrow."]),
     ("My husband really likes this mug and it keeps coffee hot.",
      ["My husband really likes this mug.", "It keeps coffee hot."]),
     ("The customer service is slow, but it helps.",
@@ -233,7 +233,7 @@ def texts(sentence):
     ("The staff, however, was rude.", ["The staff was rude."]),
     ("It suits children and adults alike.", ["It suits children.", "It suits adults."]),
     ("Opinions on the fit are divided, with some finding it snug and others calling it loose.",
-     ["Opinions on the fit are divided.", "The fit is snug.", "The fit is loose."]),
+     ["The fit is snug.", "The fit is loose."]),
     ("While some users find the seat soft, others find it hard.",
      ["The seat is soft.", "The seat is hard."]),
     ("The sofa is good for sitting, but not for sleeping.",
@@ -268,7 +268,7 @@ def texts(sentence):
     ("The lid or the base cracked.", ["The lid or the base cracked."]),
     ("Either the pump or the hose failed.", ["Either the pump or the hose failed."]),
     ("Several users reported leaks and cracks after a year.",
-     ["Several users reported leaks and cracks after a year."]),
+     ["Users reported leaks and cracks after a year."]),
     ("The series is good and keeps me hooked.",
      ["The series is good.", "The series keeps me hooked."]),
     # What stands after a preposition, and what a purpose is.
@@ -349,7 +349,7 @@ def test_claims_by_hand(sentence, claims):
     ("The queue is long, with one waiting an hour and another giving up.",
      ["The queue is long.", "One waits an hour.", "Another gives up."]),
     ("Many enjoyed the stew, one calling it rich.",
-     ["Many enjoyed the stew.", "One calls it rich."]),
+     ["Reviewers enjoyed the stew.", "One calls it rich."]),
     # What is found of two things, and of one.
     ("Diners found the soup and the rice far too salty.",
      ["The soup is far too salty.", "The rice is far too salty."]),
@@ -372,7 +372,7 @@ def test_claims_by_hand(sentence, claims):
      ["Reviews of the service are mixed.", "The cook is kind.", "The waiter is rude."]),
     # Forms that are no passive here.
     ("One patient was seen early but ended up paying more.",
-     ["One patient was seen early.", "One patient ended up paying more."]),
+     ["A patient was seen early.", "A patient ended up paying more."]),
     ("The case was taken apart and rebuilt well.",
      ["The case was taken apart.", "The case was rebuilt well."]),
 ])  # fmt: skip

@@ -53,13 +53,14 @@ from prevalence.claims.english import tagged
     ("Fair prices, a pleasant garden and live music on weekends keep guests coming back.",
      ["The prices are fair", "The garden is pleasant",
       "Live music on weekends keeps guests coming back"]),
-    ("Some users reported minor issues.", None),
+    ("Some users reported minor issues.", ["Users reported minor issues"]),
     ("The scale reports accurate weights.", None),
     ("Few guests mention the slow service.", None),
     ("Nobody complains about slow service.", None),
     ("Slow service is not a common complaint.", None),
     ("Slow service is mentioned by few guests.", None),
-    ("Most people commend Wireless Doctor for its speed.", None),
+    ("Most people commend Wireless Doctor for its speed.",
+     ["People commend Wireless Doctor for its speed"]),
     # What is more than a description keeps its words, one adjective each.
     ("It has an honest, useful manual.", ["It has an honest manual", "It has a useful manual"]),
     ("It is not a cheap, flimsy tent.", None),
@@ -98,11 +99,11 @@ def test_labels_of_descriptions(text, claims):
     ("Many describe the owner and the cook as friendly.",
      [("The owner is friendly.", "Many"), ("The cook is friendly.", "Many")]),
     ("Nearly all diners rave about the soup, describing it as hot and rich.",
-     [("Nearly all diners rave about the soup.", None), ("The soup is hot.", "Nearly all"),
+     [("Diners rave about the soup.", "Nearly all"), ("The soup is hot.", "Nearly all"),
       ("The soup is rich.", "Nearly all")]),
     ("Many like the tent, praising its light poles and its floor.",
-     [("Many like the tent.", None), ("The poles are light.", "Many"),
-      ("Many praise its floor.", None)]),
+     [("Reviewers like the tent.", "Many"), ("The poles are light.", "Many"),
+      ("Reviewers praise its floor.", "Many")]),
     ("Users love the lashes, which they describe as soft and full.",
      [("Users love the lashes.", None), ("The lashes are soft.", None),
       ("The lashes are full.", None)]),
@@ -126,7 +127,7 @@ def test_what_people_find(text, claims):
     ("The tent is light, with poles that bend.", None),
     # "As" before people gives an instance, not a reason.
     ("Opinions are divided, as one guest found the bed soft while another found it hard.",
-     ["Opinions are divided.", "The bed is soft.", "Another found it hard."]),
+     ["The bed is soft.", "Another found it hard."]),
     ("The tent leaks, as two users found.", None),
     ("The strap is soft, as one hiker found after a long day.", None),
     # Pronouns for what people speak of, but not for those people.
@@ -134,7 +135,7 @@ def test_what_people_find(text, claims):
     ("Users like the knife, although its handle is short.",
      ["Users like the knife.", "The knife's handle is short."]),
     ("Many rave about the donuts, and one resident calls them the best in town.",
-     ["Many rave about the donuts.", "One resident calls the donuts the best in town."]),
+     ["Reviewers rave about the donuts.", "One resident calls the donuts the best in town."]),
     ("Users like the app, and they want more lessons.",
      ["Users like the app.", "They want more lessons."]),
 ])  # fmt: skip
@@ -146,7 +147,8 @@ def test_a_list_is_read_whole_or_not_at_all():
     first, second = descriptions_in(tagged("quick, kind service and the bar")) or []
     assert [one[0].low for one in first.adjectives] == ["quick", "kind"]
     assert ([word.low for word in second.words], second.adjectives) == (["bar"], [])
-    assert descriptions_in(tagged("kind staff, clean rooms")) is None
+    assert len(descriptions_in(tagged("kind staff, clean rooms"))) == 2
+    assert descriptions_in(tagged("kind staff, the rooms")) is None
     assert descriptions_in(tagged("kind and quick")) is None
     assert descriptions_in(tagged("kind staff at the bar and clean rooms")) is None
     assert descriptions_in([]) is None

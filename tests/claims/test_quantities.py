@@ -200,6 +200,7 @@ SEVEN, NO_SHARE = (0.7, 0.7, None), (0.0, 1.0)
     ("[5 reviewers]", *NO_SHARE, (5, 5)), ("(10+ reviews)", *NO_SHARE, (10, float("inf"))),
     # Those who are named say so; others may too.
     ("(Reviews 1, 3 and 5)", *NO_SHARE, (3, float("inf"))),
+    ("(R1, R3, R5)", *NO_SHARE, (3, float("inf"))),
     ("(see reviews 2-4, 4 and #7)", *NO_SHARE, (4, float("inf"))),
     ("(Review 1, Review 3)", *NO_SHARE, (2, float("inf"))),
     ("[Review #2; Review #5 and reviewer 7]", *NO_SHARE, (3, float("inf"))),
