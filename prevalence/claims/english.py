@@ -199,11 +199,18 @@ def _tag(low: str, before: str, tags: list[str], after: str) -> str:
         return _closed(low, last, after)
     if low in _SUBORDINATORS:
         return _subordinator(low, after)
-    form = None if low in _SIGHTS and last != "pron" else forms().get(low)
+    form = _form(low, last, after)
     if form is not None and _can_be_verb(low, form, before, tags, after):
         return "base" if form == "base" and _governed(tags) else "verb"
     said = before == "that" and tags[-2:-1] == ["verb"]  # "note that mechanics help"
     return _open(low, form, _Around(last, "" if said else before, after))
+
+
+def _form(low: str, last: str, after: str) -> str | None:
+    """The form of a verb that a word may be here: no sights are seen, "single" goes with "out"."""
+    if (low, after) == ("single", "out"):
+        return "base"
+    return None if low in _SIGHTS and last != "pron" else forms().get(low)
 
 
 def _governed(tags: list[str]) -> bool:
@@ -286,12 +293,19 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     named = form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")
     if acts or named or last in _NOMINAL:
         return acts
-    joined = form == "base" and tags[-2:-1] == ["conj"]
+    joined = form == "base" and (tags[-2:-1] == ["conj"] or _is_of_two(tags))
     agrees = form == "past" or joined or is_plural(before) == (form == "base")
     agrees = agrees and (low != "like" or before in _WHO)
     if last == "conj":
         return form != "base" or forms().get(after) not in {"past", "third"}
     return last in {"mark", "pron", "sub"} or (last == "noun" and agrees)
+
+
+def _is_of_two(tags: list[str]) -> bool:
+    """Whether two nouns and nothing else stand before: "the bread and the soup | come up"."""
+    return (
+        "conj" in tags and tags[-1] == "noun" and {*tags} <= {"det", "poss", "adj", "noun", "conj"}
+    )
 
 
 def _described(tags: list[str]) -> bool:
@@ -353,7 +367,8 @@ def _unknown(low: str, form: str | None, around: _Around) -> str:
     past = low.endswith("ed") and len(low) > 4
     acts = _TAG_OF.get(after) in {"det", "poss", "obj"}
     third = low.endswith("s") and not low.endswith("ss")
-    if past and (last == "pron" or (acts and last in {"noun", "mark", "conj"})):
+    said = after == "that" and last == "noun"
+    if past and (last == "pron" or said or (acts and last in {"noun", "mark", "conj"})):
         return "verb"
     if third and before in {"it", "he", "she", "which", "that", "who"}:
         return "verb"

@@ -31,7 +31,9 @@ __all__ = ["INSTANCES", "plain_pieces", "plain_words"]
 _ASIDES = tuple(
     text.split()
     for text in ("however", "though", "too", "on the other hand", "in contrast", "in particular",
-                 "overall", "unfortunately", "by contrast", "as a result", "in turn")
+                 "overall", "unfortunately", "by contrast", "as a result", "in turn",
+                 "by most accounts", "by all accounts", "for the most part", "by and large",
+                 "in general", "in many cases")
 )  # fmt: skip
 """What may stand between commas inside a clause without a part in what it says."""
 _SOMEBODY = frozenset({"one", "another", "at least one", "more than one"})
@@ -123,7 +125,9 @@ def _without_asides(words: list[Token]) -> list[Token]:
             (len(aside) for aside in _ASIDES if lows[place + 1 :][: len(aside)] == aside), 0
         )
         closed = size and lows[place] == "," and _text_at(words, place + size + 1) == ","
-        if closed and place > begin and find_core(words[begin:place]) is None:
+        joined = place > 0 and words[place - 1].tag == "conj"
+        given = joined or _text_at(words, place + size + 2) == "that"
+        if closed and place > begin and (given or find_core(words[begin:place]) is None):
             return _without_asides([*words[:place], *words[place + size + 2 :]])
         begin = place + 1 if lows[place] in _BREAKS else begin
         place += 1
@@ -134,7 +138,7 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
     """The pieces with joined adjectives made one, and with what people were doing made clauses."""
     found: list[Piece] = []
     doing = False
-    for piece in pieces:
+    for piece in _uninterrupted(pieces):
         acting = _acting(piece, doing=doing) or _instance(piece) or _telling(piece)
         doing = acting is not None
         if acting is not None:
@@ -150,6 +154,29 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
         else:
             found.append(piece)
     return found
+
+
+def _uninterrupted(pieces: list[Piece]) -> list[Piece]:
+    """The pieces, a later subject with its verb: "it is hot, | and the handle | , thin, | bends"."""
+    found: list[Piece] = []
+    rest = pieces[::-1]
+    while rest:
+        piece = rest.pop()
+        if found and len(rest) > 1 and piece.comma and _is_interrupted(piece, *rest[:-3:-1]):
+            aside, verb = rest.pop(), rest.pop()
+            words = [*piece.words, *aside.glue, *aside.words, *verb.glue, *verb.words]
+            piece = piece._replace(words=words)
+        found.append(piece)
+    return found
+
+
+def _is_interrupted(piece: Piece, aside: Piece, verb: Piece) -> bool:
+    """Whether a noun gets its verb behind an apposition or a relative clause."""
+    alone = all(one.comma and not one.joint for one in (aside, verb))
+    named = shape_of(piece.words) == "noun" and piece.joint in {"and", "but"}
+    told = aside.words[0].tag == "rel" or find_core(aside.words) is None
+    acts = shape_of(verb.words) == "verb" and verb.words[0].tag != "base"
+    return alone and named and told and acts
 
 
 def _acting(piece: Piece, *, doing: bool) -> Piece | None:

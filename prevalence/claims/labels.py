@@ -71,6 +71,8 @@ def _without_remark(words: list[Token]) -> list[Token]:
 
 _PART = 12
 """Most words between semicolons that are a point of a list."""
+_OWN = frozenset({"det", "noun", "adj", "num"})
+"""What begins a clause that needs nothing from the one before."""
 _LINKING = frozenset({"conj", "sub", "rel", "prep"})
 
 
@@ -85,7 +87,8 @@ def _parts(words: list[Token], label: int) -> list[list[Token]]:
     whole = [find_core(part) is not None for part in parts]
     short = all(len(part) <= _PART and part[0].tag not in _LINKING for part in parts)
     short = short and all(any(word.text.isalpha() for word in part) for part in parts)
-    if len(parts) < 2 or not short or all(whole) or words[-1].text == "?":
+    own = all(part[0].tag in _OWN for part in parts[1:])
+    if len(parts) < 2 or not short or (all(whole) and not own) or words[-1].text == "?":
         return [words]
     parts = [retagged(part) for part in parts]
     named = words[:label]
