@@ -98,8 +98,8 @@ def _any_of(phrases: str) -> str:
 
 _OPENING = re.compile(
     rf"(?:(?:{_any_of(_LINKS)})\s*,\s+(?=\w)|(?:{_any_of(_HEADS)})\s*:\s+(?=[^\W\d_])"
-    r"|(?:based on|judging by|according to|across) (?:(?:all|the|these|those|\d+|customer|user|guest"
-    r"|available|online|recent)\s+){0,4}(?:reviews|feedback|comments)\s*,\s+(?=\w)"
+    r"|(?:based on|judging by|according to|across) (?:(?:all|the|these|those|\d+|customer|user"
+    r"|guest|available|online|recent)\s+){0,4}(?:reviews|feedback|comments)\s*,\s+(?=\w)"
     # "But for the smell" is a condition.
     r"|(?:and|but(?!\s+for\b))\s+(?=[^\W\d_])){1,2}",
     re.IGNORECASE,

@@ -210,6 +210,8 @@ def _form(low: str, last: str, after: str) -> str | None:
     """The form of a verb that a word may be here: no sights are seen, "single" goes with "out"."""
     if (low, after) == ("single", "out"):
         return "base"
+    if low == "speed" and after != "up":
+        return None
     return None if low in _SIGHTS and last != "pron" else forms().get(low)
 
 

@@ -157,7 +157,7 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
 
 
 def _uninterrupted(pieces: list[Piece]) -> list[Piece]:
-    """The pieces, a later subject with its verb: "it is hot, | and the handle | , thin, | bends"."""
+    """The pieces, a later subject with its verb: "it hums, | and the lid | , thin, | bends"."""
     found: list[Piece] = []
     rest = pieces[::-1]
     while rest:

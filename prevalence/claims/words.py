@@ -114,7 +114,7 @@ well-lit well-maintained well-organized well-priced well-stocked well-written wi
 wired woody woolly wordy world-class zippy
 high-end low-end mid-range candlelit delayed damaged burnt spoiled bruised wilted mislabeled
 mislabelled botched put dishwasher-safe see-through must-have well-made willing unwilling
-ill-fitting shredded stuck
+creaky ill-fitting shredded stuck
 """)
 
 _VERBS = word_set("""

@@ -131,7 +131,8 @@ def texts(sentence):
     # What people speak of is not themselves.
     ("Customers like the boots, but they are narrow.",
      ["Customers like the boots.", "They are narrow."]),
-    ("Some like the boots, but they are narrow.", ["Reviewers like the boots.", "They are narrow."]),
+    ("Some like the boots, but they are narrow.",
+     ["Reviewers like the boots.", "They are narrow."]),
     ("My husband really likes this mug and it keeps coffee hot.",
      ["My husband really likes this mug.", "It keeps coffee hot."]),
     ("The customer service is slow, but it helps.",

@@ -1,0 +1,131 @@
+"""Claims of summaries as shops and sites publish them: highlights, sides, points of lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from prevalence.claims import cut
+from prevalence.claims.reports import after_report, listed_in_report, recurring
+
+
+def texts(sentence: str) -> list[str]:
+    return [claim.text for claim in cut(sentence)]
+
+
+def counted(sentence: str) -> list[tuple[str, str | None]]:
+    return [(c.text, None if c.quantity is None else c.quantity.text) for c in cut(sentence)]
+
+
+@pytest.mark.parametrize(("text", "claims"), [
+    # What reviews report, and not what they are.
+    ("Common praise includes its sleek design, long battery life, and fast charging.",
+     ["The design is sleek.", "The battery life is long.", "The charging is fast."]),
+    ("Negative feedback focuses on poor customer service and delayed shipping.",
+     ["The customer service is poor.", "The shipping is delayed."]),
+    ("The most frequently mentioned issue is the flimsy handle.", ["The handle is flimsy."]),
+    ("A recurring complaint is that the lid leaks when the bottle is tilted.",
+     ["The lid leaks when the bottle is tilted."]),
+    ("There are also complaints about a rude host and long waits.",
+     ["The host is rude.", "The waits are long."]),
+    ("Praise for kind staff and fair prices comes up too.",
+     ["The staff is kind.", "The prices are fair."]),
+    ("The main problem is not the heavy lid.", ["The main problem is not the heavy lid."]),
+    ("The only complaint is not that it is loud.", ["The only complaint is not that it is loud."]),
+    # Who goes on saying it.
+    ("They mention it's well made, easy to clean, and pours without a drip.",
+     ["It's well made.", "It's easy to clean.", "It pours without a drip."]),
+    ("Guests praise the kind staff and fair prices, noting that porters often help with bags.",
+     ["The staff is kind.", "The prices are fair.", "Porters often help with bags."]),
+    ("Prices draw complaints from some, who feel that a meal costs less elsewhere.",
+     ["Prices draw complaints from some.", "A meal costs less elsewhere."]),
+    # Opinions that differ, and how.
+    ("Customers have different opinions on the fit, with some saying it is snug and others "
+     "calling it loose.", ["The fit is snug.", "The fit is loose."]),
+    ("Opinions on the fit are mixed.", ["Opinions on the fit are mixed."]),
+    # What stands in a list.
+    ("Customers like the quality, ease of use, and speed of the mixer.",
+     ["Customers like the quality.", "Customers like the ease of use.",
+      "Customers like the speed of the mixer."]),
+    ("Guests love the views, the quiet rooms, and how close the inn sits to the pier.",
+     ["Guests love the views.", "The rooms are quiet.",
+      "Guests love how close the inn sits to the pier."]),
+    ("Buyers find the vacuum cleaner powerful and easy to steer.",
+     ["The vacuum cleaner is powerful.", "The vacuum cleaner is easy to steer."]),
+    ("Some disagree on noise and value for money.",
+     ["Some disagree on noise.", "Some disagree on value for money."]),
+    # A subject that something interrupts.
+    ("The tap is hot, and the handle, unlike those of older taps, never drips.",
+     ["The tap is hot.", "The handle, unlike those of older taps, never drips."]),
+    ("The inn is calm, and the warden, whom regulars know as Jo, remembers names.",
+     ["The inn is calm.", "The warden, whom regulars know as Jo, remembers names."]),
+    ("The guides are kind and, by most accounts, know the way.",
+     ["The guides are kind.", "The guides know the way."]),
+])  # fmt: skip
+def test_highlights(text, claims):
+    assert texts(text) == claims
+
+
+@pytest.mark.parametrize(("text", "claims"), [
+    ("Pros: sturdy frame, smooth ride, quick assembly.",
+     ["The frame is sturdy.", "The ride is smooth.", "The assembly is quick."]),
+    ("Cons: heavy, noisy and hard to clean.",
+     ["It is heavy.", "It is noisy.", "It is hard to clean."]),
+    ("The bad: thin walls and no lift.", ["The walls are thin.", "No lift."]),
+    ("Verdict – fine for a night, not worth a detour",
+     ["It is fine for a night.", "It is not worth a detour."]),
+    ("Best for: families, long trips or a rainy day",
+     ["It is best for families.", "It is best for long trips.", "It is best for a rainy day."]),
+    ("Good fit for: small rooms", ["It is a good fit for small rooms."]),
+    # A label, and what is said of what it names.
+    ("Sound: warm, bass-heavy, clear vocals",
+     ["The sound is warm.", "The sound is bass-heavy.", "The vocals are clear."]),
+    ("Calls: muffled outdoors, fine in a quiet room",
+     ["The calls are muffled outdoors.", "The calls are fine in a quiet room."]),
+    ("Comfort – the seat is soft.", ["The seat is soft."]),
+    ("Pace (mixed): The talks are short, but the films drag.",
+     ["The talks are short.", "The films drag."]),
+    ("The screen – bright and sharp – is great.", ["The screen – bright and sharp – is great."]),
+    ("Battery: 6 hours, case adds three charges", ["Battery: 6 hours, case adds three charges"]),
+    # Points apart, and what a point has.
+    ("Plenty of pockets; bottle reachable while walking",
+     ["Plenty of pockets.", "Bottle reachable while walking."]),
+    ("Wait times: usually under ten minutes; longer on Mondays",
+     ["Wait times: usually under ten minutes.", "Wait times: longer on Mondays."]),
+    ("The staff is kind; the owner and her son are thanked by name.",
+     ["The staff is kind.", "The owner is thanked by name.", "Her son is thanked by name."]),
+    ("Cheap drinks, strong coffee, heavy doors",
+     ["The drinks are cheap.", "The coffee is strong.", "The doors are heavy."]),
+    ("A calm inn with creaky beds", ["The inn is calm.", "The beds are creaky."]),
+    ("Bean soup with big chunks of ham", ["Bean soup with big chunks of ham"]),
+])  # fmt: skip
+def test_sides_labels_and_points(text, claims):
+    assert texts(text) == claims
+
+
+@pytest.mark.parametrize(("text", "claims"), [
+    ("Honest quotes (31); quick service (22); hard to reach by phone (8)",
+     [("The quotes are honest.", "31"), ("The service is quick.", "22"),
+      ("Hard to reach by phone.", "8")]),
+    ("cigarette smoke (2)", [("Cigarette smoke.", "2")]),
+    ("It seats two (2)", [("It seats two (2)", None)]),
+    ("Multiple users report issues with the zip breaking.",
+     [("There are issues with the zip breaking.", "Multiple")]),
+    ("Several users have complaints about a rude host.", [("The host is rude.", "Several")]),
+    ("Several guests love the pool.", [("Guests love the pool.", "Several")]),
+    ("All eight reviewers leave happy.", [("Reviewers leave happy.", "All eight")]),
+    ("One of the eight reviewers is angry.", [("A reviewer is angry.", "One of the eight")]),
+    ("Few guests love the pool.", [("Few guests love the pool.", None)]),
+    ("A few say they barely felt the drill.",
+     [("A few say they barely felt the drill.", None)]),
+    ("Many enjoy the food, with many calling it fresh.",
+     [("Reviewers enjoy the food.", "Many"), ("The food is fresh.", "many")]),
+    ("The rooms are calm (R1, R3).", [("The rooms are calm.", "at least 2")]),
+])  # fmt: skip
+def test_how_many_say_so(text, claims):
+    assert counted(text) == claims
+
+
+def test_reports_are_found_at_the_beginning_alone():
+    for find in (after_report, listed_in_report):
+        assert find("The lid leaks, and a common complaint is that it sticks.") is None
+    assert recurring("Praise for kind staff comes up, but the rooms are cold.") is None
