@@ -70,7 +70,9 @@ _HERE = re.compile(
 """A line with a colon at its end that announces a summary: "Here is what customers say:"."""
 _NAMED = re.compile(r"(\*\*|__)[^*_:\n]{1,60}(?::\1|\1 ?:)")
 """A name in bold with a colon, which begins a line."""
-_PLAIN_NAMED = re.compile(r"[^\W\d_a-z][\w/&'\u2019-]*(?: [\w/&'\u2019-]+){0,3}:[ \t]+\S")
+_PLAIN_NAMED = re.compile(
+    r"[^\W\d_a-z][\w/&'\u2019-]*(?: [\w/&'\u2019-]+){0,3}(?::| [\u2013\u2014-])[ \t]+\S"
+)
 """A name without bold, which does so beside the line of another one."""
 _STOP = re.compile(r"[.!?]\s")
 _LABEL_WORDS = 3

@@ -370,7 +370,13 @@ def _subordinate(words: Sequence[Token]) -> bool:
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
         return True
+    if lows[0] in _HAD and words[1:] and words[1].tag in _NAMING and find_core(words[1:]):
+        return True  # "had the makers added a lid"
     return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
+
+
+_HAD = word_set("had were should")
+_NAMING = frozenset({"det", "poss", "pron"})
 
 
 def _tells(words: Sequence[Token]) -> bool:

@@ -53,7 +53,8 @@ green yellow black white brown grey natural seasoned multiple frequent constant 
 numerous top better best bigger smaller larger longer shorter cheaper faster slower worst worse
 worth missing lost late early favorite possible impossible available complete true real right wrong
 open free full half happy little standard original premium similar identical total sudden
-personal individual local live hidden fake giant limited absent mean well packed elastic
+personal individual older younger local live hidden fake giant limited absent mean well packed
+elastic
 """)
 """Adjectives that say which thing it is, or make another of it: "the main dish", "free parking"."""
 _ONE_THING = frozenset({

@@ -138,7 +138,8 @@ def leans(piece: Piece, draft: Draft) -> bool:
     if core is None:
         return False
     first = words[0]
-    if first.low in {"he", "she", "his", "her"} and piece.joint in {"", "and"}:
+    apart = first.low == "something" and piece.comma and not piece.joint
+    if apart or (first.low in {"he", "she", "his", "her"} and piece.joint in {"", "and"}):
         return True
     if piece.comma and not piece.joint:
         short = len(words) <= 3 and core.first == core.main == len(words) - 1
@@ -346,6 +347,12 @@ def is_unreal(draft: Draft, piece: Piece) -> bool:
     """
     core = find_core(draft.words, draft.lead)
     contrast = piece.joint not in {"", "and", "or", "nor"}
+    lows = [word.low for word in piece.words]
+    if any(one in {"less", "more"} and two == "so" for one, two in pairwise(lows)):
+        return True  # "is happy with it | and much less so with the lid"
+    done = any(one.low == "being" and is_past(two.low) for one, two in pairwise(draft.words))
+    if done and is_past(lows[0]):
+        return True  # "enjoy being greeted | and remembered"
     if core is None or contrast or any(t.tag == "mark" and t.text != "," for t in piece.glue):
         return False
     shape = shape_of(piece.words)
@@ -367,6 +374,8 @@ suited topped crafted equipped maintained organized presented prepared served de
 def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
     verb = draft.words[core.main].low
+    # "Found it cold and picked over by noon".
+    found = bool(draft.people) and verb in {"is", "are"} and words[0].tag == "verb"
     first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
     after = words[words.index(first) + 1 :]
     past = first.tag == "verb" and is_past(first.low) and first.low not in COPULAS
@@ -374,7 +383,7 @@ def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
         said = not after or after[0].low == "by"
         likewise = verb in _SEEMED and said and _is_state(draft.words[core.main + 1 :])
         return past and (verb in _SEEMS or likewise)
-    if first.low in _STATES and (not after or after[0].tag == "prep"):
+    if (past and found) or (first.low in _STATES and (not after or after[0].tag == "prep")):
         return True
     named = verb in {"is", "are"} and not is_past_only(first.low)
     return past and first is words[-1] and (first.low.endswith("ed") or named)

@@ -212,7 +212,10 @@ def _form(low: str, last: str, after: str) -> str | None:
         return "base"
     if low == "speed" and after != "up":
         return None
-    return None if low in _SIGHTS and last != "pron" else forms().get(low)
+    form = forms().get(low)
+    # "Mention that downloads eat storage": a noun before its verb.
+    begins = last == "rel" and form == "third" and forms().get(after) in {"base", "past"}
+    return None if begins or (low in _SIGHTS and last != "pron") else form
 
 
 def _governed(tags: list[str]) -> bool:
@@ -292,7 +295,8 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     if last == "prep":
         return form == "past" and not low.endswith("ed")
     acts = _acts(form, last, before, after)
-    named = form != "past" and (last == "adj" or _TAG_OF.get(after) == "aux")
+    named = _TAG_OF.get(after) == "aux" and after not in {"be", "been", "being"}
+    named = form != "past" and (last == "adj" or named)
     if acts or named or last in _NOMINAL:
         return acts
     joined = form == "base" and (tags[-2:-1] == ["conj"] or _is_of_two(tags))

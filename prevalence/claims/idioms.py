@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["INSTANCES", "plain_pieces", "plain_words"]
+__all__ = ["INSTANCES", "is_cleft", "plain_pieces", "plain_words"]
 
 _ASIDES = tuple(
     text.split()
@@ -42,6 +42,12 @@ _NAMING = {"pron", "det", "poss", "noun"}
 INSTANCES = word_set("especially particularly notably")
 _NAMED = {"det", "poss", "adj", "noun", "num"}
 _ONLY = word_set("only just merely simply")
+
+
+def is_cleft(words: Sequence[Token]) -> bool:
+    """Whether a sentence begins as "where it fails is the lid: it sticks" and has more."""
+    begins = bool(words) and words[0].low in {"what", "where"}
+    return begins and any(word.text == ":" or word.tag == "rel" for word in words[1:])
 
 
 def plain_words(words: list[Token]) -> list[Token]:
@@ -138,7 +144,10 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
     """The pieces with joined adjectives made one, and with what people were doing made clauses."""
     found: list[Piece] = []
     doing = False
-    for piece in _uninterrupted(pieces):
+    closed = [*(piece.comma for piece in pieces[1:]), True]
+    told = [piece for piece, ends in zip(pieces, closed, strict=False)
+            if not (ends and _only_says(piece))]  # fmt: skip
+    for piece in _uninterrupted(told or pieces):
         acting = _acting(piece, doing=doing) or _instance(piece) or _telling(piece)
         doing = acting is not None
         if acting is not None:
@@ -154,6 +163,17 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
         else:
             found.append(piece)
     return found
+
+
+def _only_says(piece: Piece) -> bool:
+    """Whether a piece between marks only names who says the rest: ", they say,"."""
+    text = " ".join(word.text for word in piece.words)
+    alone = piece.comma and not piece.joint and len(piece.words) < _FEW
+    found = after_frame(f"{text} that it") if alone else None
+    return found is not None and found[0] == len(text) + len(" that ")
+
+
+_FEW = 6
 
 
 def _uninterrupted(pieces: list[Piece]) -> list[Piece]:
@@ -174,7 +194,9 @@ def _is_interrupted(piece: Piece, aside: Piece, verb: Piece) -> bool:
     """Whether a noun gets its verb behind an apposition or a relative clause."""
     alone = all(one.comma and not one.joint for one in (aside, verb))
     named = shape_of(piece.words) == "noun" and piece.joint in {"and", "but"}
-    told = aside.words[0].tag == "rel" or find_core(aside.words) is None
+    core = find_core(aside.words)
+    done = core is not None and core.first == 0 and is_past(aside.words[0].low)
+    told = aside.words[0].tag == "rel" or core is None or done
     acts = shape_of(verb.words) == "verb" and verb.words[0].tag != "base"
     return alone and named and told and acts
 

@@ -46,7 +46,7 @@ def _drafts(text: str, words: list[Token]) -> list[Draft]:
     words = _without_remark(words)
     end = _label_end(words)
     parts = _parts(words, end)
-    if len(parts) > 1:
+    if parts[0] is not words:
         return [draft for part in parts for draft in _drafts(text, part)]
     things = recurring(text)
     if things is not None:
@@ -83,7 +83,9 @@ def _parts(words: list[Token], label: int) -> list[list[Token]]:
         words: of a sentence.
         label: where it goes on behind its label, which is said of the points that are no clauses.
     """
-    parts = [part for part in _apart(words[label:], ";|") if part]
+    if any(word.text == "|" for word in words):
+        return _cells(words)
+    parts = [part for part in _apart(words[label:], ";") if part]
     whole = [find_core(part) is not None for part in parts]
     short = all(len(part) <= _PART and part[0].tag not in _LINKING for part in parts)
     short = short and all(any(word.text.isalpha() for word in part) for part in parts)
@@ -239,6 +241,24 @@ def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
         Draft([*said, *label[1:], *part], 0, part[0].start, part[-1].end, changed=True)
         for part in _apart(rest, ",;", last=True)
     ]
+
+
+_MARKS = word_set("mixed positive negative neutral mostly very overwhelmingly somewhat")
+"""Words of a cell that only grades what the others say."""
+
+
+def _cells(words: list[Token]) -> list[list[Token]]:
+    """What stands between bars, each behind the first if that names something: a row of a table."""
+    cells = [retagged(cell) for cell in _apart(words, "|")]
+    if len(cells) < 2:
+        return [words]
+    first, *others = cells
+    others = [cell for cell in others if any(word.low not in _MARKS and word.low.isalpha()
+                                             for word in cell)]  # fmt: skip
+    named = len(first) <= _NAME and find_core(first) is None and all(w.tag != "mark" for w in first)
+    if not named or not others:
+        return cells
+    return [[*first, first[-1].reworded(":", "mark"), *cell] for cell in others]
 
 
 def _sided(text: str, rest: list[Token]) -> list[Draft]:

@@ -130,9 +130,9 @@ def shared_verb(
 ) -> list[list[Token]] | None:
     """A clause for each of its subjects; None where they act together."""
     verb, rest = words[core.first], words[core.first + 1 :]
-    if any(word.low in _MUTUAL for word in [*subjects[-1], *rest]) or "&" in {
-        w.text for s in subjects for w in s
-    }:
+    amp = any(word.text == "&" for subject in subjects for word in subject)
+    mutual = any(word.low in _MUTUAL for word in [*subjects[-1], *rest])
+    if mutual or amp or _are_several(verb, rest):
         return None
     low = subjects[0][0].low
     if low == "neither":
@@ -156,6 +156,13 @@ def shared_verb(
         [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
         for subject in subjects
     ]
+
+
+def _are_several(verb: Token, rest: list[Token]) -> bool:
+    """Whether what subjects are said to be is several things: "are the names to know"."""
+    named = next((word for word in rest[:4] if word.tag in {"noun", "prep"}), None)
+    one = verb.low not in BE or not rest or rest[0].low != "the"
+    return not one and named is not None and is_plural(named.low)
 
 
 def of_one_weight(left: list[Token], right: list[Token]) -> bool:

@@ -106,7 +106,9 @@ _PERSON = (
     r"individual|patient|student|driver|gamer|runner|critic|fan|recipient|"
     r"couple|learner|subscriber|commuter|sleeper|hiker|camper|cyclist|beginner|newcomer)"
 )
-_PEOPLE = rf"(?P<people>{_PERSON}s|people|others|folks|families|(?P<one>{_PERSON}))\b"
+_PEOPLE = (
+    rf"(?P<people>{_PERSON}s|people|others|folks|families|locals|regulars|(?P<one>{_PERSON}))\b"
+)
 
 _REPORT = (
     r"(?:say|said|says|note[sd]?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]?|claim(?:s|ed)?|"

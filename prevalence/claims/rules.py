@@ -67,7 +67,7 @@ from prevalence.claims.frames import (
     is_shared_view,
     names_people,
 )
-from prevalence.claims.idioms import INSTANCES, plain_pieces, plain_words
+from prevalence.claims.idioms import INSTANCES, is_cleft, plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
     completed,
     finds_both,
@@ -115,6 +115,8 @@ class _Folding:
             return []
         while words and words[-1].text in ENDS:
             words = words[:-1]
+        if is_cleft(words):
+            return []
         plain = plain_words(words)
         self._dropped = len(plain) < len(words)
         self._rest = plain_pieces(pieces_of(plain))[::-1]
@@ -511,6 +513,7 @@ class _Folding:
                 tail = words[1:]
                 draft.words, draft.changed = [*draft.words, *tail], bool(tail)
         self._append([*shared, *words], draft.lead, piece)
+        self._drafts[-1].people = draft.people
         return True
 
     def _next_adverb(self, draft: Draft, piece: Piece) -> bool:

@@ -118,6 +118,8 @@ creaky ill-fitting shredded stuck
 """)
 
 _VERBS = word_set("""
+tune bicker forgive joke grumble gush vouch moan reckon concede caution lament adore cherish relish
+savor savour dread loathe excuse reassure cram tuck crave misplace topple hiss squeal
 regard credit rebuild
 absorb accept accommodate ache achieve act adapt add adhere adjust admire admit advertise advise
 affect age agree aim allow amaze announce annoy answer anticipate apologize appear apply appreciate

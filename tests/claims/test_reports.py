@@ -129,3 +129,35 @@ def test_reports_are_found_at_the_beginning_alone():
     for find in (after_report, listed_in_report):
         assert find("The lid leaks, and a common complaint is that it sticks.") is None
     assert recurring("Praise for kind staff comes up, but the rooms are cold.") is None
+
+
+@pytest.mark.parametrize(("text", "claims"), [
+    # Who says it, between commas.
+    ("It keeps soup hot, they say, and the lid never drips.",
+     ["It keeps soup hot.", "The lid never drips."]),
+    ("A few also mention that downloads fill the disk and that playback stops when it locks.",
+     ["Downloads fill the disk.", "Playback stops when it locks."]),
+    ("People describe the buffet as cold, bland, and picked over by noon.",
+     ["The buffet is cold.", "The buffet is bland.", "The buffet is picked over by noon."]),
+    # Rows of tables, without their grades.
+    ("Lodges | mostly positive | The new ones are quiet; the old ones smell of damp",
+     ["The new ones are quiet.", "The old ones smell of damp."]),
+    ("Battery | Lasts all day", ["Battery | Lasts all day"]),
+    ("Pros: kind staff | clean office | free tea",
+     ["The staff is kind.", "The office is clean.", "Free tea."]),
+    # What says too little apart.
+    ("Ann and Bo are the names you hear most often.",
+     ["Ann and Bo are the names you hear most often."]),
+    ("Guests are happy with the food and much less so with the bar.",
+     ["Guests are happy with the food and much less so with the bar."]),
+    ("The guide is kind, something most families find reassuring.",
+     ["The guide is kind, something most families find reassuring."]),
+    ("Where it fails is in its office: letters get lost, and calls are not returned.",
+     ["Where it fails is in its office: letters get lost, and calls are not returned."]),
+    ("Had the makers added a lid, many would have kept it.",
+     ["Had the makers added a lid, many would have kept it."]),
+    ("Regulars enjoy being greeted and remembered.",
+     ["Regulars enjoy being greeted and remembered."]),
+])  # fmt: skip
+def test_who_says_it_and_what_cannot_stand_alone(text, claims):
+    assert texts(text) == claims
