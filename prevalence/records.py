@@ -227,7 +227,7 @@ class ScoredSentence:
             outside a restriction; None where not scored.
         contradicts: earlier sentences that contradict it; None for models without that class.
         quantity: its quantity of people beside its support, as ``Agreement.to_json`` of
-            :mod:`prevalence.claims.quantities` gives it, with the ``statement`` that it is
+            :mod:`prevalence.claims.comparison` gives it, with the ``statement`` that it is
             about; None where it has none or none was asked about.
         evidence: the passages behind its supporting and contradicting reviews, by review; None
             where they were not asked for.

@@ -324,8 +324,9 @@ def shape_of(words: Sequence[Token]) -> str:
     tag = words[0].tag
     # "Praise the fit and how well it washes": a thing like the other.
     manner = words[0].low == "how" and len(words) > 2 and words[1].tag in _DESCRIBING
-    if manner or _subordinate(words):
-        return "noun" if manner else "sub"
+    doing = tag == "prep" and [word.tag for word in words[1:2]] == ["ing"]  # "for keeping it dry"
+    if manner or doing or _subordinate(words):
+        return "noun" if manner else "prep" if doing else "sub"
     if tag == "rel" or words[0].low == "that":
         stated = words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None
         if stated or tag == "rel":
@@ -364,6 +365,7 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
         or (lows[0] == "as" and _tells(words[1:]))
         or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag in {"sub", "prep"})
+        or (lows[0] in _FOCUS and lows[1:] in (["thanks"], ["due"]))
         or lows in (["thanks", "to"], ["due", "to"])
         or any(word.low == "whom" for word in words[:3])
     ):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
-from prevalence.claims.counts import affirming, gathered
+from prevalence.claims.counts import affirming, gathered, without_counts
 from prevalence.claims.english import tagged
 from prevalence.claims.labels import MOST_WORDS, drafts_of
 from prevalence.claims.quantities import (
@@ -137,7 +137,10 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
-        whole = Claim(sentence.text, sentence.start, sentence.end, index, quantity)
+        text = sentence.text
+        if len(apart) == 1 and not drafts and not text.endswith("?"):
+            text, quantity = without_counts(text), apart[0].quantity
+        whole = Claim(text, sentence.start, sentence.end, index, quantity)
         return [_without_quantity(whole)]
     places = places_of(sentence.text, source)
     counts = _counts(said, apart, drafts)

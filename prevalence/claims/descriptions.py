@@ -15,7 +15,7 @@ from prevalence.claims.clauses import find_core, head_of
 from prevalence.claims.drafts import Draft, plain_text, words_from
 from prevalence.claims.english import has_negation
 from prevalence.claims.frames import by_people, finders_in
-from prevalence.claims.reports import listed_in_report, trouble
+from prevalence.claims.reports import listed_in_report, trouble, verdict
 from prevalence.claims.small_clauses import small_clause
 from prevalence.claims.words import ADJECTIVES, be_after, is_plural, singular_verb, word_set
 
@@ -217,6 +217,8 @@ def _describes(part: list[Token], at: int) -> bool:
         return True
     known = word.low in ADJECTIVES or _DESCRIBING.match(word.low) is not None
     told = (word.tag == "adj" and known) or word.low in _DOING
+    if word.low == "even" and part[at + 1 : at + 2] and part[at + 1].tag == "prep":
+        return False  # "even at noon"
     name = word.text[0].isupper() and at + 1 < len(part) and part[at + 1].text[0].isupper()
     return told and word.low not in _CLASSIFYING and word.text[1:].islower() and not name
 
@@ -277,6 +279,9 @@ def described(draft: Draft) -> list[Draft]:
     if draft.lead or not draft.words:
         return [draft]
     people = finders_in(plain_text(draft.words))
+    graded = verdict(draft, people)
+    if graded is not None:
+        return [graded]
     troubled = None if people is None else trouble(draft, people.end, people.quantity)
     if troubled is None:
         return _described(draft, people)

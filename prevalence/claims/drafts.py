@@ -115,6 +115,8 @@ def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | Non
     subject = draft.words[draft.lead : core.first]
     nouns = [at for at, word in enumerate(words) if word.tag == "noun"]
     after = words[nouns[0] + 1 :] if nouns else []
+    if [word.low for word in subject] == ["there"]:
+        return None
     split = any(word.tag == "det" for word in after) and all(w.tag != "prep" for w in after)
     if split or people_at(plain_text(draft.words[draft.lead :])) is not None:
         return None  # "with service a weak spot", "diners praise it, with the soup ..."

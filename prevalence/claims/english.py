@@ -171,7 +171,7 @@ def retagged(words: list[Token]) -> list[Token]:
     return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
 
 
-_SIGHTS = word_set("views")
+_SIGHTS = word_set("views experiences")
 """Nouns far more often than verbs."""
 _CLEANED = word_set("vacuum carpet window floor steam oven")
 _CLOSED: tuple[tuple[frozenset[str], str], ...] = (
@@ -210,7 +210,7 @@ def _form(low: str, last: str, after: str) -> str | None:
     """The form of a verb that a word may be here: no sights are seen, "single" goes with "out"."""
     if (low, after) == ("single", "out"):
         return "base"
-    if low == "speed" and after != "up":
+    if (low == "speed" and after != "up") or (low == "deals" and after != "with"):
         return None
     form = forms().get(low)
     # "Mention that downloads eat storage": a noun before its verb.
@@ -268,10 +268,11 @@ def _subordinator(low: str, after: str) -> str:
 _NOMINAL = {"det", "poss", "num"}
 _WHO = word_set(
     "users customers reviewers buyers owners people guests visitors kids children parents readers "
-    "couples families players diners patients students travelers travellers"
+    "reviews couples families players diners patients students travelers travellers"
 )
 _OBJECT = frozenset({"det", "poss", "obj", "pron"})
 _SIDES = word_set("top bottom front back inside outside")
+_NO_NOUNS = word_set("differ diverge vary disagree")
 _STANDING = word_set("some many most several few others all both another handful")
 """Words that may stand for people or things by themselves."""
 
@@ -300,7 +301,7 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
     if acts or named or last in _NOMINAL:
         return acts
     joined = form == "base" and (tags[-2:-1] == ["conj"] or _is_of_two(tags))
-    agrees = form == "past" or joined or is_plural(before) == (form == "base")
+    agrees = form == "past" or joined or is_plural(before) == (form == "base") or low in _NO_NOUNS
     agrees = agrees and (low != "like" or before in _WHO)
     if last == "conj":
         return form != "base" or forms().get(after) not in {"past", "third"}

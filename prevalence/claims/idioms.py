@@ -207,6 +207,8 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     if not doing and not begins and piece.words[0].low != "with":
         return None
     words = piece.words[piece.words[0].low == "with" :]
+    if doing and (found := _finding(words)):
+        return piece._replace(words=found)
     at = next((at for at, word in enumerate(words[:6]) if word.tag == "ing"), 0)
     base = plain_of_ing(words[at].low) if at else None
     people = " ".join(word.text for word in words[:at])
@@ -219,6 +221,18 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     )
     verb = words[at].reworded(singular_verb(base) if one else base, "verb")
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
+
+
+def _finding(words: list[Token]) -> list[Token]:
+    """From "others too high", behind "some finding it good": others find it too high."""
+    found = people_at(" ".join(word.text for word in words) + " say")
+    size = 0 if found is None else 1 + found.named.count(" ")
+    rest = words[1:] if words[0].low in {"others", "some"} else words[size:] if size else []
+    if found is None or not rest or shape_of(rest) != "adjective":
+        return []
+    last = rest[0]
+    find = [last.reworded("find", "verb"), last.reworded("it", "pron")]
+    return [*words[: len(words) - len(rest)], *find, *rest]
 
 
 def _is_instanced(before: Piece, piece: Piece) -> bool:

@@ -87,7 +87,8 @@ def _parts(words: list[Token], label: int) -> list[list[Token]]:
         return _cells(words)
     parts = [part for part in _apart(words[label:], ";") if part]
     whole = [find_core(part) is not None for part in parts]
-    short = all(len(part) <= _PART and part[0].tag not in _LINKING for part in parts)
+    short = all(whole) or all(len(part) <= _PART for part in parts)
+    short = short and all(part[0].tag not in _LINKING for part in parts)
     short = short and all(any(word.text.isalpha() for word in part) for part in parts)
     own = all(part[0].tag in _OWN for part in parts[1:])
     if len(parts) < 2 or not short or (all(whole) and not own) or words[-1].text == "?":

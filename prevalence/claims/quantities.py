@@ -13,26 +13,22 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
 from prevalence.claims.words import is_base
-from prevalence.errors import InputError
 
 __all__ = [
     "RANGES",
-    "Agreement",
     "Aside",
     "People",
     "Quantified",
     "Quantity",
     "after_frame",
-    "agreement",
     "asides",
     "people_at",
     "quantified",
-    "wilson_interval",
     "without_words",
 ]
 
@@ -299,30 +295,6 @@ class Aside(NamedTuple):
     behind_people: bool
 
 
-class Agreement(NamedTuple):
-    """A quantity beside the reviews that support the statement.
-
-    Attributes:
-        text: the words.
-        low: least share that they stand for.
-        high: greatest share.
-        agrees: whether the interval of the share of supporting reviews meets that range; None
-            where the reviews were not asked.
-        interval: of that share, or None likewise.
-    """
-
-    text: str
-    low: float
-    high: float
-    agrees: bool | None
-    interval: tuple[float, float] | None
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields as a JSON object."""
-        interval = None if self.interval is None else list(self.interval)
-        return {**self._asdict(), "interval": interval}
-
-
 def people_at(text: str, start: int = 0) -> People | None:
     """The people that a text speaks of at an offset, with or without a quantity.
 
@@ -483,7 +455,9 @@ def asides(text: str) -> list[Aside]:
 def _is_point(before: str, after: str) -> bool:
     """Whether a number at the end is that of a point in a list: "cigarette smoke (2)"."""
     words = tagged(before)
-    named = bool(words) and words[-1].tag != "num" and find_core(words) is None
+    named = bool(words) and words[-1].tag != "num"
+    first = pieces_of(words)[:1] if named and find_core(words) is not None else []
+    named = named and all(shape_of(piece.words) in {"adjective", "noun"} for piece in first)
     return named and not after.strip(_STOPS + " ")
 
 
@@ -645,56 +619,3 @@ def _says_more(text: str, *, framed: bool = False) -> bool:
 
 def _begun(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share.
-
-    Args:
-        k: cases that have a property, 0 to n.
-        n: cases, at least 1.
-        confidence: in (0, 1).
-
-    Raises:
-        InputError: a number out of range.
-
-    Source: Wilson 1927; Newcombe 1998, method 3.
-
-    >>> [round(end, 3) for end in wilson_interval(4, 8)]
-    [0.215, 0.785]
-    """
-    if n < 1 or not 0 <= k <= n or not 0 < confidence < 1:
-        raise InputError(f"no interval of {k} among {n} at a confidence of {confidence:g}")
-    from statistics import NormalDist
-
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share, square = k / n, z * z
-    middle = (share + square / (2 * n)) / (1 + square / n)
-    half = z / (1 + square / n) * (share * (1 - share) / n + square / (4 * n * n)) ** 0.5
-    # Rounding must not push an end past a share that it touches.
-    low = 0.0 if k == 0 else max(middle - half, 0.0)
-    high = 1.0 if k == n else min(middle + half, 1.0)
-    return low, high
-
-
-def agreement(quantity: Quantity, support: int | None, n_reviews: int) -> Agreement:
-    """Whether the reviews that support a statement are as many as its quantity says.
-
-    Args:
-        quantity: of the statement.
-        support: reviews that support it without its quantity; None where they were not asked.
-        n_reviews: reviews, at least 1.
-
-    Returns:
-        The comparison. Only a quantity that denies agrees with no support at all.
-
-    >>> agreement(quantified("Most users love it.").quantity, 1, 20).agrees
-    False
-    """
-    low, high = quantity.shares(n_reviews)
-    if support is None:
-        return Agreement(quantity.text, low, high, None, None)
-    interval = wilson_interval(support, n_reviews)
-    meets = interval[0] <= high and low <= interval[1]
-    agrees = meets and (support > 0 or quantity.denies)
-    return Agreement(quantity.text, low, high, agrees, interval)

@@ -10,9 +10,9 @@ from prevalence.claims.drafts import Draft, plain_text, words_from
 from prevalence.claims.words import word_set
 
 if TYPE_CHECKING:
-    from prevalence.claims.quantities import Quantity
+    from prevalence.claims.quantities import People, Quantity
 
-__all__ = ["after_report", "listed_in_report", "recurring", "trouble", "without_views"]
+__all__ = ["after_report", "listed_in_report", "recurring", "trouble", "verdict", "without_views"]
 
 _HOW = (
     r"(?:(?:(?:most|more|less) )?(?:common|frequent|recurring|repeated|main|major|big|biggest|chief"
@@ -41,7 +41,7 @@ _AIMS = (
     r"|(?:is|are|was|were) (?:directed|aimed|levell?ed) at|come from|comes from)"
 )
 _VOICED = (
-    r"(?:praises?|complaints?|criticisms?|compliments?|concerns?|mentions?|appreciation|gripes?"
+    r"(?:praises?|complaints?|criticisms?|compliments?|concerns?|mentions?|remarks|appreciation|gripes?"
     r"|grumbles?)"
 )
 _LISTS = re.compile(
@@ -138,6 +138,45 @@ def trouble(draft: Draft, end: int, quantity: Quantity | None) -> Draft | None:
         changed=True,
         quantity=quantity or draft.quantity,
     )
+
+
+_RECEIVED = re.compile(
+    r"(?:(?:the|their|all|overall|general|customer|user|guest|public) ){0,3}(?:reviews?|feedback"
+    r"|reception|opinions?|reactions?|responses?|sentiment|verdict|impressions?|consensus|ratings?"
+    r"|views)(?= )",
+    re.IGNORECASE,
+)
+_GRADED = re.compile(
+    r" (?:(?:is|are|was|were|seems?|sounds?|remains?) )(?:(?:overall|mostly|mainly|largely|very"
+    r"|overwhelmingly|generally|strongly|quite|clearly|predominantly|broadly|highly|almost all"
+    r"|almost entirely|nearly all|all) )*(?:(?P<good>positive|favou?rable|glowing|enthusiastic|good"
+    r"|great|excellent|happy|satisfied)|negative|unfavou?rable|critical|bad|poor|scathing)"
+    r"(?: (?:overall|on the whole|in general|so far))?",
+    re.IGNORECASE,
+)
+
+
+def verdict(draft: Draft, people: People | None) -> Draft | None:
+    """From "seven of eight reviews are favorable": it is good.
+
+    That is what a single review can say.
+
+    Args:
+        draft: the claim.
+        people: those at its beginning.
+    """
+    text = plain_text(draft.words)
+    counted = people is not None and people.named.endswith(("review", "reviews"))
+    match = None if counted else _RECEIVED.match(text)
+    end = people.end if counted and people is not None else 0 if match is None else match.end()
+    graded = _GRADED.fullmatch(text, end) if end else None
+    if graded is None:
+        return None
+    first = draft.words[0]
+    grade = first.reworded("good" if graded["good"] else "bad", "adj")
+    words = [first.reworded("It", "pron"), first.reworded("is", "aux"), grade]
+    counts = people.quantity if counted and people is not None else None
+    return replace(draft, words=words, changed=True, quantity=counts or draft.quantity)
 
 
 _VIEWS = re.compile(

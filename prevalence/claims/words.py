@@ -118,7 +118,8 @@ creaky ill-fitting shredded stuck
 """)
 
 _VERBS = word_set("""
-tune bicker forgive joke grumble gush vouch moan reckon concede caution lament adore cherish relish
+rate tune bicker forgive joke grumble gush vouch moan reckon concede caution lament adore cherish
+relish
 savor savour dread loathe excuse reassure cram tuck crave misplace topple hiss squeal
 regard credit rebuild
 absorb accept accommodate ache achieve act adapt add adhere adjust admire admit advertise advise

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence import metric
-from prevalence.claims.quantities import agreement
+from prevalence.claims.comparison import agreement
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.metric import ReviewMatrix

@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from prevalence.claims.comparison import agreement, wilson_interval
 from prevalence.claims.quantities import (
     RANGES,
     Quantity,
     after_frame,
-    agreement,
     asides,
     people_at,
     quantified,
-    wilson_interval,
 )
 from prevalence.errors import InputError
 

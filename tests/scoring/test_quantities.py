@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prevalence.claims.quantities import wilson_interval
+from prevalence.claims.comparison import wilson_interval
 from prevalence.records import Product, Review, ScoredSummary, Summary
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions
