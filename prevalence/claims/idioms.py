@@ -207,8 +207,8 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     if not doing and not begins and piece.words[0].low != "with":
         return None
     words = piece.words[piece.words[0].low == "with" :]
-    if doing and (found := _finding(words)):
-        return piece._replace(words=found)
+    if doing and (finding := _finding(words)):
+        return piece._replace(words=finding)
     at = next((at for at, word in enumerate(words[:6]) if word.tag == "ing"), 0)
     base = plain_of_ing(words[at].low) if at else None
     people = " ".join(word.text for word in words[:at])
