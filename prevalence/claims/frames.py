@@ -46,6 +46,8 @@ def drop_frame(draft: Draft) -> None:
     said = small_clause(rest)
     if found is not None and said is None:
         words = words_from(draft.words, found[0])
+        if words and words[0].low == "they" and is_of_sayers(words):
+            words = [words[0].reworded("reviewers", "noun"), *words[1:]]
         if words and shape_of(words) in {"clause", "noun"} and not is_of_sayers(words):
             draft.words, draft.quantity = words, found[1]
             draft.changed = draft.framed = True
@@ -162,7 +164,8 @@ def names_people(piece: Piece) -> bool:
 
 _PERSONAL = word_set("""
 feel feels felt notice noticed sleep slept forget forgot receive received buy bought pay paid wait
-waited wear wore use used like liked love loved need needed struggle struggled return returned
+waited wear wore use used like liked love loved need needed struggle struggled return returned plan
+intend visited
 """)
 
 
@@ -170,7 +173,14 @@ def is_of_sayers(words: Sequence[Token]) -> bool:
     """Whether what people say is of themselves: "they barely felt it", "their husband"."""
     first = words[0].low
     verb = next((word.low for word in words[1:] if word.tag not in {"adv", "neg"}), "")
-    return first in {"he", "she", "his", "her"} or (first == "they" and verb in _PERSONAL)
+    lows = {word.low for word in words[1:5]}
+    again = verb in {"will", "would", "might"} and not lows.isdisjoint(_AGAIN)
+    return first in {"he", "she", "his", "her"} or (
+        first == "they" and (again or verb in _PERSONAL)
+    )
+
+
+_AGAIN = word_set("back return recommend buy order visit book repurchase reorder")
 
 
 def before_that(draft: Draft, core: Core) -> int:

@@ -149,7 +149,7 @@ def plain_pieces(pieces: list[Piece]) -> list[Piece]:
             if not (ends and _only_says(piece))]  # fmt: skip
     for piece in _uninterrupted(told or pieces):
         acting = _acting(piece, doing=doing) or _instance(piece) or _telling(piece)
-        doing = acting is not None
+        doing = acting is not None or (doing and shape_of(piece.words) == "adjective")
         if acting is not None:
             found.append(acting)
         elif found and _is_instanced(found[-1], piece):

@@ -145,6 +145,7 @@ _HAD = word_set("had tried ordered got bought chose")
 _VIEWS = word_set("opinions opinion reviews feedback comments views experiences reactions")
 
 
+_ON = word_set("on about regarding over")
 _VERBAL = frozenset({"aux", "verb", "mark"})
 _DIFFER = word_set("differ vary diverge range")
 
@@ -164,4 +165,6 @@ def _topic_of(words: list[Token]) -> list[Token]:
             rest = words[at + 2 :]
             verbs = (k for k, w in enumerate(rest) if w.tag in _VERBAL or w.low in _DIFFER)
             return rest[: next(verbs, len(rest))]
-    return []
+    mixed = words[:1] and words[0].low in _VIEWS
+    on = next((at for at, word in enumerate(words) if mixed and word.low in _ON), len(words))
+    return words[on + 1 :]

@@ -149,8 +149,8 @@ _RECEIVED = re.compile(
 _GRADED = re.compile(
     r" (?:(?:is|are|was|were|seems?|sounds?|remains?) )(?:(?:overall|mostly|mainly|largely|very"
     r"|overwhelmingly|generally|strongly|quite|clearly|predominantly|broadly|highly|almost all"
-    r"|almost entirely|nearly all|all) )*(?:(?P<good>positive|favou?rable|glowing|enthusiastic|good"
-    r"|great|excellent|happy|satisfied)|negative|unfavou?rable|critical|bad|poor|scathing)"
+    r"|almost entirely|nearly all|all) )*(?:(?P<good>positive|favou?rable|glowing|enthusiastic"
+    r"|happy|satisfied)|negative|unfavou?rable|critical|scathing)"
     r"(?: (?:overall|on the whole|in general|so far))?",
     re.IGNORECASE,
 )

@@ -72,6 +72,7 @@ def small_predicate(words: list[Token]) -> list[Token] | None:
     if begin is None or any(w.tag not in {"det", "poss", "adj", "noun", "pron", "obj", "num", "ing"}
                             for w in words[:begin]):  # fmt: skip
         return None
+    begin -= words[begin - 1].low in {"the", "a", "an"} and begin > 1  # "it the best in town"
     noun = words[:begin]
     if noun[-1].tag not in {"noun", "pron", "obj", "ing"} and noun[0].tag not in {"pron", "obj"}:
         return None
@@ -93,7 +94,7 @@ def _was_done(words: list[Token], place: int) -> bool:
     word = words[place]
     after = words[place + 1].tag if place + 1 < len(words) else "mark"
     done = word.tag == "verb" and word.low.endswith("ed") and words[place - 1].tag in _NOUNS
-    return done and after in {"mark", "prep", "sub", "conj"}
+    return done and after in {"mark", "prep", "sub", "conj", "adv"}
 
 
 def gapped(words: list[Token], core: Core, right: list[Token]) -> list[Token] | None:

@@ -340,7 +340,7 @@ def test_claims_by_hand(sentence, claims):
     ("Guests liked the romance between the cook and the baker, which is sweet.", None),
     ("For owners of shy or old dogs, the harness is a relief.", None),
     # People tell of themselves, or go on telling.
-    ("A few say they barely felt the drill.", None),
+    ("A few say they barely felt the drill.", ["Reviewers barely felt the drill."]),
     ("All users agree that the saw is loud, citing the motor and the blade.", None),
     ("One reviewer found that the medium came up big but appreciated the quick exchange.",
      ["One reviewer found that the medium came up big.",
