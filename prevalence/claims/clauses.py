@@ -293,6 +293,8 @@ def is_finite(words: Sequence[Token], place: int) -> bool:
     if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words):
         # "The distance measured by the app can be wrong": the verb comes later.
         later = words[place + 1].low in {"by", "as", "in", "on"}
+        if token.low == "compared" and words[place + 1].low in {"with", "to"}:
+            return False
         return not (later and any(w.tag == "aux" for w in words[place + 1 :]))
     return token.tag in {"verb", "aux"} and token.low not in {"be", "been", "being"}
 
@@ -371,6 +373,8 @@ def _subordinate(words: Sequence[Token]) -> bool:
     ):
         return True
     if lows in (["even", "a"], ["even", "the"], ["just", "a"]) and find_core(words) is None:
+        return True
+    if lows[0] == "having":
         return True
     if lows[0] in _HAD and words[1:] and words[1].tag in _NAMING and find_core(words[1:]):
         return True  # "had the makers added a lid"

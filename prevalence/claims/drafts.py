@@ -210,7 +210,9 @@ def ends_in_particle(words: list[Token]) -> bool:
 
 def is_told_first(piece: Piece, following: Piece) -> bool:
     """Whether a past form tells of the subject after it: "made of wool, the hat is warm"."""
-    made = is_past(piece.words[0].low) and [w.tag for w in piece.words[1:2]] == ["prep"]
+    first = piece.words[0].low
+    done = is_past(first) or first.endswith("ed")
+    made = done and [w.tag for w in piece.words[1:2]] == ["prep"]
     granted = piece.joint in CONTRASTS and shape_of(piece.words) == "adjective"
     return (made or granted) and following.comma and not following.joint
 

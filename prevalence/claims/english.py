@@ -242,6 +242,8 @@ def _closed(low: str, last: str, after: str) -> str:
         return "rel"
     if low == "her" and after in {"", ".", ",", "and"}:
         return "obj"
+    if low == "enough" and last == "adj":
+        return "adv"  # "bright enough for a room"
     late = low == "yet" and last in {"aux", "neg"} and forms().get(after) != "third"
     if late or (low == "so" and last in {"aux", "verb"}):
         return "adv"  # "has not yet failed", "is so soft"
@@ -377,7 +379,7 @@ def _unknown(low: str, form: str | None, around: _Around) -> str:
     said = after == "that" and last == "noun"
     if past and (last == "pron" or said or (acts and last in {"noun", "mark", "conj"})):
         return "verb"
-    if third and before in {"it", "he", "she", "which", "that", "who"}:
+    if third and before in {"it", "he", "she", "which", "that", "who"} and low not in _WHO:
         return "verb"
     if third and acts and last == "noun" and not is_plural(before):
         return "verb"

@@ -48,7 +48,8 @@ def drop_frame(draft: Draft) -> None:
         words = words_from(draft.words, found[0])
         if words and words[0].low == "they" and is_of_sayers(words):
             words = [words[0].reworded("reviewers", "noun"), *words[1:]]
-        if words and shape_of(words) in {"clause", "noun"} and not is_of_sayers(words):
+        told = words and words[0].tag != "ing" and not is_of_sayers(words)
+        if told and shape_of(words) in {"clause", "noun"}:
             draft.words, draft.quantity = words, found[1]
             draft.changed = draft.framed = True
             return

@@ -143,13 +143,16 @@ def _without_asides(words: list[Token]) -> list[Token]:
 def plain_pieces(pieces: list[Piece]) -> list[Piece]:
     """The pieces with joined adjectives made one, and with what people were doing made clauses."""
     found: list[Piece] = []
-    doing = False
+    doing = ""
     closed = [*(piece.comma for piece in pieces[1:]), True]
     told = [piece for piece, ends in zip(pieces, closed, strict=False)
             if not (ends and _only_says(piece))]  # fmt: skip
     for piece in _uninterrupted(told or pieces):
         acting = _acting(piece, doing=doing) or _instance(piece) or _telling(piece)
-        doing = acting is not None or (doing and shape_of(piece.words) == "adjective")
+        if acting is not None:
+            doing = "them" if any(word.low == "them" for word in acting.words) else "it"
+        elif shape_of(piece.words) != "adjective":
+            doing = ""
         if acting is not None:
             found.append(acting)
         elif found and _is_instanced(found[-1], piece):
@@ -182,7 +185,7 @@ def _uninterrupted(pieces: list[Piece]) -> list[Piece]:
     rest = pieces[::-1]
     while rest:
         piece = rest.pop()
-        if found and len(rest) > 1 and piece.comma and _is_interrupted(piece, *rest[:-3:-1]):
+        if len(rest) > 1 and _is_interrupted(piece, *rest[:-3:-1]):
             aside, verb = rest.pop(), rest.pop()
             words = [*piece.words, *aside.glue, *aside.words, *verb.glue, *verb.words]
             piece = piece._replace(words=words)
@@ -193,7 +196,9 @@ def _uninterrupted(pieces: list[Piece]) -> list[Piece]:
 def _is_interrupted(piece: Piece, aside: Piece, verb: Piece) -> bool:
     """Whether a noun gets its verb behind an apposition or a relative clause."""
     alone = all(one.comma and not one.joint for one in (aside, verb))
-    named = shape_of(piece.words) == "noun" and piece.joint in {"and", "but"}
+    begin = max((at for at, w in enumerate(piece.words) if w.low == "that"), default=-1) + 1
+    last = piece.words[begin:] if begin else piece.words
+    named = bool(last) and shape_of(last) == "noun" and (begin > 0 or piece.joint in {"and", "but"})
     core = find_core(aside.words)
     done = core is not None and core.first == 0 and is_past(aside.words[0].low)
     told = aside.words[0].tag == "rel" or core is None or done
@@ -201,13 +206,13 @@ def _is_interrupted(piece: Piece, aside: Piece, verb: Piece) -> bool:
     return alone and named and told and acts
 
 
-def _acting(piece: Piece, *, doing: bool) -> Piece | None:
+def _acting(piece: Piece, *, doing: str) -> Piece | None:
     """From "with some finding it rich": some find it rich; also for "others calling it thin"."""
     begins = piece.comma and piece.words[0].low in {"one", "another"}
     if not doing and not begins and piece.words[0].low != "with":
         return None
     words = piece.words[piece.words[0].low == "with" :]
-    if doing and (finding := _finding(words)):
+    if doing and (finding := _finding(words, doing)):
         return piece._replace(words=finding)
     at = next((at for at, word in enumerate(words[:6]) if word.tag == "ing"), 0)
     base = plain_of_ing(words[at].low) if at else None
@@ -223,7 +228,7 @@ def _acting(piece: Piece, *, doing: bool) -> Piece | None:
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
 
 
-def _finding(words: list[Token]) -> list[Token]:
+def _finding(words: list[Token], what: str) -> list[Token]:
     """From "others too high", behind "some finding it good": others find it too high."""
     found = people_at(" ".join(word.text for word in words) + " say")
     size = 0 if found is None else 1 + found.named.count(" ")
@@ -231,7 +236,7 @@ def _finding(words: list[Token]) -> list[Token]:
     if found is None or not rest or shape_of(rest) != "adjective":
         return []
     last = rest[0]
-    find = [last.reworded("find", "verb"), last.reworded("it", "pron")]
+    find = [last.reworded("find", "verb"), last.reworded(what, "pron" if what == "it" else "obj")]
     return [*words[: len(words) - len(rest)], *find, *rest]
 
 

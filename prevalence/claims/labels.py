@@ -47,7 +47,8 @@ def _drafts(text: str, words: list[Token]) -> list[Draft]:
     end = _label_end(words)
     parts = _parts(words, end)
     if parts[0] is not words:
-        return [draft for part in parts for draft in _drafts(text, part)]
+        found = [draft for part in parts for draft in _drafts(text, part)]
+        return [replace(draft, changed=True) for draft in found]
     things = recurring(text)
     if things is not None:
         words = [word for word in words if things[0] <= word.start < things[1]]
@@ -256,7 +257,8 @@ def _cells(words: list[Token]) -> list[list[Token]]:
     first, *others = cells
     others = [cell for cell in others if any(word.low not in _MARKS and word.low.isalpha()
                                              for word in cell)]  # fmt: skip
-    named = len(first) <= _NAME and find_core(first) is None and all(w.tag != "mark" for w in first)
+    alone = len(first) == 1 or find_core(first) is None
+    named = len(first) <= _NAME and alone and all(word.tag != "mark" for word in first)
     if not named or not others:
         return cells
     return [[*first, first[-1].reworded(":", "mark"), *cell] for cell in others]

@@ -81,7 +81,8 @@ def _subject(draft: Draft) -> list[Token]:
     if subject and subject[0].tag in {"prep", "ing"}:
         return []
     plain = all(word.tag not in {"pron", "rel", "sub", "verb"} for word in subject)
-    named = [word for word in subject if word.tag not in {"adv", "neg"}]
+    end = next((at for at, word in enumerate(subject) if at and word.text == ","), len(subject))
+    named = [word for word in subject[:end] if word.tag not in {"adv", "neg"}]
     people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
     said = " ".join(word.text for word in named)
     people = people or ((somebody := people_at(said)) is not None and somebody.end == len(said))

@@ -139,18 +139,19 @@ class _Folding:
     def _begin(self, piece: Piece) -> None:
         """Take a piece before which there is no whole clause."""
         shape = shape_of(piece.words)
+        told = not (self._asides or self._waiting) and is_told_first(piece, self._after(piece))
         if self._waiting and (is_ended(piece) or (shape == "clause" and self._is_apart(piece))):
             self._end_waiting()
             self._follow(piece)
         elif self._extends_lead(piece, shape):
             self._lead += [*piece.glue, *piece.words]
-        elif shape == "clause":
+        elif shape == "clause" and not told:
             self._first_clause(piece)
         elif self._waiting:
             self._begin_subject(piece, shape)
         elif shape in {"sub", "prep", "adverb"}:
             self._set_aside(piece)
-        elif not self._asides and is_told_first(piece, self._after(piece)):
+        elif told:
             self._asides.append(piece)
         elif shape == "noun" or (
             shape == "ing" and self._rest and is_doing(piece, self._after(piece))

@@ -94,6 +94,7 @@ def _was_done(words: list[Token], place: int) -> bool:
     word = words[place]
     after = words[place + 1].tag if place + 1 < len(words) else "mark"
     done = word.tag == "verb" and word.low.endswith("ed") and words[place - 1].tag in _NOUNS
+    done = done and word.low != "compared"
     return done and after in {"mark", "prep", "sub", "conj", "adv"}
 
 

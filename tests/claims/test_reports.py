@@ -151,7 +151,7 @@ def test_reports_are_found_at_the_beginning_alone():
     # Rows of tables, without their grades.
     ("Lodges | mostly positive | The new ones are quiet; the old ones smell of damp",
      ["The new ones are quiet.", "The old ones smell of damp."]),
-    ("Battery | Lasts all day", ["Battery | Lasts all day"]),
+    ("Battery | Lasts all day", ["Battery: Lasts all day."]),
     ("Pros: kind staff | clean office | free tea",
      ["The staff is kind.", "The office is clean.", "Free tea."]),
     # What says too little apart.
@@ -165,6 +165,16 @@ def test_reports_are_found_at_the_beginning_alone():
      ["Where it fails is in its office: letters get lost, and calls are not returned."]),
     ("Had the makers added a lid, many would have kept it.",
      ["Had the makers added a lid, many would have kept it."]),
+    ("Perched on a rock that few cars reach, the hut is calm.",
+     ["The hut is perched on a rock that few cars reach.", "The hut is calm."]),
+    ("Buyers find it compact, easy to set up, and bright enough for a dark room.",
+     ["It is compact.", "It is easy to set up.", "It is bright enough for a dark room."]),
+    ("They report driving long screws and getting through a day on two batteries.",
+     ["They report driving long screws and getting through a day on two batteries."]),
+    ("The jug, a part that older models lack, keeps tea hot, although it drips.",
+     ["The jug is a part that older models lack.", "The jug keeps tea hot.", "The jug drips."]),
+    ("Be aware that the tower, the best part of the visit, can be reached only by stairs.",
+     ["Be aware that the tower, the best part of the visit, can be reached only by stairs."]),
     ("Regulars enjoy being greeted and remembered.",
      ["Regulars enjoy being greeted and remembered."]),
 ])  # fmt: skip
