@@ -128,6 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cases = read_pairs(file)
         sources["yelp"] = on_released(cases)
         sources["yelp, more"] = on_released(cases, "model_summaries_yelp_more.jsonl")
+        sources["yelp, sites"] = on_released(cases, "model_summaries_yelp_sites.jsonl")
     model = Embedded(options.model)
     saved: dict[str, Any] = {}
     for source, chosen in sources.items():

@@ -56,7 +56,11 @@ def test_judged_summaries_are_whole():
 
 @pytest.mark.parametrize(
     ("name", "summaries", "claims"),
-    [("model_summaries_yelp.jsonl", 72, 889), ("model_summaries_yelp_more.jsonl", 60, 753)],
+    [
+        ("model_summaries_yelp.jsonl", 72, 889),
+        ("model_summaries_yelp_more.jsonl", 60, 753),
+        ("model_summaries_yelp_sites.jsonl", 120, 1528),
+    ],
 )
 def test_reviews_of_the_released_cases_are_put_in(name, summaries, claims):
     lines = (DATA / name).read_text(encoding="utf-8").splitlines()
