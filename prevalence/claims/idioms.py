@@ -230,10 +230,11 @@ def _acting(piece: Piece, *, doing: str) -> Piece | None:
 
 def _finding(words: list[Token], what: str) -> list[Token]:
     """From "others too high", behind "some finding it good": others find it too high."""
-    found = people_at(" ".join(word.text for word in words) + " say")
-    size = 0 if found is None else 1 + found.named.count(" ")
-    rest = words[1:] if words[0].low in {"others", "some"} else words[size:] if size else []
-    if found is None or not rest or shape_of(rest) != "adjective":
+    size = next((at for at, word in enumerate(words) if word.tag in {"adj", "adv"}), 0)
+    people = " ".join(word.text for word in words[:size])
+    found = people_at(f"{people} say") if size else None
+    rest = words[size:]
+    if found is None or found.end < len(people) or shape_of(rest) != "adjective":
         return []
     last = rest[0]
     find = [last.reworded("find", "verb"), last.reworded(what, "pron" if what == "it" else "obj")]

@@ -274,7 +274,7 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
             last = found[-1]
             last.words = [*last.words, words[0].reworded(",", "mark"), *words]
             last.end = whole.end
-        elif shape_of(words) == "adjective" and not (described(whole)[0] is not whole):
+        elif shape_of(words) == "adjective" and described(whole)[0] is whole:
             first = words[0]
             it = [first.reworded("It", "pron"), first.reworded("is", "aux")]
             found.append(replace(whole, words=[*it, first.reworded(first.low), *words[1:]]))
