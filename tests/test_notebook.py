@@ -12,16 +12,16 @@ from prevalence import OpinionPrevalence
 from prevalence.errors import MissingDependencyError
 from prevalence.notebook import Share, data_frame, html_table
 
-REVIEWS = ["Warm <b>boots</b>.", "Cold boots."]
-SUMMARY = "Warm <b>boots</b>. Warm <b>boots</b>! Blue."
+REVIEWS = ["Warm <x>boots</x>.", "Cold boots."]
+SUMMARY = "Warm <x>boots</x>. Warm <x>boots</x>! Blue."
 
 
 @pytest.fixture
 def metric(fake_scorer):
     answers = {
-        (REVIEWS[0], "Warm <b>boots</b>."): (0.9, 0.0),
-        (REVIEWS[1], "Warm <b>boots</b>."): (0.1, 0.8),
-        ("Warm <b>boots</b>.", "Warm <b>boots</b>!"): (0.9, 0.0),
+        (REVIEWS[0], "Warm <x>boots</x>."): (0.9, 0.0),
+        (REVIEWS[1], "Warm <x>boots</x>."): (0.1, 0.8),
+        ("Warm <x>boots</x>.", "Warm <x>boots</x>!"): (0.9, 0.0),
     }
     return OpinionPrevalence(scorer=fake_scorer(answers))
 
@@ -35,10 +35,10 @@ def test_a_scored_summary_shows_its_sentences(metric):
     shown = row._repr_html_()
     # One of three sentences counts with one of two reviews: 1 / (2 · 3).
     assert "prevalence 0.167" in shown
-    assert "<b>boots" not in shown
+    assert "<x>boots" not in shown
     assert cells(shown) == [
-        "Warm &lt;b&gt;boots&lt;/b&gt;.", "1/2", "1", "–",
-        "Warm &lt;b&gt;boots&lt;/b&gt;!", "–", "–", "repeats 0",
+        "Warm &lt;x&gt;boots&lt;/x&gt;.", "1/2", "1", "–",
+        "Warm &lt;x&gt;boots&lt;/x&gt;!", "–", "–", "repeats 0",
         "Blue.", "0/2", "0", "–",
     ]  # fmt: skip
     assert row.signature in shown
@@ -62,17 +62,17 @@ def test_a_scored_summary_becomes_a_frame(metric):
 
 
 def test_support_of_a_statement(metric):
-    answer = metric.support(REVIEWS, ["Warm <b>boots</b>."])[0]
-    assert cells(answer._repr_html_()) == ["Warm &lt;b&gt;boots&lt;/b&gt;.", "1/2", "1"]
+    answer = metric.support(REVIEWS, ["Warm <x>boots</x>."])[0]
+    assert cells(answer._repr_html_()) == ["Warm &lt;x&gt;boots&lt;/x&gt;.", "1/2", "1"]
     pytest.importorskip("pandas")
     assert answer.to_frame()["supports"].tolist() == [True, False]
     assert answer.to_frame()["contradicts"].tolist() == [False, True]
 
 
 def test_an_extract(metric):
-    extract = metric.summarize(["Warm <b>boots</b>.", "Cold boots."])
+    extract = metric.summarize(["Warm <x>boots</x>.", "Cold boots."])
     shown = cells(extract._repr_html_())
-    assert shown[:3] == ["Warm &lt;b&gt;boots&lt;/b&gt;.", "0", "1/2"]
+    assert shown[:3] == ["Warm &lt;x&gt;boots&lt;/x&gt;.", "0", "1/2"]
     pytest.importorskip("pandas")
     assert extract.to_frame()["review"].tolist() == [s.review for s in extract.sentences]
 
