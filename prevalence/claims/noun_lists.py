@@ -244,7 +244,7 @@ def shared_tail(left: list[Token], right: list[Token]) -> list[Token]:
     return right[at:] if at and right[at].low == "of" and bare and left[0].low == "the" else []
 
 
-_OWN = word_set("ease lack value variety range choice speed depth level quality")
+_OWN = word_set("ease lack value")
 """Nouns whose "of" is their own: "the quality, ease of use and speed"."""
 
 
