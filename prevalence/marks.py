@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "blanked",
+    "closed",
     "denies",
     "needless",
     "places_of",
@@ -29,10 +30,12 @@ _INLINE = (
     # References behind a word or another one: "all day [2]", "all day.[1, 3]".
     re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:\[\^?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3}){0,20}\]){1,20})"
                r"(?=[\s.,;:!?]|$)"),
-    re.compile(r"(?P<open>(?:[ \t]?\u3010[^\u3010\u3011\n]{1,60}\u3011){1,20})"),
-    # "(Review 3)" and "(R3)"; "(Reviews 2, 5 and 7)" is a count of people.
-    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[](?:review(?:er)? #?|R)\d{1,3}[)\]]){1,20})"
+    re.compile(r"(?P<open>(?:[ \t]?\u3010\d{1,3}(?:[\u2020:][^\u3010\u3011\n]{0,40})?\u3011)"
+               r"{1,20})"),
+    # "(Review 3)", and "(R3)" before a mark; "(Reviews 2, 5 and 7)" is a count of people.
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[]review(?:er)? #?\d{1,3}[)\]]){1,20})"
                r"(?=[\s.,;:!?]|$)", re.IGNORECASE),
+    re.compile(r"(?<=[^\s(\[])\s?(?P<open>(?:[(\[]R\d{1,3}[)\]]){1,20})(?=[.,;:!?]|\s*$)"),
     # A number in bold before a name.
     re.compile(r"^(?P<open>(?:\*\*|__)\d{1,2}[.)][ \t]+)[^*_\s][^*_\n]*(?P<close>\*\*|__)"),
     re.compile(r"(?<![\w`])(?P<open>`{1,3})[^`\n]+(?P<close>(?P=open))(?![\w`])"),
@@ -98,8 +101,9 @@ def _any_of(phrases: str) -> str:
 
 _OPENING = re.compile(
     rf"(?:(?:{_any_of(_LINKS)})\s*,\s+(?=\w)|(?:{_any_of(_HEADS)})\s*:\s+(?=[^\W\d_])"
-    r"|(?:based on|judging by|according to|across) (?:(?:all|the|these|those|\d+|customer|user"
-    r"|guest|available|online|recent)\s+){0,4}(?:reviews|feedback|comments)\s*,\s+(?=\w)"
+    r"|(?:based on|judging by|according to|across) (?:(?:all|the|these|those|[\d,]+|customer|user"
+    r"|guest|available|online|recent|verified|more than|over|about)\s+){0,4}"
+    r"(?:reviews|feedback|comments)\s*,\s+(?=\w)"
     # "But for the smell" is a condition.
     r"|(?:and|but(?!\s+for\b))\s+(?=[^\W\d_])){1,2}",
     re.IGNORECASE,
@@ -170,8 +174,17 @@ def spoken(left: str, source: str) -> str:
     """
     said = "".join(a for a, b in zip(left, source, strict=True) if a == b).strip()
     if not source.endswith(said):
-        said = re.sub(r" (?=[.,;:!?]+(?:\s|$))", "", " ".join(said.split()))
+        said = closed(said)
     return said[:1].upper() + said[1:]
+
+
+def closed(text: str) -> str:
+    """The text with single spaces, and none before a full stop.
+
+    >>> closed("It   leaks  .")
+    'It leaks.'
+    """
+    return re.sub(r" (?=[.,;:!?]+(?:\s|$))", "", " ".join(text.split()))
 
 
 def places_of(said: str, source: str) -> list[int]:

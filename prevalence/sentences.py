@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
 from prevalence.language import LANGUAGES
-from prevalence.marks import spoken, without_marks, without_opening
+from prevalence.marks import closed, spoken, without_marks, without_opening
 from prevalence.paragraphs import paragraphs
 from prevalence.tags import FILLER, as_markdown
 
@@ -136,7 +136,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             source = text[slice(*place)]
             found.append(Sentence(said if said == source else spoken(said, source), *place))
     if text != page:
-        found = [one._replace(text=one.text.replace(FILLER, "")) for one in found]
+        found = [one._replace(text=closed(one.text.replace(FILLER, ""))) for one in found]
     return tuple(found)
 
 

@@ -10,21 +10,33 @@ import re
 
 __all__ = ["FILLER", "as_markdown"]
 
-FILLER = "\u200b"
-"""What fills the place of an entity behind the character that it stands for; no part of a text."""
+FILLER = "\ufdd0"
+"""What follows a character that stands for an entity, up to the entity's length; in no text."""
 
-_INLINE = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "q": '"'}
-"""Tags that stand around words, and the marks that do so in Markdown."""
 _BREAKS = (
-    "p|div|section|article|header|footer|ul|ol|dl|dt|dd|table|tr|thead|tbody|blockquote|hr|h[1-6]"
+    "p|div|section|article|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|blockquote|hr|h[1-6]"
 )
 """Tags at which a paragraph begins and ends."""
-_OTHERS = "span|a|u|s|small|mark|sub|sup|font|big|td|th|abbr|cite"
-_NAMES = "|".join([_BREAKS, _OTHERS, *_INLINE, "br", "li"])
-_TAG = re.compile(
-    rf"<(?P<ends>/?)(?P<name>{_NAMES})(?P<rest>(?:\s[^<>]{{0,2000}})?/?)>", re.IGNORECASE
+_OTHERS = "b|strong|i|em|code|q|span|a|u|sub|sup|font|abbr|cite|img|th|td|tr|br|li"
+_VALUES = r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'<>]{1,2000})){0,50}"
+_TAG = re.compile(rf"<(?P<ends>/?)(?P<name>{_BREAKS}|{_OTHERS}){_VALUES}\s*/?>", re.IGNORECASE)
+_UNSEEN = re.compile(
+    r"<!--.{0,5000}?-->|<(?P<name>script|style)\b[^<>]{0,2000}>.{0,5000}?</(?P=name)>"
+    # A reference that stands above the line.
+    r"|<sup\b[^<>]{0,200}>(?:\s|<[^<>]{0,500}>){0,6}\[?\d{1,3}\]?(?:\s|</[^<>]{0,20}>){0,6}</sup>",
+    re.IGNORECASE | re.DOTALL,
 )
-_ENTITY = re.compile(r"&(?:amp|quot|apos|nbsp|[lr][sd]quo|[mn]dash|hellip|#39|#x27|#34|#160);")
+_ITEM = re.compile(
+    rf"<li{_VALUES}\s*>(?:\s|<(?:p|div|span){_VALUES}\s*>)*(?P<said>(?=[^<\s])|(?=<(?!/|li\b)))?",
+    re.IGNORECASE,
+)
+"""What begins an item, and whether anything stands in it."""
+_BOLD = re.compile(
+    rf"(?P<open><(?P<name>b|strong){_VALUES}\s*>)(?P<words>[^\s<>](?:[^<>]{{0,300}}[^\s<>])?)"
+    r"(?P<close></(?P=name)\s*>)",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});")
 
 
 def as_markdown(text: str) -> str:
@@ -38,31 +50,46 @@ def as_markdown(text: str) -> str:
     ['**Fit:**', 'small']
     >>> as_markdown("It leaks.<br>It hums.")
     'It leaks.   \nIt hums.'
-    >>> as_markdown("so-so &lt;3 <3")
-    'so-so &lt;3 <3'
+    >>> as_markdown("so-so <3")
+    'so-so <3'
     """
     if "<" in text:
+        text = _UNSEEN.sub(lambda found: " " * len(found[0]), text)
+        text = _BOLD.sub(_emphasized, text)
+        text = _ITEM.sub(_listed, text)
         text = _TAG.sub(_marked, text)
     if "&" in text:
         text = _ENTITY.sub(_spelt, text)
     return text
 
 
+def _emphasized(found: re.Match[str]) -> str:
+    return "**".rjust(len(found["open"])) + found["words"] + "**".ljust(len(found["close"]))
+
+
+def _listed(item: re.Match[str]) -> str:
+    return ("\n" if item["said"] is None else "\n- ").rjust(len(item[0]))
+
+
 def _marked(tag: re.Match[str]) -> str:
-    name, size = tag["name"].lower(), len(tag[0])
-    if name == "br":
-        return "\n".rjust(size)
-    if name == "li":
-        return ("\n" if tag["ends"] else "\n- ").rjust(size)
-    mark = _INLINE.get(name)
-    if mark is not None:
-        return mark.ljust(size) if tag["ends"] else mark.rjust(size)
-    if re.fullmatch(_BREAKS, name):
-        heading = name[0] == "h" and name[1:].isdecimal() and not tag["ends"]
-        return ("\n\n# " if heading else "\n\n").rjust(size)
-    return " " * size
+    name, ends = tag["name"].lower(), bool(tag["ends"])
+    if name in {"br", "li"}:
+        put = "\n"
+    elif name in {"td", "th", "tr"}:
+        # A row of a table: "| Fit | small |".
+        put = "|" * ends if name != "tr" else "\n" if ends else "\n| "
+    elif name == "thead":
+        put = "|-|\n" if ends else "\n"
+    elif re.fullmatch(_BREAKS, name):
+        put = "\n\n# " if name[0] == "h" and name[1:].isdecimal() and not ends else "\n\n"
+    else:
+        put = ""
+    return put.rjust(len(tag[0]))
 
 
 def _spelt(entity: re.Match[str]) -> str:
-    character = html.unescape(entity[0]).replace("\u00a0", " ")
-    return character.ljust(len(entity[0]), FILLER)
+    character = html.unescape(entity[0])
+    if len(character) != 1 or not character.isprintable():
+        blank = character.isspace() or character in "\u200b\u00ad\ufeff"
+        return " " * len(entity[0]) if blank else entity[0]
+    return character.ljust(len(entity[0]), FILLER if not character.isspace() else " ")

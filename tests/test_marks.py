@@ -83,6 +83,7 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "The battery lasts all day\u301012\u3011.",
         "The battery lasts all day \u30103\u2020source\u3011\u30105\u3011.",
         "In a nutshell: the battery lasts all day.",
+        "Based on 1,200 verified reviews, the battery lasts all day.",
         "<p>The <b>battery</b> lasts all day.</p>",
         "The battery lasts all day [Review 1][Review 2].",
         "![](https://example.com/a.png) The battery lasts all day.",
@@ -105,6 +106,8 @@ def test_models_are_asked_the_same_with_marks_and_without(marked):
     "text",
     [
         "A 5* hotel with 4* food.",
+        "\u3010Long battery\u3011It lasts.",
+        "The camera (R5) is sharp.",
         "It is 2*3 and 4*5 feet.",
         "I use snake_case_names daily.",
         "Plays for > 100 hours.",

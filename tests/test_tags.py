@@ -51,6 +51,21 @@ def test_sentences_are_found_where_they_stand(text):
     # No tags and entities of pages.
     ("It is 3 < 4 and 5 > 2.", ["It is 3 < 4 and 5 > 2."]),
     ("I <3 it & so on.", ["I <3 it & so on."]),
+    ("if x<s and y>t it works", ["if x<s and y>t it works"]),
+    ('<section class="x>y">It leaks.', ['<section class="x>y">It leaks.']),
+    # Entities, and what nobody sees.
+    ("It leaks.&nbsp;", ["It leaks."]),
+    ("<p>&nbsp;</p>", []),
+    ("It&#8217;s good, caf&eacute; &lt; bar.", ["It\u2019s good, caf\u00e9 < bar."]),
+    ("<!-- note -->It leaks.<script>run()</script>", ["It leaks."]),
+    ("<img src='a.png'>It leaks.<sup><a href='#1'>[1]</a></sup> It hums.<sup>[2]</sup>",
+     ["It leaks.", "It hums."]),
+    # Items and rows, whatever stands in them.
+    ("<li><p>It leaks</p></li><li></li><li>\n  light\n</li>", ["It leaks", "light"]),
+    ("<table><thead><tr><th>Part</th><th>View</th></tr></thead>"
+     "<tr><td>Food</td><td>great</td></tr></table>", ["Food | great"]),
+    ('<a href="https://example.com">The lid</a> leaks.', ["The lid leaks."]),
+    ("<b><i>The lid</i></b> <strong> leaks </strong>.", ["The lid leaks."]),
     ("The <model> tag stays.", ["The <model> tag stays."]),
 ])  # fmt: skip
 def test_pages_are_cut_as_markdown_is(text, expected):

@@ -163,7 +163,9 @@ def _without_quantity(claim: Claim) -> Claim:
     """A claim without its words for how many people it is of, unless it denies."""
     open_ = claim.quantity is None and not claim.text.endswith("?")
     found = quantified(claim.text) if open_ and after_frame(claim.text) is None else None
-    if found is None or found.quantity.denies:
+    # "Four people fit in it" is no quantity of reviewers.
+    sized = found is not None and found.quantity.count and found.statement.startswith("People ")
+    if found is None or found.quantity.denies or sized:
         return claim
     return replace(claim, text=found.statement, quantity=found.quantity)
 

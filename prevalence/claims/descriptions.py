@@ -217,8 +217,11 @@ def _describes(part: list[Token], at: int) -> bool:
         return True
     known = word.low in ADJECTIVES or _DESCRIBING.match(word.low) is not None
     told = (word.tag == "adj" and known) or word.low in _DOING
-    if word.low == "even" and part[at + 1 : at + 2] and part[at + 1].tag == "prep":
+    after = part[at + 1] if at + 1 < len(part) else None
+    if after is not None and word.low == "even" and after.tag == "prep":
         return False  # "even at noon"
+    if after is not None and word.low in {"slow", "deep", "fresh"} and after.low.endswith("ed"):
+        return False  # "slow cooked"
     name = word.text[0].isupper() and at + 1 < len(part) and part[at + 1].text[0].isupper()
     return told and word.low not in _CLASSIFYING and word.text[1:].islower() and not name
 

@@ -12,6 +12,7 @@ from prevalence.claims.clauses import (
     shape_of,
 )
 from prevalence.claims.drafts import Draft, plain_text, words_from
+from prevalence.claims.pronouns import thing_of
 from prevalence.claims.quantities import after_frame, people_at
 from prevalence.claims.reports import after_report
 from prevalence.claims.small_clauses import small_clause, without_description
@@ -38,8 +39,15 @@ __all__ = [
 ]
 
 
-def drop_frame(draft: Draft) -> None:
-    """Leave out "users say that"; make "users find it good" into "it is good"."""
+def drop_frame(draft: Draft, before: Draft | None = None) -> None:
+    """Leave out "users say that"; make "users find it good" into "it is good".
+
+    Args:
+        draft: the claim.
+        before: the claim before it, whose subject "they" may stand for.
+    """
+    if before is not None and draft.words[0].low == "they" and thing_of(before):
+        return  # "the manuals are bad, they say the battery is in the box"
     text = plain_text(draft.words)
     found, people = frame_of(text), finders_in(text)
     rest = [] if people is None else words_from(draft.words, people.end)

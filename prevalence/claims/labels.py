@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import ENDS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.descriptions import EMPTY, described, descriptions_in, says
 from prevalence.claims.drafts import Draft, plain_text
-from prevalence.claims.english import retagged, tagged
+from prevalence.claims.english import has_negation, retagged, tagged
 from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
 from prevalence.claims.words import is_base, is_past, word_set
@@ -43,15 +43,17 @@ def drafts_of(text: str) -> list[Draft]:
 
 def _drafts(text: str, words: list[Token]) -> list[Draft]:
     """The claims of words of a sentence."""
-    words = _without_remark(words)
+    words = _without_remark(_with_and(words))
     end = _label_end(words)
     parts = _parts(words, end)
     if parts[0] is not words:
         found = [draft for part in parts for draft in _drafts(text, part)]
         return [replace(draft, changed=True) for draft in found]
-    things = recurring(text)
+    things = None if end else recurring(text)
     if things is not None:
-        words = [word for word in words if things[0] <= word.start < things[1]]
+        listed = [word for word in words if things[0] <= word.start < things[1]]
+        told = any(noun.adjectives for noun in descriptions_in(listed) or [])
+        words, things = (listed, things) if told else (words, None)
     whole = Draft(_unended(words), 0, words[0].start, words[-1].end, changed=things is not None)
     said = words[-1].text != "?" and not end
     if said and find_core(whole.words) is None and (found := described(whole))[0] is not whole:
@@ -60,6 +62,17 @@ def _drafts(text: str, words: list[Token]) -> list[Draft]:
     if (said or end) and not found:
         found = [whole]
     return [one for draft in without_views(found) for one in described(draft)]
+
+
+def _with_and(words: list[Token]) -> list[Token]:
+    """The words with "and" in place of "&", but for names: "warm & clear", "Lee & Sons"."""
+    found = list(words)
+    for at in range(1, len(words) - 1):
+        before, sign, after = words[at - 1 : at + 2]
+        apart = before.end < sign.start and sign.end < after.start
+        if sign.text == "&" and apart and not (before.text.istitle() and after.text.istitle()):
+            found[at] = sign.reworded("and", "conj")
+    return found if found == words else retagged(found)
 
 
 def _without_remark(words: list[Token]) -> list[Token]:
@@ -74,6 +87,8 @@ _PART = 12
 """Most words between semicolons that are a point of a list."""
 _OWN = frozenset({"det", "noun", "adj", "num"})
 """What begins a clause that needs nothing from the one before."""
+_COUNTING = word_set("some most many several few others another one none both all each")
+_POINTING = word_set("it they them its their it's they're")
 _LINKING = frozenset({"conj", "sub", "rel", "prep"})
 
 
@@ -88,17 +103,36 @@ def _parts(words: list[Token], label: int) -> list[list[Token]]:
         return _cells(words)
     parts = [part for part in _apart(words[label:], ";") if part]
     whole = [find_core(part) is not None for part in parts]
-    short = all(whole) or all(len(part) <= _PART for part in parts)
-    short = short and all(part[0].tag not in _LINKING for part in parts)
-    short = short and all(any(word.text.isalpha() for word in part) for part in parts)
-    own = all(part[0].tag in _OWN for part in parts[1:])
-    if len(parts) < 2 or not short or (all(whole) and not own) or words[-1].text == "?":
+    if (
+        len(parts) < 2
+        or words[-1].text == "?"
+        or not (_stand(parts) if all(whole) else _point(parts))
+    ):
         return [words]
     parts = [retagged(part) for part in parts]
     named = words[:label]
     first, *others = parts
-    return [[*named, *first], *([*(named if not own else []), *part]
-                                for part, own in zip(others, whole[1:], strict=True))]  # fmt: skip
+    bare = (not own and all(word.text != ":" for word in part)
+            for part, own in zip(others, whole[1:], strict=True))  # fmt: skip
+    return [[*named, *first], *([*named, *part] if needs else part
+                                for part, needs in zip(others, bare, strict=True))]  # fmt: skip
+
+
+def _stand(parts: list[list[Token]]) -> bool:
+    """Whether clauses need nothing from those before: no pronoun and no "some" of theirs."""
+    return all(
+        part[0].tag in _OWN
+        and part[0].low not in _COUNTING
+        and all(word.low not in _POINTING for word in part)
+        for part in parts[1:]
+    )
+
+
+def _point(parts: list[list[Token]]) -> bool:
+    """Whether parts are the points of a list: short, and the first is no clause."""
+    short = all(len(part) <= _PART and part[0].tag not in _LINKING for part in parts)
+    spoken = all(any(word.text.isalpha() for word in part) for part in parts)
+    return short and spoken and find_core(parts[0]) is None
 
 
 def _unended(words: list[Token]) -> list[Token]:
@@ -127,10 +161,10 @@ def _label_end(words: Sequence[Token]) -> int:
 
 def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     """The claims behind a label; none where it is unclear what they are said of."""
-    rest = _unended(rest)
-    name = plain_text(label)
-    if _SIDES.fullmatch(name) or _FITS.fullmatch(name):
-        return _sided(text, rest) if _SIDES.fullmatch(name) else _fitting(label, rest)
+    rest, name = _unended(rest), plain_text(label)
+    sided, fitting = _SIDES.fullmatch(name), _FITS.fullmatch(name)
+    if not label or not pieces_of(rest) or sided or fitting:
+        return _sided(text, rest) if sided else _fitting(label, rest) if fitting else []
     first, *others = pieces_of(rest)
     label = _named(label)
     praise = any(noun.adjectives for noun in descriptions_in(label) or [])
@@ -175,30 +209,30 @@ def _named(label: list[Token]) -> list[Token]:
 def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
     """From "Margaritas: strong and cheap, with salt": they are strong, are cheap, with salt.
 
-    In "Sound: warm, clear vocals" the vocals are clear.
+    In "Sound: warm, rich, clear vocals" the vocals are clear.
     """
     nouns = descriptions_in(label)
-    if shape_of(pieces[0].words) != "adjective" and not _was(pieces[0].words):
+    flat: list[Piece] = []
+    for piece in pieces:  # "warm, clear vocals": behind a label they are of two things
+        first, *more = _apart(piece.words, ",")
+        flat += [piece._replace(words=first), *(Piece("", True, [], part) for part in more)]
+    pieces, begin = flat, flat[0].words
+    denied = len(pieces) > 1 and has_negation(begin)
+    if denied or (shape_of(begin) != "adjective" and not _was(begin)):
         return []
     if nouns is None or len(nouns) > 1 or nouns[0].tail or nouns[0].words[-1].low in EMPTY:
         return []
     found: list[Draft] = []
-    commas = [piece for piece in pieces if any(word.text == "," for word in piece.words)]
-    for piece in commas:  # "warm, clear vocals": behind a label they are of two things
-        at = pieces.index(piece)
-        parts = _apart(piece.words, ",")
-        pieces[at : at + 1] = [piece._replace(words=parts[0]),
-                               *(Piece("", True, [], part) for part in parts[1:])]  # fmt: skip
     for piece in pieces:
         start, end = piece.words[0].start, piece.words[-1].end
         shape = shape_of(piece.words)
         own = Draft(piece.words, 0, start, end, changed=True)
         if (shape == "adjective" or _was(piece.words)) and piece.joint in {"", "and", "but"}:
             found.append(replace(own, words=says(nouns[0], piece.words)))
-        elif piece.words[0].tag == "prep" or piece.joint not in {"", "and", "but"}:
+        elif found and (piece.words[0].tag == "prep" or piece.joint not in {"", "and", "but"}):
             last = found[-1]
             last.words, last.end = [*last.words, *piece.glue, *piece.words], end
-        elif shape in {"clause", "noun"}:
+        elif shape in {"clause", "noun"} and piece.joint in {"", "and", "but"}:
             found.append(own)
         else:
             return []
@@ -239,10 +273,16 @@ def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
     said = [first.reworded("It", "pron"), first.reworded("is", "aux"), first.reworded(first.low)]
     if label[-2].low in {"fit", "choice", "pick", "option"} and first.low != "a":
         said.insert(2, first.reworded("a", "det"))
+    parts = _apart(rest, ",;", last=True)
+    if not all({word.tag for word in part} <= _NAMED and part[-1].tag == "noun" for part in parts):
+        parts = [rest]
     return [
         Draft([*said, *label[1:], *part], 0, part[0].start, part[-1].end, changed=True)
-        for part in _apart(rest, ",;", last=True)
+        for part in parts
     ]
+
+
+_NAMED = frozenset({"det", "poss", "adj", "noun", "num", "prep"})
 
 
 _MARKS = word_set("mixed positive negative neutral mostly very overwhelmingly somewhat")
@@ -259,7 +299,9 @@ def _cells(words: list[Token]) -> list[list[Token]]:
                                              for word in cell)]  # fmt: skip
     alone = len(first) == 1 or find_core(first) is None
     named = len(first) <= _NAME and alone and all(word.tag != "mark" for word in first)
-    if not named or not others:
+    if not others:
+        return [words]
+    if not named or any(noun.adjectives for noun in descriptions_in(first) or []):
         return cells
     return [[*first, first[-1].reworded(":", "mark"), *cell] for cell in others]
 
@@ -267,7 +309,20 @@ def _cells(words: list[Token]) -> list[list[Token]]:
 def _sided(text: str, rest: list[Token]) -> list[Draft]:
     """The claims of a list behind "Pros:", which has no noun to share: each of its own."""
     found: list[Draft] = []
-    for part in _apart(rest, ",;", last=True):
+    begin, *others = [piece.words for piece in pieces_of(rest)] or [rest]
+    if shape_of(begin) == "clause":
+        return folded(text, rest)
+    verbs = any(word.tag == "to" for word in begin) and any(is_base(one[0].low) for one in others)
+    if (
+        verbs
+        or shape_of(begin) == "verb"
+        or has_negation(begin)
+        or begin[0].low in {"no", "without"}
+    ):
+        parts = [rest]
+    else:
+        parts = _apart(rest, ",;", last=True)
+    for part in parts:
         words = retagged(part)
         whole = Draft(words, 0, words[0].start, words[-1].end, changed=True)
         if shape_of(words) in {"adverb", "prep", "sub", "rel", "that"} and found:
@@ -286,16 +341,24 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
     return found
 
 
+def _is_held(before: list[Token], after: list[Token]) -> bool:
+    """Whether "and" or "or" goes on with what is denied, or with a verb: "no rust | or smell"."""
+    denied = has_negation(before) or any(word.low in {"no", "without"} for word in before)
+    verbs = any(word.tag == "to" for word in before) and bool(after) and is_base(after[0].low)
+    return denied or verbs
+
+
 def _apart(words: list[Token], marks: str, *, last: bool = False) -> list[list[Token]]:
     """What marks hold apart, brackets left whole; with ``last`` also the last "and"."""
     parts: list[list[Token]] = [[]]
     depth = 0
-    ands = [at for at, word in enumerate(words) if last and word.low in {"and", "&", "or"}]
+    ands = [at for at, word in enumerate(words) if last and word.low in {"and", "or"}]
     for at, word in enumerate(words):
         depth = max(depth + (word.text in "([") - (word.text in ")]"), 0)
         after = [one.tag for one in words[at + 1 : at + 3]]
         # "quick and friendly service": of one noun.
         joint = ands[-1:] == [at] and not (words[at - 1].tag == "adj" and after == ["adj", "noun"])
+        joint = joint and not _is_held(parts[-1], words[at + 1 :])
         if (joint or word.text in marks) and not depth:
             parts.append([])
         else:

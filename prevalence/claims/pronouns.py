@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from prevalence.claims.drafts import Draft
     from prevalence.claims.english import Token
 
-__all__ = ["resolve"]
+__all__ = ["resolve", "thing_of"]
 
 _EXPLETIVE = word_set("that how what if whether worth time")
 _PERSONS = word_set("""
@@ -41,7 +41,7 @@ def resolve(draft: Draft, before: Draft) -> None:
     "Its" is of the owner, if the subject has one: of the hotel after "the hotel's menu".
     """
     pointer = draft.words[0]
-    low, subject = pointer.low.split("'")[0], _subject(before)
+    low, subject = pointer.low.split("'")[0], thing_of(before)
     if not subject:
         subject = _told_of(before)
         if low in {"they", "their"} and not draft.people:
@@ -70,7 +70,7 @@ def resolve(draft: Draft, before: Draft) -> None:
     draft.words, draft.changed = [*put, *draft.words[1:]], True
 
 
-def _subject(draft: Draft) -> list[Token]:
+def thing_of(draft: Draft) -> list[Token]:
     """The subject of a claim, if it is a noun and not people."""
     core = find_core(draft.words, draft.lead)
     if core is None or (topic := _topic_of(draft.words)):
@@ -85,7 +85,9 @@ def _subject(draft: Draft) -> list[Token]:
     named = [word for word in subject[:end] if word.tag not in {"adv", "neg"}]
     people = bool(named) and (named[-1].tag == "det" or head_of(named).low in _PERSONS)
     said = " ".join(word.text for word in named)
-    people = people or ((somebody := people_at(said)) is not None and somebody.end == len(said))
+    somebody = people_at(said)
+    known = somebody is not None and (somebody.quantity or somebody.named.endswith("s"))
+    people = people or (somebody is not None and bool(known) and somebody.end == len(said))
     return [] if people or not plain else named
 
 

@@ -167,10 +167,10 @@ _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
 
 _BRACKET = re.compile(r"\([^()\[\]]{1,120}\)|\[[^()\[\]]{1,120}\]")
-_TALLY = re.compile(r"\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
+_TALLY = re.compile(r"(?<=[a-z] )\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
 """A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
 _TALLIES = 3
-"""How many of them say that they count."""
+"""How many of them say that they count, where the first point has no verb."""
 _DASH = re.compile(r"(?:(?<!\d)—| (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
 _DASHES = ("—", " – ", " - ", " -- ")
 _TOLD = (
@@ -199,7 +199,7 @@ _BARE = re.compile(
 )
 _RATED = re.compile(r"\b(?:rat(?:e[sd]?|ings?)|scor(?:e[sd]?|ing)|stars?|grades?|points?)\b", re.I)
 _REFERENCES = re.compile(
-    r"(?:(?:see|e\.g\.,?|as in|in|from) )?(?:review(?:er)?s? #?|R)(?P<numbers>\d{1,4}"
+    r"(?:(?:see|e\.g\.,?|as in|in|from) )?(?:review(?:er)?s? #?|R(?=\d+\D+\d))(?P<numbers>\d{1,4}"
     r"(?:(?:[,;] and |[,;] ?| and | & | ?[–-] ?)(?:review(?:er)?s? |R)?#?\d{1,4}){0,40})",
     re.IGNORECASE | re.ASCII,
 )
@@ -426,7 +426,8 @@ def asides(text: str) -> list[Aside]:
     ['7 of 10']
     """
     found = []
-    tallied = len(_TALLY.findall(text)) >= _TALLIES
+    tallies = len(_TALLY.findall(text))
+    tallied = tallies >= _TALLIES and find_core(tagged(text[: text.find("(")][:_SEEN])) is None
     for match in _BRACKET.finditer(text):
         words = _spoken(match[0][1:-1])
         before = text[max(match.start() - _SEEN, 0) : match.start()].rstrip()
@@ -438,7 +439,8 @@ def asides(text: str) -> list[Aside]:
             # "7/10" alone is a grade as often as not, and so is "7 out of 10" of what is rated.
             part = _PART.fullmatch(words) and "/" not in match[0] and not _RATED.search(before)
             tally = _TALLY.match(text, match.start()) is not None
-            tally = tally and (tallied or _is_point(before, text[match.end() :]))
+            point = tallies == 1 and _is_point(before, text[match.end() :])
+            tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None
         if quantity is not None:
             found.append(Aside(match.start(), match.end(), quantity, people is not None))

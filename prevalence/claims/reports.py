@@ -141,9 +141,8 @@ def trouble(draft: Draft, end: int, quantity: Quantity | None) -> Draft | None:
 
 
 _RECEIVED = re.compile(
-    r"(?:(?:the|their|all|overall|general|customer|user|guest|public) ){0,3}(?:reviews?|feedback"
-    r"|reception|opinions?|reactions?|responses?|sentiment|verdict|impressions?|consensus|ratings?"
-    r"|views)(?= )",
+    r"(?:(?:the|all|overall|general|customer|user|guest|public) ){0,3}(?:reviews?|feedback"
+    r"|reception|opinions?|sentiment|verdict|consensus|ratings?|views)(?= )",
     re.IGNORECASE,
 )
 _GRADED = re.compile(
@@ -187,9 +186,8 @@ _VIEWS = re.compile(
     r"(?:disagree|differ|are (?:divided|split|mixed)) (?:on|over|about|in|as to)"
     r"|(?:opinions?|views?|feedback|reviews|reactions?|experiences|verdicts?|feelings) "
     r"(?:(?:on|of|about|regarding|with|for|over) [^,;:]{1,60} )?"
-    r"(?:is|are|was|were|seems?|remains?|differs?|diverges?|vary|varies)"
-    r"(?: (?:more |somewhat |rather |quite |sharply |very |widely |a bit )?"
-    r"(?:mixed|divided|split|polari[sz]ed|varied))?\b"
+    r"(?:(?:is|are|was|were|seems?|remains?) (?:more |somewhat |rather |quite |sharply |very "
+    r"|a bit )?(?:mixed|divided|split|polari[sz]ed|varied)|differs?|diverges?|vary|varies)\b"
     r"|[^,;:]{1,60}(?: (?:gets?|receives?|draws?|has|have|earns?|elicits?) (?:more )?mixed )"
     r"(?:opinions|reviews|feedback|reactions|responses|marks|ratings|results|comments))",
     re.IGNORECASE,

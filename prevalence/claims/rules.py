@@ -119,7 +119,9 @@ class _Folding:
             return []
         plain = plain_words(words)
         self._dropped = len(plain) < len(words)
-        self._rest = plain_pieces(pieces_of(plain))[::-1]
+        pieces = pieces_of(plain)
+        self._rest = plain_pieces(pieces)[::-1]
+        self._dropped = self._dropped or len(self._rest) < len(pieces)
         while self._rest:
             piece = self._rest.pop()
             if self._drafts:
@@ -255,7 +257,7 @@ class _Folding:
         draft.changed = words is not piece.words or self._dropped
         draft.quantity, self._said_by = self._said_by, None
         if not (self._rest and goes_on_saying(self._rest[-1])):
-            drop_frame(draft)
+            drop_frame(draft, self._drafts[-1] if self._drafts else None)
         if sayers is not None and not draft.framed:
             draft.framed, draft.quantity = sayers.framed, sayers.quantity
         if draft.framed and shape_of(draft.words) == "noun":

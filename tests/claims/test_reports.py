@@ -180,3 +180,58 @@ def test_reports_are_found_at_the_beginning_alone():
 ])  # fmt: skip
 def test_who_says_it_and_what_cannot_stand_alone(text, claims):
     assert texts(text) == claims
+
+
+@pytest.mark.parametrize(("text", "claims"), [
+    # Denials hold for their whole list, and so do verbs.
+    ("Pros: no leaks or rust.", ["No leaks or rust."]),
+    ("Cons: not waterproof or durable.", ["Not waterproof or durable."]),
+    ("Pros: it is not heavy or loud, but it is dear.",
+     ["It is not heavy.", "It is not loud.", "It is dear."]),
+    ("Pros: does not leak, rust or smell.", ["Does not leak, rust or smell."]),
+    ("Cons: hard to open and close", ["It is hard to open and close."]),
+    ("Pros: Easy to clean, store and carry.", ["It is easy to clean, store and carry."]),
+    ("Strengths: guests love the soup and the bread.",
+     ["Guests love the soup.", "Guests love the bread."]),
+    ("Sound: not warm, clear or loud", ["Sound: not warm, clear or loud"]),
+    ("Best for: people who want quiet, not parties",
+     ["It is best for people who want quiet, not parties."]),
+    ("Best for: cooking rice and beans", ["It is best for cooking rice and beans."]),
+    ("Price: or cheap.", ["Price: or cheap."]),
+    # What semicolons part, and what needs the clause before.
+    ("The fan is loud; its motor hums; its cord is short.",
+     ["The fan is loud.", "The fan's motor hums.", "The fan's cord is short."]),
+    ("The blender is powerful; easy to clean; not loud.",
+     ["The blender is powerful.", "The blender is easy to clean.", "The blender is not loud."]),
+    ("Customers like the app; some find it slow.",
+     ["Customers like the app.", "The app is slow."]),
+    ("Location: great; food: average",
+     ["The location is great.", "The food is average."]),
+    # "They" that are things, and words that only look like reports.
+    ("The manuals are bad, they say the cable is included.",
+     ["The manuals are bad.", "The manuals say the cable is included."]),
+    ("The replies are kind, but the response is negative.",
+     ["The replies are kind.", "The response is negative."]),
+    ("Complaints about the noise are common.", ["Complaints about the noise are common."]),
+    ("Praise for the fit: often comes up", ["Praise for the fit: often comes up"]),
+    ("The highlight is the slow cooked lamb.", ["The highlight is the slow cooked lamb."]),
+    ("Reactions are instant, with some reporting hives and others calling it mild.",
+     ["Reactions are instant.", "Reviewers report hives.", "It is mild."]),
+    ("| Price | mixed |", ["Price | mixed"]),
+    ("Great food | Slow service", ["The food is great.", "The service is slow."]),
+    ("The sound is warm & clear.", ["The sound is warm.", "The sound is clear."]),
+    ("Lee & Sons is kind.", ["Lee & Sons is kind."]),
+])  # fmt: skip
+def test_what_lists_and_reports_are_not(text, claims):
+    assert texts(text) == claims
+
+
+@pytest.mark.parametrize("text", [
+    "Works with iOS (14), Android (10), and Windows (11).",
+    "The hotel has a bar (1), a pool (2), and a gym (1).",
+    "Warm in winter (3), dry in rain (2).",
+    "Rooms: 101 (2), 102 (4), 103 (6)",
+    "Four people fit in the car.",
+])  # fmt: skip
+def test_numbers_that_count_no_reviewers(text):
+    assert all(claim.quantity is None for claim in cut(text))
