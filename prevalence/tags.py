@@ -11,7 +11,7 @@ import re
 __all__ = ["FILLER", "as_markdown"]
 
 FILLER = "\ufdd0"
-"""What follows a character that stands for an entity, up to the entity's length; in no text."""
+"""Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
 
 _BREAKS = (
     "p|div|section|article|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|blockquote|hr|h[1-6]"

@@ -10,6 +10,7 @@ from prevalence.claims.clauses import ENDS, Piece, find_core, pieces_of, shape_o
 from prevalence.claims.descriptions import EMPTY, described, descriptions_in, says
 from prevalence.claims.drafts import Draft, plain_text
 from prevalence.claims.english import has_negation, retagged, tagged
+from prevalence.claims.points import apart, points_of
 from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
 from prevalence.claims.words import is_base, is_past, word_set
@@ -45,9 +46,9 @@ def _drafts(text: str, words: list[Token]) -> list[Draft]:
     """The claims of words of a sentence."""
     words = _without_remark(_with_and(words))
     end = _label_end(words)
-    parts = _parts(words, end)
-    if parts[0] is not words:
-        found = [draft for part in parts for draft in _drafts(text, part)]
+    points = points_of(words, end)
+    if points[0] is not words:
+        found = [draft for point in points for draft in _drafts(text, point)]
         return [replace(draft, changed=True) for draft in found]
     things = None if end else recurring(text)
     if things is not None:
@@ -81,58 +82,6 @@ def _without_remark(words: list[Token]) -> list[Token]:
     end = next((at for at in range(begin, len(words) - 1) if words[at].text in ")]"), 0)
     apart = begin and end and words[end + 1].text == ":"
     return [*words[:begin], *words[end + 1 :]] if apart else words
-
-
-_PART = 12
-"""Most words between semicolons that are a point of a list."""
-_OWN = frozenset({"det", "noun", "adj", "num"})
-"""What begins a clause that needs nothing from the one before."""
-_COUNTING = word_set("some most many several few others another one none both all each")
-_POINTING = word_set("it they them its their it's they're")
-_LINKING = frozenset({"conj", "sub", "rel", "prep"})
-
-
-def _parts(words: list[Token], label: int) -> list[list[Token]]:
-    """The points that semicolons hold apart, if one is no clause: "Honest quotes; fast; it lasts".
-
-    Args:
-        words: of a sentence.
-        label: where it goes on behind its label, which is said of the points that are no clauses.
-    """
-    if any(word.text == "|" for word in words):
-        return _cells(words)
-    parts = [part for part in _apart(words[label:], ";") if part]
-    whole = [find_core(part) is not None for part in parts]
-    if (
-        len(parts) < 2
-        or words[-1].text == "?"
-        or not (_stand(parts) if all(whole) else _point(parts))
-    ):
-        return [words]
-    parts = [retagged(part) for part in parts]
-    named = words[:label]
-    first, *others = parts
-    bare = (not own and all(word.text != ":" for word in part)
-            for part, own in zip(others, whole[1:], strict=True))  # fmt: skip
-    return [[*named, *first], *([*named, *part] if needs else part
-                                for part, needs in zip(others, bare, strict=True))]  # fmt: skip
-
-
-def _stand(parts: list[list[Token]]) -> bool:
-    """Whether clauses need nothing from those before: no pronoun and no "some" of theirs."""
-    return all(
-        part[0].tag in _OWN
-        and part[0].low not in _COUNTING
-        and all(word.low not in _POINTING for word in part)
-        for part in parts[1:]
-    )
-
-
-def _point(parts: list[list[Token]]) -> bool:
-    """Whether parts are the points of a list: short, and the first is no clause."""
-    short = all(len(part) <= _PART and part[0].tag not in _LINKING for part in parts)
-    spoken = all(any(word.text.isalpha() for word in part) for part in parts)
-    return short and spoken and find_core(parts[0]) is None
 
 
 def _unended(words: list[Token]) -> list[Token]:
@@ -214,7 +163,7 @@ def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
     nouns = descriptions_in(label)
     flat: list[Piece] = []
     for piece in pieces:  # "warm, clear vocals": behind a label they are of two things
-        first, *more = _apart(piece.words, ",")
+        first, *more = apart(piece.words, ",")
         flat += [piece._replace(words=first), *(Piece("", True, [], part) for part in more)]
     pieces, begin = flat, flat[0].words
     denied = len(pieces) > 1 and has_negation(begin)
@@ -273,7 +222,7 @@ def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
     said = [first.reworded("It", "pron"), first.reworded("is", "aux"), first.reworded(first.low)]
     if label[-2].low in {"fit", "choice", "pick", "option"} and first.low != "a":
         said.insert(2, first.reworded("a", "det"))
-    parts = _apart(rest, ",;", last=True)
+    parts = apart(rest, ",;", last=True)
     if not all({word.tag for word in part} <= _NAMED and part[-1].tag == "noun" for part in parts):
         parts = [rest]
     return [
@@ -283,27 +232,6 @@ def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
 
 
 _NAMED = frozenset({"det", "poss", "adj", "noun", "num", "prep"})
-
-
-_MARKS = word_set("mixed positive negative neutral mostly very overwhelmingly somewhat")
-"""Words of a cell that only grades what the others say."""
-
-
-def _cells(words: list[Token]) -> list[list[Token]]:
-    """What stands between bars, each behind the first if that names something: a row of a table."""
-    cells = [retagged(cell) for cell in _apart(words, "|")]
-    if len(cells) < 2:
-        return [words]
-    first, *others = cells
-    others = [cell for cell in others if any(word.low not in _MARKS and word.low.isalpha()
-                                             for word in cell)]  # fmt: skip
-    alone = len(first) == 1 or find_core(first) is None
-    named = len(first) <= _NAME and alone and all(word.tag != "mark" for word in first)
-    if not others:
-        return [words]
-    if not named or any(noun.adjectives for noun in descriptions_in(first) or []):
-        return cells
-    return [[*first, first[-1].reworded(":", "mark"), *cell] for cell in others]
 
 
 def _sided(text: str, rest: list[Token]) -> list[Draft]:
@@ -321,7 +249,7 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
     ):
         parts = [rest]
     else:
-        parts = _apart(rest, ",;", last=True)
+        parts = apart(rest, ",;", last=True)
     for part in parts:
         words = retagged(part)
         whole = Draft(words, 0, words[0].start, words[-1].end, changed=True)
@@ -339,28 +267,3 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
     for draft in found:
         draft.changed = True
     return found
-
-
-def _is_held(before: list[Token], after: list[Token]) -> bool:
-    """Whether "and" or "or" goes on with what is denied, or with a verb: "no rust | or smell"."""
-    denied = has_negation(before) or any(word.low in {"no", "without"} for word in before)
-    verbs = any(word.tag == "to" for word in before) and bool(after) and is_base(after[0].low)
-    return denied or verbs
-
-
-def _apart(words: list[Token], marks: str, *, last: bool = False) -> list[list[Token]]:
-    """What marks hold apart, brackets left whole; with ``last`` also the last "and"."""
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    ands = [at for at, word in enumerate(words) if last and word.low in {"and", "or"}]
-    for at, word in enumerate(words):
-        depth = max(depth + (word.text in "([") - (word.text in ")]"), 0)
-        after = [one.tag for one in words[at + 1 : at + 3]]
-        # "quick and friendly service": of one noun.
-        joint = ands[-1:] == [at] and not (words[at - 1].tag == "adj" and after == ["adj", "noun"])
-        joint = joint and not _is_held(parts[-1], words[at + 1 :])
-        if (joint or word.text in marks) and not depth:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return [part for part in parts if part]

@@ -70,7 +70,7 @@ _THAT = re.compile(
 
 
 def after_report(text: str) -> int | None:
-    """Where the statement begins in a text that says how reviews put it; None where it does not.
+    """Where the statement begins behind "a complaint is that"; None without such words.
 
     >>> after_report("A recurring complaint is that the lid leaks.")
     30
