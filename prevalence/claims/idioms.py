@@ -127,10 +127,9 @@ def _without_asides(words: list[Token]) -> list[Token]:
     lows = [word.low for word in words]
     begin = place = 0
     while place < len(words):
-        size = next(
-            (len(aside) for aside in _ASIDES if lows[place + 1 :][: len(aside)] == aside), 0
-        )
-        closed = size and lows[place] == "," and _text_at(words, place + size + 1) == ","
+        sizes = (len(aside) for aside in _ASIDES if lows[place + 1 :][: len(aside)] == aside)
+        size = next(sizes, 0) if lows[place] == "," else 0
+        closed = size and _text_at(words, place + size + 1) == ","
         joined = place > 0 and words[place - 1].tag == "conj"
         given = joined or _text_at(words, place + size + 2) == "that"
         if closed and place > begin and (given or find_core(words[begin:place]) is None):
