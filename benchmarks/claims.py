@@ -6,8 +6,9 @@ as there can be. Precision is the matched share of the claims that the rules mak
 the claims cut by hand, both pooled over sentences. "Whole" is the baseline that cuts nothing.
 
 Besides, readers judged claims of 163 and of 176 sentences as language models write them, and of 424
-as shops and sites publish them: sound, broken (no statement) or wrong (the sentence does not say it). A sentence left whole is sound; a
-claim that no reader has seen, because the rules have changed, is counted apart.
+as shops and sites publish them: sound, broken (no statement) or wrong (the sentence does not say
+it). A sentence left whole is sound; a claim that no reader has seen, because the rules have
+changed, is counted apart.
 """
 
 from __future__ import annotations
