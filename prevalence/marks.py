@@ -87,10 +87,10 @@ _LINKS = """
 """
 """What links a sentence to those before it, with a comma."""
 _HEADS = """
-    answer, bottom line, conclusion, edit, final thoughts, final verdict, in a nutshell,
-    in conclusion, in short, in summary, note, overall, overall verdict, quick answer, short,
-    short answer, summary, the bottom line, the short answer, the verdict, thoughts, tl;dr, tldr,
-    update, verdict
+    answer, bottom line, conclusion, customers say, edit, final thoughts, final verdict, guests say,
+    in a nutshell, in conclusion, in short, in summary, note, overall, overall verdict, people say,
+    quick answer, review highlights, reviewers say, short, short answer, summary, the bottom line,
+    the short answer, the verdict, thoughts, tl;dr, tldr, update, users say, verdict
 """
 """What heads a sentence, with a colon."""
 

@@ -77,6 +77,7 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "**1. Battery:** The battery lasts all day.",
         "**Verdict:** The battery lasts all day.",
         "TL;DR: The battery lasts all day.",
+        "Customers say: The battery lasts all day.",
         "The battery lasts all day (Review 3).",
         "The battery lasts all day [reviewer #12].",
         "The battery lasts all day (R3).",
