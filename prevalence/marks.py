@@ -76,14 +76,13 @@ _NEUTRAL = frozenset(_ADDED.split())
 _LINKS = """
     additionally, all in all, all told, also, and, at the end of the day, basically, besides, but,
     by contrast, conversely, finally, first, firstly, for example, for instance, fortunately,
-    furthermore, honestly, however, importantly, in a nutshell, in addition, in conclusion,
-    in contrast, in fact,
-    in my opinion, in particular, in short, in summary, in the end, indeed, interestingly, lastly,
-    luckily, meanwhile, moreover, most importantly, nevertheless, nonetheless, notably, of course,
-    on the downside, on the negative side, on the one hand, on the other hand, on the plus side,
-    on the positive side, on the whole, overall, plus, sadly, second, secondly, simply put, still,
-    taken together, thankfully, that said, third, thirdly, to be honest, to sum up, ultimately,
-    unfortunately
+    furthermore, honestly, however, importantly, in a nutshell, in addition, in conclusion, in
+    contrast, in fact, in my opinion, in particular, in short, in summary, in the end, indeed,
+    interestingly, lastly, luckily, meanwhile, moreover, most importantly, nevertheless,
+    nonetheless, notably, of course, on the downside, on the negative side, on the one hand, on the
+    other hand, on the plus side, on the positive side, on the whole, overall, plus, sadly, second,
+    secondly, simply put, still, taken together, thankfully, that said, third, thirdly, to be
+    honest, to sum up, ultimately, unfortunately
 """
 """What links a sentence to those before it, with a comma."""
 _HEADS = """

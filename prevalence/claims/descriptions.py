@@ -252,7 +252,8 @@ _OF_PEOPLE = (
 """What only people do with a thing."""
 _TELLS = re.compile(
     rf"{_MANNER}(?:{_OF_PEOPLE}|love[sd]?|like[sd]?|admire[sd]?|value[sd]?|celebrate[sd]?"
-    r"|encounter(?:s|ed)?|report(?:s|ed)?|highlight(?:s|ed)?|mention(?:s|ed)?|note[sd]?|cite[sd]?|dislike[sd]?|experience[sd]?"
+    r"|encounter(?:s|ed)?|report(?:s|ed)?|highlight(?:s|ed)?|mention(?:s|ed)?|note[sd]?|cite[sd]?"
+    r"|dislike[sd]?|experience[sd]?"
     r"|finds?|found|describe[sd]?|point(?:s|ed)? (?:to|out)|(?:brings?|brought) up"
     r"|(?:comment|remark)(?:s|ed)? on) ",
     re.IGNORECASE,

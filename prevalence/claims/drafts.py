@@ -45,6 +45,7 @@ __all__ = [
     "ends_in_particle",
     "has_purpose",
     "held_with",
+    "is_bound",
     "is_cut_short",
     "is_doing",
     "is_inverted",
@@ -53,7 +54,6 @@ __all__ = [
     "is_praise",
     "is_sealed",
     "is_told_first",
-    "is_unreal",
     "is_whole",
     "leans",
     "lists_verbs",
@@ -343,7 +343,18 @@ meant
 """Verbs that say what should be, and not what is."""
 
 
-def is_unreal(draft: Draft, piece: Piece) -> bool:
+def is_bound(draft: Draft, piece: Piece) -> bool:
+    """Whether a piece only goes on with what the claim before it says.
+
+    "Is happy with it | and much less so with the lid", "enjoy being greeted | and remembered", and
+    what should be.
+    """
+    less = any(a.low in {"less", "more"} and b.low == "so" for a, b in pairwise(piece.words))
+    done = any(a.low == "being" and is_past(b.low) for a, b in pairwise(draft.words))
+    return less or (done and is_past(piece.words[0].low)) or _is_unreal(draft, piece)
+
+
+def _is_unreal(draft: Draft, piece: Piece) -> bool:
     """Whether a claim only says what should be, or no longer is, and the piece may say it too.
 
     "I wish it were bigger | and had pockets", "is supposed to be soft | and warm", "no longer fits
@@ -351,12 +362,6 @@ def is_unreal(draft: Draft, piece: Piece) -> bool:
     """
     core = find_core(draft.words, draft.lead)
     contrast = piece.joint not in {"", "and", "or", "nor"}
-    lows = [word.low for word in piece.words]
-    if any(one in {"less", "more"} and two == "so" for one, two in pairwise(lows)):
-        return True  # "is happy with it | and much less so with the lid"
-    done = any(one.low == "being" and is_past(two.low) for one, two in pairwise(draft.words))
-    if done and is_past(lows[0]):
-        return True  # "enjoy being greeted | and remembered"
     if core is None or contrast or any(t.tag == "mark" and t.text != "," for t in piece.glue):
         return False
     shape = shape_of(piece.words)

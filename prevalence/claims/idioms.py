@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.claims.english import Token
+    from prevalence.claims.quantities import People
 
 __all__ = ["INSTANCES", "is_cleft", "plain_pieces", "plain_words"]
 
@@ -215,29 +216,30 @@ def _acting(piece: Piece, *, doing: str) -> Piece | None:
         return piece._replace(words=finding)
     at = next((at for at, word in enumerate(words[:6]) if word.tag == "ing"), 0)
     base = plain_of_ing(words[at].low) if at else None
-    people = " ".join(word.text for word in words[:at])
-    found = None if base is None else people_at(f"{people} say")
-    somebody = found is not None and found.end >= len(people)
-    if base is None or not (somebody or people.lower() in _SOMEBODY):
+    people = " ".join(word.low for word in words[:at])
+    if base is None or not (_people_in(words[:at]) or people in _SOMEBODY):
         return _happening(piece, words)
-    one = people.lower() in _SOMEBODY or (
-        not is_plural(words[at - 1].low) and words[at - 1].tag == "noun"
-    )
+    one = people in _SOMEBODY or (not is_plural(words[at - 1].low) and words[at - 1].tag == "noun")
     verb = words[at].reworded(singular_verb(base) if one else base, "verb")
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
+
+
+def _people_in(words: Sequence[Token]) -> People | None:
+    """The people that words name, if they name nothing else."""
+    text = " ".join(word.text for word in words)
+    found = people_at(f"{text} say")
+    return found if found is not None and found.end >= len(text) else None
 
 
 def _finding(words: list[Token], what: str) -> list[Token]:
     """From "others too high", behind "some finding it good": others find it too high."""
     size = next((at for at, word in enumerate(words) if word.tag in {"adj", "adv"}), 0)
-    people = " ".join(word.text for word in words[:size])
-    found = people_at(f"{people} say") if size else None
     rest = words[size:]
-    if found is None or found.end < len(people) or shape_of(rest) != "adjective":
+    if not size or _people_in(words[:size]) is None or shape_of(rest) != "adjective":
         return []
     last = rest[0]
     find = [last.reworded("find", "verb"), last.reworded(what, "pron" if what == "it" else "obj")]
-    return [*words[: len(words) - len(rest)], *find, *rest]
+    return [*words[:size], *find, *rest]
 
 
 def _is_instanced(before: Piece, piece: Piece) -> bool:
@@ -255,10 +257,10 @@ def _instance(piece: Piece) -> Piece | None:
     after = words[core.main + 1 :] if core is not None else []
     if core is None or core.first == 0 or not after or after[0].tag == "prep":
         return None  # "as one guest found on a trip"
-    named = " ".join(word.text for word in words[: core.first])
-    found = people_at(f"{named} say")
-    somebody = found is not None and found.quantity is not None and found.end >= len(named)
-    return piece._replace(words=words) if somebody or named.lower() in _SOMEBODY else None
+    found = _people_in(words[: core.first])
+    somebody = found is not None and found.quantity is not None
+    named = " ".join(word.low for word in words[: core.first])
+    return piece._replace(words=words) if somebody or named in _SOMEBODY else None
 
 
 def _telling(piece: Piece) -> Piece | None:

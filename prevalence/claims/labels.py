@@ -10,7 +10,7 @@ from prevalence.claims.clauses import ENDS, Piece, find_core, pieces_of, shape_o
 from prevalence.claims.descriptions import EMPTY, described, descriptions_in, says
 from prevalence.claims.drafts import Draft, plain_text
 from prevalence.claims.english import has_negation, retagged, tagged
-from prevalence.claims.points import apart, points_of
+from prevalence.claims.points import NAME_WORDS, apart, points_of
 from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
 from prevalence.claims.words import is_base, is_past, word_set
@@ -27,8 +27,6 @@ MOST_WORDS = 200
 
 _LABEL = 6
 """Words of the longest label."""
-_NAME = 3
-"""Words of the longest label that names a thing and nothing else."""
 _NEUTRAL = word_set("special general main other key common overall additional potential typical")
 """Adjectives of labels that say nothing of the thing."""
 
@@ -98,7 +96,7 @@ def _label_end(words: Sequence[Token]) -> int:
     """
     end = next((at for at, word in enumerate(words[: _LABEL + 1]) if word.text == ":"), 0)
     dashes = [at for at, word in enumerate(words) if word.text in {"–", "—"}]
-    if not end and len(dashes) == 1 and dashes[0] <= _NAME:
+    if not end and len(dashes) == 1 and dashes[0] <= NAME_WORDS:
         end = dashes[0]  # "Comfort – the seat is soft"
     rest = [word for word in words[end + 1 :] if word.tag != "mark"]
     core = find_core(words[:end])
@@ -150,7 +148,7 @@ flavors drinks decor location team comfort fit design material build speed
 
 def _named(label: list[Token]) -> list[Token]:
     """A short label whose words are nouns where they could be verbs: "Sound", "Calls"."""
-    if len(label) > _NAME:
+    if len(label) > NAME_WORDS:
         return label
     return [w._replace(tag="noun") if w.tag in {"verb", "base", "ing"} else w for w in label]
 

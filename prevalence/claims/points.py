@@ -7,10 +7,10 @@ from prevalence.claims.descriptions import descriptions_in
 from prevalence.claims.english import Token, has_negation, retagged
 from prevalence.claims.words import is_base, word_set
 
-__all__ = ["apart", "points_of"]
+__all__ = ["NAME_WORDS", "apart", "points_of"]
 
-_NAME = 3
-"""Words of the longest cell that names what the others are of."""
+NAME_WORDS = 3
+"""Words of the longest label or cell that names a thing and nothing else."""
 _PART = 12
 """Most words between semicolons that are a point of a list."""
 _OWN = frozenset({"det", "noun", "adj", "num"})
@@ -79,7 +79,7 @@ def _cells(words: list[Token]) -> list[list[Token]]:
     others = [cell for cell in others if any(word.low not in _MARKS and word.low.isalpha()
                                              for word in cell)]  # fmt: skip
     alone = len(first) == 1 or find_core(first) is None
-    named = len(first) <= _NAME and alone and all(word.tag != "mark" for word in first)
+    named = len(first) <= NAME_WORDS and alone and all(word.tag != "mark" for word in first)
     if not others:
         return [words]
     if not named or any(noun.adjectives for noun in descriptions_in(first) or []):

@@ -41,8 +41,8 @@ _AIMS = (
     r"|(?:is|are|was|were) (?:directed|aimed|levell?ed) at|come from|comes from)"
 )
 _VOICED = (
-    r"(?:praises?|complaints?|criticisms?|compliments?|concerns?|mentions?|remarks|appreciation|gripes?"
-    r"|grumbles?)"
+    r"(?:praises?|complaints?|criticisms?|compliments?|concerns?|mentions?|remarks|appreciation"
+    r"|gripes?|grumbles?)"
 )
 _LISTS = re.compile(
     rf"(?:{_REPORT} {_AIMS}|there (?:is|are|was|were) (?:also )?{_HOW}(?:(?:some|several|many|a few"

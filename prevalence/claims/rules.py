@@ -37,6 +37,7 @@ from prevalence.claims.drafts import (
     ends_in_particle,
     has_purpose,
     held_with,
+    is_bound,
     is_cut_short,
     is_doing,
     is_inverted,
@@ -45,7 +46,6 @@ from prevalence.claims.drafts import (
     is_praise,
     is_sealed,
     is_told_first,
-    is_unreal,
     is_whole,
     leans,
     lists_verbs,
@@ -379,7 +379,7 @@ class _Folding:
         sealed = not piece.comma and joins and is_sealed(draft, piece)
         verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._listed(piece))
         short = shape == "clause" and is_cut_short(draft, piece)
-        if ended or sealed or verbs or short or is_unreal(draft, piece):
+        if ended or sealed or verbs or short or is_bound(draft, piece):
             self._glue(piece)
             return
         take = {
