@@ -167,7 +167,10 @@ def _check_room(tokenizer: Any, hypotheses: Sequence[str], most: int) -> None:
 
 
 class PremiseFirstInputs:
-    """A premise with its hypotheses is a unit, and a row of a batch; see :mod:`.network`."""
+    """A premise with its hypotheses is a unit, and a row of a batch; see :mod:`.network`.
+
+    A premise that is too long loses its end; a hypothesis that is too long is refused.
+    """
 
     def __init__(self, tokenizer: Any, pairs: Pairs, settings: ModelSettings) -> None:
         self._layout = block_layout(tokenizer, name=settings.base)
@@ -179,6 +182,12 @@ class PremiseFirstInputs:
         self._tokens = np.array([token for part in ids for token in part], np.int64)
         numbers = np.array([(place[a], place[b]) for a, b in pairs], np.int64).reshape(-1, 2)
         rooms = np.array([settings.max_length, settings.max_hypothesis]) - self._layout.special
+        for number in numbers[lengths[numbers[:, 1]] > rooms[1], 1].tolist():
+            raise InputError(
+                f"the hypothesis that begins {texts[number][:_SHOWN]!r} has {lengths[number]} "
+                f"tokens, and {rooms[1]} are read; shorten it, leave it out, or raise "
+                f"model.max_hypothesis ({settings.max_hypothesis})"
+            )
         kept = np.minimum(lengths[numbers], rooms)
         self._spans = np.stack([starts[numbers], kept], axis=2)
         self._units = list(self._cut(numbers[:, 0]))

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from prevalence.errors import InputError, ModelError
-from prevalence.training.inputs import PremiseFirstInputs
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.recipe import ModelSettings
 
@@ -103,12 +102,15 @@ def test_long_units_are_cut_and_hold_every_pair_once(classifier: Classifier) -> 
     assert [inputs.batch([unit], CPU).tokens for unit in units] == inputs.sizes
 
 
-def test_both_parts_are_cut_at_their_limits(tiny_base: Path) -> None:
+def test_a_premise_is_cut_at_its_limit_and_a_long_hypothesis_refused(tiny_base: Path) -> None:
     classifier = load_classifier(tiny_base, settings(tiny_base, max_hypothesis=16), seed=1)
-    inputs = PremiseFirstInputs(
-        classifier.tokenizer, [("red " * 99, "blue " * 99)], classifier.settings
-    )
-    assert inputs.sizes == [32 + 16]
+    # 16 tokens, of which [CLS] and [SEP] are two.
+    assert classifier.inputs([("red " * 99, "blue " * 14)]).sizes == [32 + 16]
+    with pytest.raises(
+        InputError, match=r"begins 'blue .*' has 15 tokens, and 14 are read; .*max_hypothesis .16."
+    ) as told:
+        classifier.inputs([(MUG, "it is red."), ("red", "blue " * 15)])
+    assert "\n" not in str(told.value)
 
 
 def joint(base: Path) -> Classifier:
