@@ -1,6 +1,7 @@
 """HTML in a text, put as Markdown, so that it is cut and left out as that is.
 
 Shops and language models write summaries as pages do: "<li><b>Fit:</b> small &amp; tight</li>".
+Reasoning models write their thoughts before them, within "<think>" and "</think>".
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["FILLER", "as_markdown"]
+__all__ = ["FILLER", "answer_span", "as_markdown"]
 
 FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
@@ -36,6 +37,7 @@ _BOLD = re.compile(
     r"(?P<close></(?P=name)\s*>)",
     re.IGNORECASE,
 )
+_THOUGHT, _THOUGHT_END = (re.compile(rf"<{end}think(?:ing)?>", re.IGNORECASE) for end in ("", "/"))
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});")
 
 
@@ -43,8 +45,9 @@ def as_markdown(text: str) -> str:
     r"""The text with Markdown in place of tags, and characters in place of entities.
 
     Returns:
-        A text of the same length. Where an entity is longer than its character, :data:`FILLER`
-        follows. Texts without tags and entities are returned as they are.
+        A text of the same length, with spaces for comments and thoughts. Where an entity is longer
+        than its character, :data:`FILLER` follows. Texts without tags and entities are returned as
+        they are.
 
     >>> as_markdown("<b>Fit:</b> small").split()
     ['**Fit:**', 'small']
@@ -54,6 +57,8 @@ def as_markdown(text: str) -> str:
     'so-so <3'
     """
     if "<" in text:
+        start, end = answer_span(text)
+        text = " " * start + text[start:end] + " " * (len(text) - end)
         text = _UNSEEN.sub(lambda found: " " * len(found[0]), text)
         text = _BOLD.sub(_emphasized, text)
         text = _ITEM.sub(_listed, text)
@@ -61,6 +66,18 @@ def as_markdown(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(_spelt, text)
     return text
+
+
+def answer_span(reply: str) -> tuple[int, int]:
+    """Start and end of what a reply says, without thoughts before it, ended or cut off.
+
+    >>> reply = "<think>Is it?</think>It is. <think>Or"
+    >>> reply[slice(*answer_span(reply))]
+    'It is. '
+    """
+    start = max((found.end() for found in _THOUGHT_END.finditer(reply)), default=0)
+    thought = _THOUGHT.search(reply, start)
+    return start, thought.start() if thought else len(reply)
 
 
 def _emphasized(found: re.Match[str]) -> str:

@@ -14,7 +14,8 @@ from prevalence.tags import FILLER, as_markdown
 
 PIECES = [
     "It lasts", "<b>", "</b>", "<li>", "</li>", "<ul>", "<br>", "<br />", "<p class='x'>", "</p>",
-    "&amp;", "&#39;", "&nbsp;", "&lt;", "<3", "<h2>", "</h2>", " ", ". ", "Fit:", "<script>",
+    "&amp;", "&#39;", "&nbsp;", "&lt;", "<3", "<h2>", "</h2>", " ", ". ", "Fit:", "<script>", "<think>",
+    "</think>",
 ]  # fmt: skip
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 
@@ -88,3 +89,22 @@ def test_claims_stand_where_their_words_do():
 
 def test_other_splitters_leave_pages_as_they_stand():
     assert [s.text for s in get_splitter("lines")("<b>It</b> leaks")] == ["<b>It</b> leaks"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "<think>They say dry.\nAll of them.</think>It is dry. It leaks.",
+            ["It is dry.", "It leaks."],
+        ),
+        ("<THINKING>\n- Dry?\n</thinking>\n\n- Dry\n- Light", ["Dry", "Light"]),
+        # The chat template may have begun the thought, and the reply may be cut off.
+        ("They say dry.</think>\nIt is dry.", ["It is dry."]),
+        ("<think>They say", []),
+        ("I think it leaks.", ["I think it leaks."]),
+    ],
+)
+def test_thoughts_are_left_out(text, expected):
+    assert said(text) == expected
+    assert said(text + " " * 9) == expected

@@ -255,6 +255,10 @@ class BatchScorer:
     ) -> None:
         if min(kept_pairs, kept_characters) < 0:
             raise ConfigurationError("what to keep between calls must not be negative")
+        if not isinstance(model, ScorerOptions | None):
+            raise ConfigurationError(
+                f"the model is {model!r}: give ScorerOptions(model=...) or, ready to use, scorer="
+            )
         self._model = model or ScorerOptions()
         self._options = options or ScoringOptions()
         _check_condition(self._options.restriction.statements)
@@ -387,7 +391,13 @@ class _KeptTable:
 _alive: weakref.WeakSet[BatchScorer] = weakref.WeakSet()
 
 
+_forked = False
+"""Whether this process was forked from one that had loaded PyTorch."""
+
+
 def _after_fork() -> None:
+    global _forked  # noqa: PLW0603 - a fact of the process
+    _forked = "torch" in sys.modules
     for scorer in list(_alive):
         scorer._start_afresh()
 
@@ -455,7 +465,18 @@ def _products(
 
 
 def _opened(options: ScorerOptions) -> PairScorer:
-    """The scorer of this process."""
+    """The scorer of this process; in a forked one on a single thread, as others would hang."""
+    if _forked:
+        import torch
+
+        if torch.get_num_threads() > 1:
+            torch.set_num_threads(1)
+            warnings.warn(
+                "a forked process computes with one thread, since PyTorch's threads do not survive "
+                "a fork; start processes with 'spawn' for more",
+                RuntimeWarning,
+                stacklevel=2,
+            )
     device = _own_device(options.device) if options.loads_model else options.device
     return replace(options, device=device).open()
 

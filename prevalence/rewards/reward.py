@@ -148,12 +148,25 @@ class PrevalenceReward:
             One reward a completion, in order.
 
         Raises:
-            ConfigurationError: there is no column of reviews, or one of another length. A bad
-                value in a row raises nothing: its reward is ``failed``, and it is counted.
+            ConfigurationError: there is no column of reviews, or one of another length, or of
+                single texts; the completions are one text; or the shaping needs a contradiction
+                class, which the model lacks. A bad value in a row raises nothing: its reward is
+                ``failed``, and it is counted.
             ModelError, BackendError: the model cannot be loaded or fails.
         """
+        if isinstance(completions, str) or not hasattr(completions, "__len__"):
+            raise ConfigurationError(
+                f"{self.__name__}: the completions are {type(completions).__name__}: give a list"
+            )
         size = len(completions)
         reviews = self._column(columns, self._reviews_column, size)
+        if size and all(isinstance(own, str) for own in reviews):
+            raise ConfigurationError(
+                f"{self.__name__}: the column {self._reviews_column!r} holds single texts: give a "
+                "list of reviews for each completion"
+            )
+        if size and self.shaping.asks_for_contradictions:
+            self._check_contradictions()
         names: Sequence[Any] = [None] * size
         if self._name_column in columns or self._name_column not in {None, DEFAULT_NAME_COLUMN}:
             names = self._column(columns, str(self._name_column), size)
@@ -193,6 +206,13 @@ class PrevalenceReward:
         if isinstance(outcome, BadRecord):
             return self._failed
         return self._unscorable if outcome.prevalence is None else self.shaping.reward(outcome)
+
+    def _check_contradictions(self) -> None:
+        if not self._batches.engine.scorer.traits.three_way:
+            raise ConfigurationError(
+                "weights of contradiction need a model with a contradiction class; this one has "
+                "none"
+            )
 
     def _column(self, columns: dict[str, Any], name: str, size: int) -> Sequence[Any]:
         column = columns.get(name)

@@ -113,6 +113,11 @@ class Shaping:
         """The least that a summary can get."""
         return 0.0 - self.contradiction - self.contested
 
+    @property
+    def asks_for_contradictions(self) -> bool:
+        """Whether a weight needs a model with a contradiction class."""
+        return bool(self.contradiction or self.contested)
+
     def reward(self, row: ScoredSummary) -> float:
         """The reward of a summary that has a score.
 
@@ -121,9 +126,6 @@ class Shaping:
 
         Returns:
             At most 1 but for a base above its ceiling, and at least :attr:`lowest`.
-
-        Raises:
-            ConfigurationError: a weight that needs a contradiction class, and a model without it.
         """
         if not row.sentences:
             return self.lowest
@@ -179,14 +181,4 @@ def _contested(row: ScoredSummary) -> float:
 
 def _for_and_against(row: ScoredSummary) -> list[tuple[int, int]]:
     """How many reviews imply and contradict each sentence that counts."""
-    found = []
-    for sentence in row.sentences:
-        if not sentence.counts:
-            continue
-        if sentence.contradicted_by is None:
-            raise ConfigurationError(
-                "weights of contradiction need a model with a contradiction class; this one has "
-                "none"
-            )
-        found.append((sentence.support or 0, sentence.contradicted_by))
-    return found
+    return [(s.support or 0, s.contradicted_by or 0) for s in row.sentences if s.counts]

@@ -203,15 +203,18 @@ def has_content(sentence: str) -> bool:
 
     A model trained on whole statements has no meaning for "Avoid!" or "A piece of junk!", and may
     find any review in support of them. A sentence that begins with a subject needs one word that
-    is no function word; a fragment needs two, and an exclamation without a subject three. Other
-    scripts than Latin are not judged.
+    is no function word; a fragment needs two, and an exclamation without a subject three. What is
+    mostly in another script than the Latin one is not judged.
 
     >>> [has_content(s) for s in ("They leak.", "Warm boots.", "Great boots for wet winters!")]
     [True, True, True]
+    >>> [has_content(s) for s in ("很舒服。", "Ok 好.")]
+    [True, False]
     >>> [has_content(s) for s in ("Avoid!", "Be careful!", "A piece of junk!", "So it is.")]
     [False, False, False, False]
     """
-    if _OTHER_SCRIPT.search(sentence):
+    others = len(_OTHER_SCRIPT.findall(sentence))
+    if others > sum(map(str.isalpha, sentence)) / 2:
         return True
     words = [_ENDING.sub("", word.casefold()) for word in _WORD.findall(sentence)]
     content = [word for word in words if word not in _FUNCTION_WORDS]

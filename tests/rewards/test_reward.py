@@ -15,6 +15,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -395,6 +396,41 @@ def test_a_forked_child_starts_afresh(opened):
         assert len(call.result(60)) == 1
     assert process.exitcode == 0
     assert reward.loaded
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_child_loads_a_model_though_the_parent_has_used_one():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    reward = PrevalenceReward()
+    expected = trainer_call(reward)
+    queue = multiprocessing.get_context("fork").Queue()
+
+    def child():
+        with pytest.warns(RuntimeWarning, match="a forked process computes with one thread"):
+            queue.put(trainer_call(reward))
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    try:
+        assert queue.get(timeout=120) == pytest.approx(expected)
+        process.join(60)
+    finally:
+        process.kill()
+        torch.set_num_threads(threads)
+    assert process.exitcode == 0
+
+
+def test_columns_of_single_texts_are_refused(reward_of):
+    with pytest.raises(ConfigurationError, match=r"'reviews' holds single texts: give a list of"):
+        trainer_call(reward_of(), [GOOD, WRONG], reviews=["warm and dry", "warm"])
+    with pytest.raises(ConfigurationError, match="the completions are str: give a list"):
+        reward_of()(completions="Warm", reviews=[REVIEWS] * 4)
+    with pytest.raises(ConfigurationError, match="the completions are NoneType: give a list"):
+        reward_of()(["a prompt"], None, reviews=[REVIEWS])
+    with pytest.raises(ConfigurationError, match=r"the model is 'rouge1-precision': give Scorer"):
+        batch_module.BatchScorer("rouge1-precision")
 
 
 def test_threads_take_turns(reward_of, fake_scorer, answers):

@@ -96,8 +96,9 @@ def test_weights_of_contradiction_need_that_class(reward_of, answers, fake_score
     reward = reward_of(
         scorer=fake_scorer(answers, three_way=False), shaping=Shaping(**{weight: 1.0})
     )
-    with pytest.raises(ConfigurationError, match="need a model with a contradiction class"):
-        one(reward, WARM)
+    for completion in (WARM, ""):
+        with pytest.raises(ConfigurationError, match="need a model with a contradiction class"):
+            one(reward, completion)
 
 
 def test_soft_prevalence_as_the_base(reward_of, fake_scorer):
