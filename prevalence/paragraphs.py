@@ -57,9 +57,18 @@ _LABEL = re.compile(
 )
 """Lines that name what follows. In other languages they are sentences."""
 _LEADS_IN = re.compile(
-    r"\b(?:following|below|includes?|including|as follows|mention(?:s|ed)?)\b", re.IGNORECASE
+    r"\b(?:(?:following|below|as follows)\b|(?:includes?|including)\b(?:\W+\w+){0,3}$"
+    r"|mention(?:s|ed)?\b[^,;]{0,40}$)",
+    re.IGNORECASE,
 )
 """What a line with a colon says that leads to the list below it."""
+_STATES = re.compile(
+    r"(?:(?:it|they|this|these|those|we|you|i|he|she|everyone|nobody)\b.* "
+    r"(?!(?:with|for|if|when|in|of)$)"
+    r"|(?:do not|don['\u2019]t|never)\b.*)\w+$",
+    re.IGNORECASE,
+)
+"""What a line of few words says that is no name of what follows."""
 _TURNS = re.compile(r"\b(?:but|although|though|while|whereas|none|nobody|no one)\b", re.IGNORECASE)
 """What such a line has if it says something else first, or denies what is in the list."""
 _HERE = re.compile(
@@ -75,6 +84,16 @@ _PLAIN_NAMED = re.compile(
 )
 """A name without bold, which does so beside the line of another one."""
 _STOP = re.compile(r"[.!?]\s")
+_CAPITAL = re.compile(r"[\"'\u201c\u2018(]?[^\W\d_a-z]\S*")
+"""What begins a line that may say something of its own."""
+_UNFINISHED = re.compile(
+    r"(?:[.!?\u2026:;,&/(\u2013\u2014-]|\b(?:a|an|the|this|these|my|our|your|his|her|its|their|of|from|by|at|in"
+    r"|on|with|for|to|as|than|like|and|or|but|nor|is|are|was|were|be|has|have|had|not|no|very|so))\W*$",
+    re.IGNORECASE,
+)
+"""How a line ends that ends by itself, or goes on in the next one."""
+_LEAST_WIDTH, _MOST_WIDTH = 60, 100
+"""Characters at which people and programs break lines, where no line is longer."""
 _LABEL_WORDS = 3
 """Most words of other lines that name the list below them."""
 _AFTER = 200
@@ -110,8 +129,9 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     beside the line of another one; and at numbers and letters that begin lines and count from 1 or
     "a", or are a single 1 below a colon, heading or line in bold; at an arrow, tick or emoji, as at
     a dash. A name in bold with a colon at the beginning of a line ("**Fit**: small") begins a
-    paragraph, and so do names without bold in two lines running. Any other line goes on with what
-    stands before it.
+    paragraph, and so do names without bold in two lines running. So does a line with a capital
+    below one without a full stop, where its first word had room in that one. Any other line goes on
+    with what stands before it.
 
     Left out are labels: up to three words before an item that are a heading, in bold or with a
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
@@ -124,10 +144,12 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     ['light', 'easy to\nclean', 'Good value\nfor money.']
     """
     lines = _lines(text)
+    width = max((line.end - line.start for line in lines), default=0)
     begun: tuple[int, int] | None = None
     ended = True
     for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
         begins = ended or line.apart or line.mark or _is_named(text, line, before, after)
+        begins = begins or (before is not None and _is_new(text, line, before, width))
         goes_on = begun is not None and not begins
         label = _is_label(text, line, after, goes_on=goes_on)
         if begun is not None and goes_on and not label:
@@ -151,6 +173,23 @@ def _is_named(text: str, line: _Line, before: _Line | None, after: _Line | None)
     )
 
 
+def _is_new(text: str, line: _Line, before: _Line, width: int) -> bool:
+    """Whether a line says something of its own: it need not have begun where it does.
+
+    Args:
+        text: which they are of.
+        line: the line.
+        before: the one above it.
+        width: of the longest line.
+    """
+    first = _CAPITAL.match(text, line.start, line.end)
+    above = text[before.start : before.end]
+    if first is None or _UNFINISHED.search(above) or _BOLD_LINE.fullmatch(above):
+        return False
+    size = before.end - before.start
+    return size > _MOST_WIDTH or size + 1 + len(first[0]) <= max(width, _LEAST_WIDTH)
+
+
 def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> bool:
     """Whether a line names what follows it; ``goes_on`` says that it may belong to one before."""
     words = text[line.start : line.end]
@@ -167,7 +206,7 @@ def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> 
     short = name and len(bare.split()) <= _LABEL_WORDS
     if leads and not (goes_on and words[:1].islower()):
         leads_in = _LEADS_IN.search(bare) and not _TURNS.search(bare) and not _STOP.search(bare)
-        if _HERE.match(bare) or (listed and (short or leads_in)):
+        if _HERE.match(bare) or (listed and ((short and not _STATES.match(bare)) or leads_in)):
             return True
     if not (titled and name) or denies(bare) or after is None:
         return False

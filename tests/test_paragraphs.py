@@ -31,10 +31,56 @@ def test_paragraphs_are_in_order_and_begin_and_end_with_words(text):
     assert all(piece == piece.strip() for piece in pieces(text))
 
 
-@given(st.lists(st.sampled_from(["It fits.", "It leaks", "on me.", "I did not"]), min_size=1))
+@given(st.lists(st.sampled_from(["it fits.", "it leaks", "on me.", "but I did not"]), min_size=1))
 def test_a_text_without_marks_and_blank_lines_is_one_paragraph(lines):
     text = "\n".join(lines)
     assert pieces(text) == [text]
+
+
+LONG = (
+    "The soles of these boots grip on wet rock and the toes stay dry in the snow of a long winter"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It fits\nIt lasts\nGood soles", ["It fits", "It lasts", "Good soles"]),
+        ('"Great boots"\n"Love them"', ['"Great boots"', '"Love them"']),
+        ("Es passt\nÄrmel zu lang", ["Es passt", "Ärmel zu lang"]),
+        # Broken where a line was full: it may go on.
+        (f"{LONG[:71]}\nRockies", [f"{LONG[:71]}\nRockies"]),
+        (f"{LONG}\nIt fits", [f"{LONG}\nIt fits"]),
+        (f"{LONG} or even more\nIt fits", [f"{LONG} or even more", "It fits"]),
+        (f"It fits\n{LONG}", ["It fits", LONG]),
+        ("Bought from\nAmazon", ["Bought from\nAmazon"]),
+        ("Soft, warm,\nDry", ["Soft, warm,\nDry"]),
+        ("It fits\nand lasts", ["It fits\nand lasts"]),
+        ("It fits\n4 of 5", ["It fits\n4 of 5"]),
+    ],
+)
+def test_lines_with_capitals_say_something_of_their_own(text, expected):
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("Common complaints include:", True),
+        ("The reviews mention several things:", True),
+        ("Features mentioned by most of the reviewers:", True),
+        ("They come with:", True),
+        ("Buy it if:", True),
+        ("Complaints include fire, burns and the loss of a tent:", False),
+        ("They catch fire:", False),
+        ("Do not buy:", False),
+    ],
+)
+def test_lines_before_lists_that_state_something_are_kept(line, label):
+    assert pieces(f"{line}\n- It hums.\n- It leaks.") == [line] * (not label) + [
+        "It hums.",
+        "It leaks.",
+    ]
 
 
 @given(st.lists(st.sampled_from(["light", "It fits.", "easy to clean"]), min_size=1, max_size=6),
@@ -70,7 +116,7 @@ def test_paragraphs(text, expected):
     [
         ("- light", ["light"]),
         ("It is\n- light\n- cheap", ["It is", "light", "cheap"]),
-        ("- easy to\n  clean\n- so I say\nI think", ["easy to\n  clean", "so I say\nI think"]),
+        ("- easy to\n  clean\n- so I say\nto all", ["easy to\n  clean", "so I say\nto all"]),
         ("- light\n\nIn all a\nbargain", ["light", "In all a\nbargain"]),
         ("* Fit\n    * Runs small\n* Cheap", ["Fit", "Runs small", "Cheap"]),
         ("\u2022\u00a0light\n\u2022cheap", ["light", "cheap"]),

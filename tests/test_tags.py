@@ -14,8 +14,8 @@ from prevalence.tags import FILLER, as_markdown
 
 PIECES = [
     "It lasts", "<b>", "</b>", "<li>", "</li>", "<ul>", "<br>", "<br />", "<p class='x'>", "</p>",
-    "&amp;", "&#39;", "&nbsp;", "&lt;", "<3", "<h2>", "</h2>", " ", ". ", "Fit:", "<script>", "<think>",
-    "</think>",
+    "&amp;", "&#39;", "&nbsp;", "&lt;", "<3", "<h2>", "</h2>", " ", ". ", "Fit:", "<script>",
+    "<think>", "</think>",
 ]  # fmt: skip
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 
