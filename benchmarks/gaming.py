@@ -46,7 +46,7 @@ KEYWORDS = {
     "ex-speaker": "- Sound, battery, bass\n- Water, pairing, phone\n- Size, volume, charge",
     "ex-restaurant": "- Pasta, staff, noise\n- Slow service, large portions\n- Menu, wine, table",
     "ex-hotel": "- Location, ferry, view\n- Clean rooms, soft beds\n- Breakfast, Wi-Fi, staff",
-    "ex-marble-run": "- Children, towers, marbles\n- Sturdy wood, instructions\n- Play, fun, pieces",
+    "ex-marble-run": "- Children, towers, marbles\n- Sturdy wood, rules\n- Play, fun, pieces",
 }
 STRONG = (
     "I bought a {name}, used it in daily life and liked it, because it has some good qualities and "
@@ -79,8 +79,10 @@ TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "its first sentence": lambda record: _sentences(record, "balanced")[0] + ".",
     "the same, cut off": lambda record: _sentences(record, "balanced")[0] + " and the",
     "one sentence in other words": lambda record: PARAPHRASES[record["id"]],
-    "vague statements": lambda _: "It has some good qualities. It does what it is supposed to do. "
-    "It works well for some people.",
+    "vague statements": lambda _: (
+        "It has some good qualities. It does what it is supposed to do. "
+        "It works well for some people."
+    ),
     "key words": lambda record: KEYWORDS[record["id"]],
     "all of it with 'or'": lambda record: (
         ", or ".join(map(_small, _sentences(record, "balanced"))).capitalize() + "."

@@ -475,7 +475,8 @@ class OpinionPrevalence:
         """Every review asked about every statement; an empty review implies nothing."""
         table, plan = TextTable(), PairPlan()
         rows = [row for row, text in enumerate(reviews) if text.strip()]
-        plan.add_product(table.add_all(reviews[row] for row in rows), table.add_all(statements))
+        filled = table.add_all(self._engine.read(reviews[row]) for row in rows)
+        plan.add_product(filled, table.add_all(statements))
         answers = self._engine.answer(table, plan, progress=progress)
         long = np.flatnonzero(answers.flags & FLAG_TOO_LONG)
         if long.size:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["FILLER", "answer_span", "as_markdown"]
+__all__ = ["FILLER", "answer_span", "as_markdown", "plain"]
 
 FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
@@ -78,6 +78,15 @@ def answer_span(reply: str) -> tuple[int, int]:
     start = max((found.end() for found in _THOUGHT_END.finditer(reply)), default=0)
     thought = _THOUGHT.search(reply, start)
     return start, thought.start() if thought else len(reply)
+
+
+def plain(text: str) -> str:
+    """The same without padding, as models read a review.
+
+    >>> plain("It isn&#39;t loud &amp; it fits.")
+    "It isn't loud & it fits."
+    """
+    return as_markdown(text).replace(FILLER, "")
 
 
 def _emphasized(found: re.Match[str]) -> str:

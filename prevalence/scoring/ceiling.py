@@ -37,6 +37,7 @@ class Ceilings:
         ask: answers the requests of a plan.
         texts: the table of the chunk.
         splitter: cuts reviews into sentences.
+        read: gives what models read of a review.
         template: of the product statement, or None for no trivial mask.
         threshold: decision threshold in [0, 1).
         three_way: whether the scorer knows contradiction.
@@ -46,6 +47,7 @@ class Ceilings:
     ask: Callable[[TextTable, PairPlan], PairScores]
     texts: TextTable
     splitter: Splitter
+    read: Callable[[str], str]
     template: str | None
     threshold: float
     three_way: bool
@@ -74,7 +76,7 @@ class Ceilings:
         candidates = self._candidates(jobs[0])
         judge = PairJudge(
             self.ask,
-            reviews=_reviews(jobs[0]),
+            reviews=list(map(self.read, _reviews(jobs[0]))),
             sentences=candidates.texts,
             statement=statement_of(self.template, product.name),
             threshold=self.threshold,

@@ -285,6 +285,10 @@ class Engine:
             parts["alpha"] = f"{self.options.sap_alpha:.12g}"
         return parts
 
+    def read(self, review: str) -> str:
+        """What models read of a review, see :meth:`prevalence.scoring.units.Units.read`."""
+        return self._units.read(review)
+
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
         return build_signature(dict(self.scorer.traits.signature) | {"thr": self._signed_threshold})
@@ -405,6 +409,7 @@ class Engine:
                 if self.options.quantities
                 else None,
                 asked=self._units.asked,
+                read=self._units.read,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs
@@ -435,6 +440,7 @@ class Engine:
             ask=ask,
             texts=chunk.texts,
             splitter=self._splitter,
+            read=self._units.read,
             template=self._template,
             threshold=self.threshold,
             three_way=self.scorer.traits.three_way,

@@ -115,11 +115,13 @@ class SummaryJob:
         restriction: Restriction | None = None,
         quantity_of: Callable[[int, Sentence], Quantified | None] | None = None,
         asked: Callable[[Sentence], str] = attrgetter("text"),
+        read: Callable[[str], str] = str,
     ) -> SummaryJob:
         """Split the summary and number its texts; a job that cannot be scored has an error.
 
         A sentence without a letter or a digit counts only if ``wordless`` says so. ``asked`` says
-        what models are asked of a sentence without a quantity that is compared apart.
+        what models are asked of a sentence without a quantity that is compared apart, and
+        ``read`` what they read of a review.
         """
         job = cls(product, summary, review_places=np.arange(len(product.reviews)))
         if not product.reviews:
@@ -152,7 +154,7 @@ class SummaryJob:
         reviews = [product.reviews[place].text for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
-        job.review_ids = texts.add_all(reviews[row] for row in rows)
+        job.review_ids = texts.add_all(read(reviews[row]) for row in rows)
         statement = statement_of(template, product.name)
         if statement is not None:
             job.statement_id = texts.add(statement)

@@ -148,13 +148,19 @@ class _Draft:
         gaps = [abs(g["coverage"] - overall) for g in found.values() if g["reviews"]]
         self.set("equal_coverage", _mean(gaps), "no review is in a group")
 
-    def plan_others(self, plan: PairPlan, texts: TextTable, others: OtherProducts) -> None:
+    def plan_others(
+        self,
+        plan: PairPlan,
+        texts: TextTable,
+        others: OtherProducts,
+        read: Callable[[str], str],
+    ) -> None:
         """Ask summaries and reviews of other products about the units that count."""
         compared = others.compared(self.job.product, self.job.summary.system)
         hypotheses = self.job.sentence_ids[self.places]
         self.of_others, self.of_reviews = compared.of_summaries, len(compared.reviews)
-        self._summaries = plan.add_product(texts.add_all(compared.summaries), hypotheses)
-        self._reviews = plan.add_product(texts.add_all(compared.reviews), hypotheses)
+        self._summaries = plan.add_product(texts.add_all(map(read, compared.summaries)), hypotheses)
+        self._reviews = plan.add_product(texts.add_all(map(read, compared.reviews)), hypotheses)
 
     def read_others(self, threshold: float, alpha: float, answers: PairScores) -> None:
         """Genericness, and prevalence adjusted for it."""
@@ -171,9 +177,11 @@ class _Draft:
             adjusted = None if value is None else (self.job.prevalence or 0.0) - alpha * value
             self.set(f"{prefix}sap", adjusted, lacking)
 
-    def plan_coverage(self, plan: PairPlan, texts: TextTable, *, restricted: bool) -> None:
+    def plan_coverage(
+        self, plan: PairPlan, texts: TextTable, read: Callable[[str], str], *, restricted: bool
+    ) -> None:
         """Ask the summary about the statements; a restricted one is what is left of it."""
-        text = self.job.summary.text
+        text = read(self.job.summary.text)
         if restricted:
             text = " ".join(sentence.text for sentence in self.job.sentences)
         self.premise = texts.add(text) if text.strip() else None
@@ -256,6 +264,7 @@ class Profiles:
             places,
             texts=self.texts,
             splitter=self.units.of_reviews(product),
+            read=self.units.read,
             most=self.options.coverage_statements,
             product_statement=job.statement_id,
             where=self.options.restriction.statements,
@@ -266,9 +275,10 @@ class Profiles:
         """Ask in few rounds, each over all products, so that batches stay full."""
         plans: list[Planner] = [one.plan_trivial for one in products]
         reads: list[Reader] = [one.read_trivial for one in products]
-        if self.others is not None:
+        texts, others, read = self.texts, self.others, self.units.read
+        if others is not None:
             alpha = self.options.sap_alpha
-            plans += [partial(d.plan_others, texts=self.texts, others=self.others) for d in drafts]
+            plans += [partial(d.plan_others, texts=texts, others=others, read=read) for d in drafts]
             reads += [partial(d.read_others, self.threshold, alpha) for d in drafts]
         asked = self._round(plans, reads)
         asked += self._round(
@@ -282,7 +292,10 @@ class Profiles:
         )
         restricted = self.options.restriction.statements is not None
         return asked + self._round(
-            [partial(d.plan_coverage, texts=self.texts, restricted=restricted) for d in drafts],
+            [
+                partial(d.plan_coverage, texts=texts, read=read, restricted=restricted)
+                for d in drafts
+            ],
             [draft.read_coverage for draft in drafts],
         )
 

@@ -30,7 +30,7 @@ from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.greedy import upper_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prevalence.nli.pairs import PairPlan, PairScores, TextTable
     from prevalence.scoring.options import Where
@@ -119,6 +119,7 @@ class Statements:
         places: int64 [M], where they stand in the product.
         texts: the table of all texts.
         splitter: cuts reviews into statements.
+        read: gives what models read of a review.
         most: statements to draw where there are more.
         product_statement: text number of the product statement, or None for no trivial mask.
         where: condition on the text of statements, or None.
@@ -137,6 +138,7 @@ class Statements:
         *,
         texts: TextTable,
         splitter: Splitter,
+        read: Callable[[str], str],
         most: int,
         product_statement: int | None,
         where: Where | None,
@@ -153,7 +155,7 @@ class Statements:
         self._origins = [found.places[found.ranks[k][0]] for k in drawn]
         self._own = np.asarray([place.review for place in self._origins], np.int64)
         self._places = places
-        self._reviews = texts.add_all(reviews)
+        self._reviews = texts.add_all(map(read, reviews))
         self._ids = texts.add_all(self._texts)
         self._product_statement = product_statement
         self._threshold = threshold

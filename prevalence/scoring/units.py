@@ -18,6 +18,7 @@ from prevalence.errors import InputError
 from prevalence.records import CLAIMS
 from prevalence.scoring.options import UNITS
 from prevalence.sentences import Sentence, Splitter
+from prevalence.tags import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +48,7 @@ class Units:
         kind: one of :data:`prevalence.scoring.options.UNITS`.
         splitter: cuts texts into sentences.
         verbatim: whether sentences are asked about as they stand, with counts of people beside
-            them.
+            them, and reviews are read as they stand.
     """
 
     kind: str
@@ -70,6 +71,10 @@ class Units:
     def asked(self, unit: Sentence) -> str:
         """What models are asked of a unit: no single review can say how many others say so."""
         return unit.text if self.verbatim else without_counts(unit.text)
+
+    def read(self, review: str) -> str:
+        """What models read of a review: characters in place of HTML's entities and tags."""
+        return review if self.verbatim else plain(review)
 
     def of_reviews(self, product: Product) -> Splitter:
         """What cuts reviews: the sentences where the record gives the claims of its summaries."""

@@ -186,7 +186,7 @@ def _judge(engine: Engine, task: _Task, name: str | None, progress: Progress | N
     template, _ = trivial_template(engine.options.trivial)
     return PairJudge(
         partial(engine.answer, progress=progress),
-        reviews=task.texts,
+        reviews=list(map(engine.read, task.texts)),
         sentences=task.candidates.texts,
         statement=statement_of(template, name),
         threshold=engine.threshold,

@@ -231,6 +231,19 @@ def test_the_worked_example_in_full(fake_scorer):
     assert row.soft_prevalence == pytest.approx((1.27 + 0.06 * 0.9) / 12, abs=1e-7)
 
 
+def test_reviews_are_read_without_html(fake_scorer):
+    review, plain = "It isn&#39;t loud<br>It fits", "It isn't loud   \nIt fits"
+    said = "It isn't loud."
+    both = {(one, two): (0.9, 0.0) for one in (plain, said) for two in (said, "It fits.")}
+    scorer = fake_scorer(both)
+    row = one([review], said, scorer=scorer, profile=True, ceiling=True)
+    assert (row.prevalence, row.ceiling, row.profile.coverage) == (1.0, 1.0, 1.0)
+    thoughts = one([review], f"<think>It is.</think><p>{said}</p>", scorer=scorer)
+    assert [s.text for s in thoughts] == [said]
+    # Splitters that leave texts as they are leave reviews too.
+    assert one([review], said, scorer=scorer, splitter="lines").prevalence == 0.0
+
+
 def test_a_sentence_without_a_letter_or_a_digit_is_left_out(fake_scorer):
     scorer = fake_scorer({(review, said): (0.9, 0.0) for review in "ab" for said in ("Ok.", ":)")})
     row = one(["a", "b"], "Ok.\n:)\n5/5", scorer=scorer, splitter="lines", ceiling=True)
