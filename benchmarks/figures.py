@@ -581,6 +581,21 @@ def markdown() -> str:
     return table(["sentence", *(f"`{model}`" for model in models)], body)
 
 
+def gaming() -> str:
+    """What texts that game the reward earn, by model and setting, and how often that is more."""
+    models = ("embedded", "base")
+    found = [latest("gaming", lambda row, m=model: row["model"] == m)["rows"] for model in models]
+    settings = ("plain", "shaped", "strong")
+    body = []
+    for rows in zip(*found, strict=True):
+        cells = [
+            f"{share(row[name], 2)} ({row[f'{name}_wins']})" for row in rows for name in settings
+        ]
+        body.append([rows[0]["text"], *cells])
+    heads = [f"`{model}`, {name}" for model in models for name in settings]
+    return table(["text", *heads], body)
+
+
 def signed(value: float | None) -> str:
     """A correlation; a dash where there is none."""
     return "–" if value is None else share(value, 2).replace("-", "−")
@@ -593,6 +608,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "cpu-scoring": cpu_scoring,
     "extractive-rivals": extractive_rivals,
     "fused-attention": fused_attention,
+    "gaming": gaming,
     "generative-ratios": generative_ratios,
     "learned-ratios": learned_ratios,
     "markdown": markdown,

@@ -93,19 +93,24 @@ TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 """What is rewarded, by name."""
 
 
-def measure(model: str, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def measure(
+    model: str,
+    records: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Mapping[str, Any]],
+) -> list[dict[str, Any]]:
     """Rewards of every text with every setting.
 
     Args:
         model: name of the scorer.
         records: the examples.
+        settings: what the reward is asked for, by name.
 
     Returns:
         For each text, by setting: the mean reward over the examples, and in how many of them it
         exceeds that of the honest summary.
     """
     rows: list[dict[str, Any]] = [{"text": name} for name in TEXTS]
-    for setting, options in SETTINGS.items():
+    for setting, options in settings.items():
         reward = PrevalenceReward(model, **options)
         earned = np.array([
             reward(
@@ -128,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--save", action="store_true", help="append to benchmarks/results/")
     options = parser.parse_args(arguments)
     records = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
-    rows = measure(options.model, records)
+    rows = measure(options.model, records, SETTINGS)
     body = [
         [row["text"], *(f"{row[name]:.2f} ({row[f'{name}_wins']})" for name in SETTINGS)]
         for row in rows
