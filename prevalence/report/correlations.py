@@ -93,6 +93,7 @@ class MetricTest:
         value_first, value_second: their correlations.
         statistic: difference, or Williams' t.
         p: two-sided p-value.
+        compared, summaries: rated summaries with both metrics, which are compared, and with either.
         p_holm: the same after Holm's correction over all comparisons; NaN without it.
     """
 
@@ -106,6 +107,8 @@ class MetricTest:
     value_second: float
     statistic: float
     p: float
+    compared: int
+    summaries: int
     p_holm: float
 
 
@@ -135,7 +138,7 @@ def correlation_report(
     if parts:
         sheets += [layout.parts_sheet(group) for group in _parted(cells)]
     if comparisons:
-        sheets.append(comparison_sheet(comparisons, convention))
+        sheets.append(comparison_sheet(comparisons, convention, cells))
     records: list[dict[str, object]] = [{"type": "correlation", **asdict(cell)} for cell in cells]
     records += [{"type": "comparison", **asdict(entry)} for entry in comparisons]
     return Report("correlate", settings, tuple(sheets), tuple(records))
@@ -150,8 +153,16 @@ def undefined_notes(undefined: int, absent: int, convention: Convention) -> list
     return notes
 
 
-def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) -> Sheet:
-    """Tests between metrics, a line a test."""
+def comparison_sheet(
+    comparisons: Sequence[MetricTest], convention: Convention, cells: Sequence[Correlation]
+) -> Sheet:
+    """Tests between metrics, a line a test.
+
+    Args:
+        comparisons: the tests, at least one.
+        convention: decimals, rounding, stars.
+        cells: the correlations of the same metrics, each over all summaries that the metric has.
+    """
     printer = Printer(convention)
     figure = printer.figure
     corrected = any(not np.isnan(entry.p_holm) for entry in comparisons)
@@ -159,6 +170,7 @@ def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) 
         (
             Cell(f"{entry.first} against {entry.second}"),
             *(Cell(name) for name in (entry.dimension, entry.level, entry.kind)),
+            Cell(f"{entry.compared:,} of {entry.summaries:,}"),
             *(figure(value) for value in (entry.value_first, entry.value_second, entry.statistic)),
             printer.p_value(entry.p),
             *([Cell(printer.p_value(entry.p_holm).text)] if corrected else []),
@@ -167,10 +179,30 @@ def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) 
     ]
     test = comparisons[0].test
     statistic = "difference" if test == "permutation" else "t"
-    names = ("metrics", "dimension", "level", "coefficient", "first", "second", statistic, "p")
-    note = "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
-    columns = (*names, *(["p (Holm)"] if corrected else []))
-    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), (note,))
+    names = ("metrics", "dimension", "level", "coefficient", "summaries", "first", "second")
+    notes = [
+        "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
+    ]
+    if _differ(comparisons, cells, printer):
+        notes.append(
+            "first and second are over the summaries with both metrics, figures above over all "
+            "that a metric has"
+        )
+    columns = (*names, statistic, "p", *(["p (Holm)"] if corrected else []))
+    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), tuple(notes))
+
+
+def _differ(
+    comparisons: Sequence[MetricTest], cells: Sequence[Correlation], printer: Printer
+) -> bool:
+    """Whether any metric that is compared has another printed figure among the correlations."""
+    above = {(c.row, c.dimension, c.level, c.kind): printer.figure(c.value).text for c in cells}
+    return any(
+        above.get((row, entry.dimension, entry.level, entry.kind)) != printer.figure(value).text
+        for entry in comparisons
+        if entry.compared < entry.summaries
+        for row, value in ((entry.first, entry.value_first), (entry.second, entry.value_second))
+    )
 
 
 def _groups(cells: Sequence[Correlation]) -> list[list[Correlation]]:

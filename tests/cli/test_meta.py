@@ -246,6 +246,27 @@ def test_options_that_are_given_twice_count_once(run: Run, command: str, words: 
     assert (twice.exit_code, twice.stdout) == (0, once.stdout)
 
 
+def test_a_comparison_says_which_summaries_it_is_about(run: Run, write: Write) -> None:
+    # Of the last item, where "one" turns people's order round, "two" has no values.
+    rows = [
+        {"id": f"{n}", "system": s, "human": {"tone": [k]},
+         "metrics": {"one": -k if n == 3 else k, **({} if n == 3 else {"two": k + (k == 1) * n})}}
+        for n in range(4) for k, s in enumerate("xyz")
+    ]  # fmt: skip
+    words = ("meta", "correlate", write(*rows), "--level", "summary", "--compare", "one,two")
+    shown = run(*words).stdout
+    # (1 + 1 + 1 - 1) / 4 of all items, 1 of the first three.
+    assert re.search(r"^one +0\.500", shown, re.MULTILINE)
+    assert re.search(r"^one against two .* 9 of 12 +1\.000 ", shown, re.MULTILINE)
+    note = "first and second are over the summaries with both metrics"
+    assert note in shown
+    row = json.loads(run(*words, "--format", "json").stdout)["rows"][-1]
+    assert (row["compared"], row["summaries"]) == (9, 12)
+    whole = run(*words, "--missing", "zero").stdout
+    assert " 12 of 12 " in whole
+    assert note not in whole
+
+
 def test_an_average_is_of_all_dimensions_or_none(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "system", "--average", "--metrics")
     shown = run(*words, "judge.coverage,characters").stdout
