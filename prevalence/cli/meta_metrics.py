@@ -52,7 +52,7 @@ _WITHOUT_METRICS = ("scores", "ratings", "means")
 _CORRELATE_EXAMPLES = """\b
 Examples:
   prevalence meta correlate examples/ratings.jsonl
-  prevalence meta correlate examples/ratings.jsonl --bootstrap both --level system
+  prevalence meta correlate examples/ratings.jsonl --bootstrap items --level system
   prevalence meta correlate examples/ratings.jsonl --level candidate --parts
   prevalence meta correlate examples/ratings.jsonl --compare judge,characters --holm
   prevalence meta correlate examples/ratings.jsonl --convention llm-summeval --format latex

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
+from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.meta.conventions import Convention
-    from prevalence.meta.correlate import Correlation
+    from prevalence.meta.correlate import Correlation, NoInterval
 
 __all__ = [
     "MetricTest",
@@ -74,6 +76,14 @@ def means_report(
     ]
     sheet = Sheet("Averages of systems", ("system", *names), tuple(rows), tuple(notes))
     return Report("means", study.settings, (sheet,), tuple(records))
+
+
+_NO_INTERVAL: dict[NoInterval, str] = {
+    "few items": f"fewer than {FEWEST_PRODUCTS} items to draw from",
+    "few systems": f"fewer than {FEWEST_PRODUCTS} systems to draw from",
+    "undefined": "resamples have no coefficient",
+    "constant": "all resamples have the same coefficient",
+}
 
 
 class _Column(NamedTuple):
@@ -196,7 +206,9 @@ def _differ(
     comparisons: Sequence[MetricTest], cells: Sequence[Correlation], printer: Printer
 ) -> bool:
     """Whether any metric that is compared has another printed figure among the correlations."""
-    above = {(c.row, c.dimension, c.level, c.kind): printer.figure(c.value).text for c in cells}
+    above: dict[tuple[str, ...], str] = {
+        (c.row, c.dimension, c.level, c.kind): printer.figure(c.value).text for c in cells
+    }
     return any(
         above.get((row, entry.dimension, entry.level, entry.kind)) != printer.figure(value).text
         for entry in comparisons
@@ -207,7 +219,7 @@ def _differ(
 
 def _groups(cells: Sequence[Correlation]) -> list[list[Correlation]]:
     """The cells of each sheet: all levels of a coefficient, or all coefficients of one level."""
-    with_intervals = any(cell.resamples for cell in cells)
+    with_intervals = any(cell.resamples or cell.no_interval for cell in cells)
     one_level = len({cell.level for cell in cells}) == 1
     groups: dict[tuple[str, ...], list[Correlation]] = {}
     for cell in cells:
@@ -316,10 +328,20 @@ class _Layout(NamedTuple):
         drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
         if drawn:
             notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
+        notes += _interval_notes(cells)
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")
         undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))
         return [*notes, *undefined_notes(undefined, absent, self.printer.convention)]
+
+
+def _interval_notes(cells: Sequence[Correlation]) -> list[str]:
+    """Why figures have no interval, and how many of them."""
+    counts = Counter(cell.no_interval for cell in cells if cell.no_interval)
+    return [
+        f"no interval for {count} of {counted(len(cells), 'figure')}: {_NO_INTERVAL[reason]}"
+        for reason, count in counts.items()
+    ]
 
 
 def _columns(cells: Iterable[Correlation]) -> list[_Column]:

@@ -267,6 +267,24 @@ def test_a_comparison_says_which_summaries_it_is_about(run: Run, write: Write) -
     assert note not in whole
 
 
+def test_tables_say_why_there_is_no_interval(run: Run, write: Write) -> None:
+    words = ("meta", "correlate", RATINGS, "--resamples", "40", "--level", "system", "--bootstrap")
+    # Six items and five systems.
+    assert re.search(r"^characters +-0\.200 \[-", run(*words, "items").stdout, re.MULTILINE)
+    shown = run(*words, "both").stdout
+    assert "[" not in shown
+    assert "no interval for 4 of 4 figures: fewer than 6 systems to draw from" in shown
+    # Seven systems in perfect order.
+    rows = [
+        {"id": f"{n}", "system": s, "human": {"tone": [k]}, "metrics": {"m": k}}
+        for n in range(6) for k, s in enumerate("abcdefg")
+    ]  # fmt: skip
+    words = ("meta", "correlate", write(*rows), "--level", "summary", "--bootstrap", "systems")
+    shown = run(*words).stdout
+    assert "[" not in shown
+    assert "no interval for 1 of 1 figure: all resamples have the same coefficient" in shown
+
+
 def test_an_average_is_of_all_dimensions_or_none(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "system", "--average", "--metrics")
     shown = run(*words, "judge.coverage,characters").stdout
