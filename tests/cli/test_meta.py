@@ -267,6 +267,22 @@ def test_a_comparison_says_which_summaries_it_is_about(run: Run, write: Write) -
     assert note not in whole
 
 
+def test_systems_that_were_rated_on_different_products_are_noted(run: Run, write: Write) -> None:
+    rows = [
+        {"id": str(n), "system": s, "human": {"tone": [n + k]}, "metrics": {"m": n}}
+        for n in range(4) for k, s in enumerate("xy")
+    ]  # fmt: skip
+    note = "systems were rated on different products: 3 of 4 products have all systems\n"
+    whole, part = write(*rows, name="whole.jsonl"), write(*rows[:-1], name="part.jsonl")
+    for words in (["correlate"], ["correlate", "--level", "pooled"], ["means"]):
+        assert "different products" not in run("meta", *words, whole).stderr
+        assert note in run("meta", *words, part).stderr
+        assert note not in run("meta", *words, part, "--quiet").stderr
+    assert "different" not in run("meta", "correlate", part, "--level", "summary").stderr
+    shown = run("meta", "means", part, "--of", "metrics").stderr
+    assert "systems were scored on different products: 3 of 4" in shown
+
+
 def test_tables_say_why_there_is_no_interval(run: Run, write: Write) -> None:
     words = ("meta", "correlate", RATINGS, "--resamples", "40", "--level", "system", "--bootstrap")
     # Six items and five systems.
