@@ -375,6 +375,31 @@ def test_the_challenge_set_is_the_same_for_every_dimension(run: Run) -> None:
     assert "balanced > repetitive > trivial > contradicting > unsupported" in alone
 
 
+def test_pairs_of_raters_that_share_little_are_noted(run: Run, write: Write) -> None:
+    # Raters 1 and 2 rate twelve items, and rater 3 the first two of them.
+    rows = [
+        {"id": str(n), "system": "x", "human": {"tone": [n % 3, n % 2, n % 3 if n < 2 else None]}}
+        for n in range(12)
+    ]
+    shown = run("meta", "agreement", write(*rows)).stdout
+    assert re.search(r"^dimension .*  least shared  most shared$", shown, re.MULTILINE)
+    assert re.search(r"^tone .* 2 +12$", shown, re.MULTILINE)
+    note = "some pairs of raters share fewer than 10 ratings"
+    assert note in shown
+    assert note not in run("meta", "agreement", RATINGS).stdout
+    records = json.loads(run("meta", "agreement", RATINGS, "--format", "json").stdout)["rows"]
+    shared = {r["column"]: r["value"] for r in records if r["row"] == "coverage"}
+    assert (shared["least shared"], shared["most shared"]) == (30, 30)
+
+
+def test_small_counts_are_tested_exactly(run: Run) -> None:
+    shown = run("meta", "significance", "--counts", "5,0").stdout
+    assert "0.0625 " in shown
+    assert "p: exact binomial test; expected counts are below 5" in shown
+    assert "p is rough: expected" in run("meta", "significance", "--counts", "5,0,1").stdout
+    assert "expected counts" not in run("meta", "significance", "--counts", "9,1").stdout
+
+
 def test_agreement_in_cells_and_lists(run: Run) -> None:
     shown = run("meta", "agreement", RATINGS, "--rerate", 2, "--batch", 3, "--reannotate", 0.61)
     assert "mean over cells of 3 items and one system" in shown.stdout
