@@ -1,5 +1,6 @@
 """Thresholds and maps from labelled pairs: figures, resampling, cross-validation, files."""
 
+from prevalence.calibration.cautions import set_cautions, use_caution
 from prevalence.calibration.figures import (
     THRESHOLD_RULES,
     Threshold,
@@ -39,5 +40,7 @@ __all__ = [
     "check_sets",
     "grouped_folds",
     "read_calibration",
+    "set_cautions",
     "study",
+    "use_caution",
 ]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.calibration import ScoredPairs, ScorerRow, Settings
-    from prevalence.labelled import Document, JudgedPairs
+    from prevalence.labelled import JudgedPairs
 
 __all__ = ["calibrate"]
 
@@ -232,7 +232,7 @@ def _alike(first: Path, second: Path) -> bool:
 
 def _run(options: _Options, scoring: dict[str, Any]) -> None:
     from prevalence.calibration.annotators import worker_figures
-    from prevalence.labelled import read_documents
+    from prevalence.labelled import JudgedPairs, read_documents
 
     documents = {
         "dev": read_documents(options.pairs, products=options.products, refuse_unused=True)
@@ -247,24 +247,25 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
     if options.agreement:
         _show_agreement(options, workers)
         return
-    rows = _rows(options, scoring, documents)
+    sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
+    rows = _rows(options, scoring, sets)
     for row in rows:
         row.dev["workers"] = workers["dev"]
         if row.test is not None:
             row.test["workers"] = workers["test"]
     _write(options, rows)
     _show(options, rows, workers)
+    if not options.quiet:
+        _note(options, rows, sets)
 
 
 def _rows(
-    options: _Options, scoring: dict[str, Any], documents: dict[str, list[Document]]
+    options: _Options, scoring: dict[str, Any], sets: dict[str, JudgedPairs]
 ) -> list[ScorerRow]:
     from prevalence.calibration import check_sets, study
     from prevalence.cli.progress import pair_bar
-    from prevalence.labelled import JudgedPairs
     from prevalence.scorers.registry import cache_folder
 
-    sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
     settings = options.settings
     check_sets(sets["dev"], sets.get("test"), settings)
     named = [name for names in options.families for name in names]
@@ -332,8 +333,6 @@ def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
 
 def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any]) -> None:
     from prevalence.calibration import best_of
-    from prevalence.cli.errors import note
-    from prevalence.language import counted
     from prevalence.report.calibration import calibration_table, summary_table
     from prevalence.report.console import make_console
 
@@ -345,14 +344,33 @@ def _show(options: _Options, rows: Sequence[ScorerRow], workers: dict[str, Any])
     else:
         make_console().print(calibration_table(rows, best_of(rows)))
         _show_workers(workers)
-    if options.quiet:
-        return
+
+
+def _note(options: _Options, rows: Sequence[ScorerRow], sets: dict[str, JudgedPairs]) -> None:
+    """Say what is wrong with the pairs and the figures, and what was written."""
+    from prevalence.calibration import best_of, set_cautions, use_caution
+    from prevalence.cli.errors import note
+    from prevalence.language import counted
+    from prevalence.models.registry import trained_on
+
+    for line in set_cautions(sets["dev"], sets.get("test")):
+        note(line)
+    for file in filter(None, (options.pairs, options.held_out)):
+        for name in dict.fromkeys(name for names in options.families for name in names):
+            if trained_on(name.removeprefix("nli:"), file):
+                note(
+                    f"{name} was trained on {file}: its figures here flatter; see its card for "
+                    "held-out ones"
+                )
     unscored = sum(part["unscored"] for part in (rows[0].dev, rows[0].test) if part is not None)
     if unscored:
         pairs = counted(unscored, "pair is", "pairs are")
         note(f"{pairs} left out: the hypothesis is longer than a scorer reads")
     if options.output is not None:
-        note(f"{options.output} holds the calibration of {best_of(rows).scored.name}")
+        best = best_of(rows)
+        if caution := use_caution(best):
+            note(f"{caution}; do not score with {options.output}")
+        note(f"{options.output} holds the calibration of {best.scored.name}")
 
 
 def _show_agreement(options: _Options, workers: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from prevalence.cli.meta_options import (
     missing_option,
     names,
     note_left_out,
+    note_uneven,
     once,
     output_options,
     pairing_options,
@@ -49,10 +50,13 @@ __all__ = ["correlate", "figures", "preferences", "significance", "stability"]
 _WITHOUT_METRICS = ("scores", "ratings", "means")
 """Figures that need human ratings alone."""
 
+_ACROSS = frozenset(("system", "pooled"))
+"""Levels that compare systems across products."""
+
 _CORRELATE_EXAMPLES = """\b
 Examples:
   prevalence meta correlate examples/ratings.jsonl
-  prevalence meta correlate examples/ratings.jsonl --bootstrap both --level system
+  prevalence meta correlate examples/ratings.jsonl --bootstrap items --level system
   prevalence meta correlate examples/ratings.jsonl --level candidate --parts
   prevalence meta correlate examples/ratings.jsonl --compare judge,characters --holm
   prevalence meta correlate examples/ratings.jsonl --convention llm-summeval --format latex
@@ -165,6 +169,8 @@ def correlate(study: Study, **parameters: Any) -> Report:
         all_pairs=study.all_pairs,
         own=study.own,
     )
+    if not parameters["quiet"] and _ACROSS.intersection(study.convention.levels):
+        note_uneven(map(study.table.mean_human, study.table.dimensions), "rated")
     return correlation_report(
         cells,
         study.convention,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report, Study
+    from prevalence.stats.arrays import Floats
 
 __all__ = [
     "check_report",
@@ -30,6 +31,7 @@ __all__ = [
     "missing_option",
     "names",
     "note_left_out",
+    "note_uneven",
     "once",
     "output_options",
     "pairing_options",
@@ -356,6 +358,28 @@ def _gaps(study: Study) -> dict[str, dict[str, int]]:
             if count:
                 found[what][name] = max(count, found[what].get(name, 0))
     return {what: counts for what, counts in found.items() if counts}
+
+
+def note_uneven(grids: Iterable[Floats], verb: str) -> None:
+    """Say how many products have all systems, where means of systems would compare products too.
+
+    Args:
+        grids: float64 [items, systems] each, NaN where a summary has no value.
+        verb: what was done to the summaries.
+    """
+    import numpy as np
+
+    from prevalence.cli.errors import note
+
+    known = np.any([~np.isnan(grid) for grid in grids], axis=0)
+    shared = known[:, known.any(axis=0)]
+    items = shared[shared.any(axis=1)]
+    whole = int(items.all(axis=1).sum())
+    if whole < len(items):
+        note(
+            f"systems were {verb} on different products: {whole:,} of "
+            f"{counted(len(items), 'product has', 'products have')} all systems"
+        )
 
 
 def note_left_out(count: int, where: str) -> None:

@@ -10,6 +10,7 @@ import click
 from prevalence.cli.meta_options import (
     coefficient_option,
     input_options,
+    note_uneven,
     output_options,
     pairing_options,
     reporting,
@@ -115,7 +116,9 @@ def agreement(study: Study, **parameters: Any) -> Report:
     help="Average the rounded figures, not the exact ones.",
 )
 @reporting
-def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: Any) -> Report:
+def means(
+    study: Study, *, what: str, marked: int, average_rounded: bool, quiet: bool, **_: Any
+) -> Report:
     """What are the averages of each system?
 
     One row per system and one column per dimension or metric, with the best values marked.
@@ -143,4 +146,6 @@ def means(study: Study, *, what: str, marked: int, average_rounded: bool, **_: A
         columns |= dict(table.metrics)
     if not columns:
         raise InputError(f"--of {what}: the inputs hold none")
+    if not quiet:
+        note_uneven(columns.values(), "scored" if what == "metrics" else "rated")
     return means_report(study, columns, marked=marked, average=what == "human")

@@ -37,12 +37,16 @@ class MetricComparison(NamedTuple):
         statistic: first minus second for a permutation, Williams' t otherwise.
         p: two-sided p-value of equal correlations; NaN where one of them is undefined, or one in
             every trial.
+        compared: summaries that people rated and that have both metrics: those that count.
+        summaries: summaries that people rated and that have either metric.
     """
 
     first: float
     second: float
     statistic: float
     p: float
+    compared: int
+    summaries: int
 
 
 def permutation_test(
@@ -90,12 +94,13 @@ def permutation_test(
         )
     if not first.shape == second.shape == human.shape:
         raise InputError(f"scores of shapes {first.shape}, {second.shape} and {human.shape}")
+    counts = _counts(first, second, human)
     gap = np.isnan(first) | np.isnan(second) | np.isnan(human)
     a, b = (_standardised(np.where(gap, np.nan, grid)) for grid in (first, second))
     values = partial(correlate_many, level, kind, human=human)
     one, two = values(np.stack([a, b]), undefined=undefined).tolist()
     if np.isnan(one - two):
-        return MetricComparison(one, two, one - two, float("nan"))
+        return MetricComparison(one, two, one - two, float("nan"), *counts)
     shape = {"items": (len(human), 1), "systems": (1, human.shape[1]), "both": human.shape}[over]
     rule: Undefined = "zero" if undefined == "zero" else "drop"
     differences = [
@@ -103,7 +108,13 @@ def permutation_test(
         for swap in draw_swaps(shape, trials, seed, block=_BLOCK)
     ]
     p = _p_value(one - two, np.concatenate(differences), len(human))
-    return MetricComparison(one, two, one - two, p)
+    return MetricComparison(one, two, one - two, p, *counts)
+
+
+def _counts(first: Floats, second: Floats, human: Floats) -> tuple[int, int]:
+    """Rated summaries with both metrics, and with either."""
+    rated, one, two = (~np.isnan(grid) for grid in (human, first, second))
+    return int((rated & one & two).sum()), int((rated & (one | two)).sum())
 
 
 def _p_value(observed: float, trials: Floats, items: int) -> float:
@@ -152,7 +163,7 @@ def williams_test(
     n = coefficient(kind, a, h).n
     r1, r2, between = (coefficient(kind, *pair).value for pair in ((a, h), (b, h), (a, b)))
     statistic, p = _williams(r1, r2, between, n)
-    return MetricComparison(r1, r2, statistic, p)
+    return MetricComparison(r1, r2, statistic, p, *_counts(first, second, human))
 
 
 def _williams(r1: float, r2: float, between: float, n: int) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from prevalence.meta.table import own_dimension
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    FEWEST_PRODUCTS,
     check_drawing,
     percentile_interval,
 )
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Bootstrap",
     "Correlation",
+    "NoInterval",
     "Pairing",
     "correlate",
     "metric_gaps",
@@ -59,6 +61,13 @@ class Bootstrap:
     resamples: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
     confidence: float = 0.95
+
+
+NoInterval = Literal["", "few items", "few systems", "undefined", "constant"]
+"""Why a correlation has no interval though one was asked for: fewer than :data:`FEWEST_PRODUCTS`
+items or systems to draw from; no two resamples with a coefficient; an interval without width."""
+
+_NO_WIDTH = 1e-12
 
 
 class Pairing(NamedTuple):
@@ -86,9 +95,9 @@ class Correlation:
         undefined: coefficients that constant values leave undefined.
         absent: items (summary level) or systems (candidate level) without two values.
         missing: rated summaries without a metric value.
-        low: lower end of the bootstrap interval; NaN without one, as where a single item or system
-            could be drawn.
+        low: lower end of the bootstrap interval; NaN without one.
         high: upper end.
+        no_interval: why there is none, where one was asked for; otherwise empty.
         resamples: resamples in which the value is defined.
         parts: the averaged coefficients by item (summary level) or system (candidate level).
         parts_p: their p-values by system (candidate level).
@@ -107,6 +116,7 @@ class Correlation:
     missing: int
     low: float
     high: float
+    no_interval: NoInterval
     resamples: int
     parts: Mapping[str, float]
     parts_p: Mapping[str, float]
@@ -246,7 +256,7 @@ class _Run(NamedTuple):
             found = correlate_level(level, kind, *grids, undefined=self.convention.undefined)
         except InputError as error:
             raise InputError(f"{pair.metric} against {pair.dimension}: {error}") from None
-        low, high, defined = self._interval(level, kind, grids)
+        interval = self._interval(level, kind, grids)
         names = {"summary": self.table.items, "candidate": self.table.systems}.get(level, ())
         return Correlation(
             *pair,
@@ -258,36 +268,47 @@ class _Run(NamedTuple):
             undefined=int(np.isnan(found.parts).sum()) - found.absent,
             absent=found.absent,
             missing=int(metric_gaps(self.table, pair).sum()),
-            low=low,
-            high=high,
-            resamples=defined,
+            **interval._asdict(),
             parts=dict(zip(names, found.parts.tolist(), strict=True)),
             parts_p=dict(zip(names, found.parts_p.tolist(), strict=False)),
         )
 
-    def _interval(
-        self, level: Level, kind: Kind, grids: tuple[Floats, Floats]
-    ) -> tuple[float, float, int]:
-        if self.bootstrap is None or self.drawn is None or _single(level, grids, self.bootstrap):
-            return float("nan"), float("nan"), 0
+    def _interval(self, level: Level, kind: Kind, grids: tuple[Floats, Floats]) -> _Drawn:
+        if self.bootstrap is None or self.drawn is None:
+            return _Drawn()
+        few = _few(level, grids, self.bootstrap)
+        if few:
+            return _Drawn(no_interval=few)
         undefined = self.convention.undefined
         values = correlate_resampled(level, kind, *grids, self.drawn, undefined=undefined)
         return _percentiles(values, self.bootstrap.confidence)
 
 
-def _single(level: Level, grids: tuple[Floats, Floats], bootstrap: Bootstrap) -> bool:
-    """Whether there is but one item, or one system, to draw from: each resample would be alike."""
+class _Drawn(NamedTuple):
+    """An interval, or why there is none."""
+
+    low: float = float("nan")
+    high: float = float("nan")
+    no_interval: NoInterval = ""
+    resamples: int = 0
+
+
+def _few(level: Level, grids: tuple[Floats, Floats], bootstrap: Bootstrap) -> NoInterval:
+    """Of what there is too little to draw from; empty where there is enough."""
     both = ~(np.isnan(grids[0]) | np.isnan(grids[1]))
     items = both.sum(axis=1) >= (2 if level == "summary" else 1)
     systems = both.sum(axis=0) >= (2 if level == "candidate" else 1)
-    drawn = {"items": (items,), "systems": (systems,)}.get(bootstrap.over, (items, systems))
-    return any(unit.sum() < 2 for unit in drawn)
+    if bootstrap.over != "systems" and items.sum() < FEWEST_PRODUCTS:
+        return "few items"
+    return "few systems" if bootstrap.over != "items" and systems.sum() < FEWEST_PRODUCTS else ""
 
 
-def _percentiles(values: Floats, confidence: float) -> tuple[float, float, int]:
-    """Percentiles of the defined values, and their number; no interval from fewer than two."""
+def _percentiles(values: Floats, confidence: float) -> _Drawn:
+    """Percentiles of the defined values, unless they are fewer than two, or equal."""
     defined = values[~np.isnan(values)]
     if defined.size < 2:
-        return float("nan"), float("nan"), int(defined.size)
+        return _Drawn(no_interval="undefined", resamples=defined.size)
     found = percentile_interval(defined, confidence)
-    return found.low, found.high, int(defined.size)
+    if found.high - found.low < _NO_WIDTH:
+        return _Drawn(no_interval="constant", resamples=defined.size)
+    return _Drawn(found.low, found.high, resamples=defined.size)

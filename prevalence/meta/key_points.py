@@ -105,7 +105,8 @@ class KeyPointEvaluation:
 
     Attributes:
         name, threshold: the matcher's.
-        unscored: labelled pairs without a score, which are left out of all but KPM-2021's rule.
+        unscored: labelled pairs without a score. Average precision leaves them out; KPM-2021's rule
+            and the numbers of supporters take each for no match.
         pooled: average precision over the labelled pairs of all topics in one ranking.
         average_precision, strict, relaxed: means over topics and stances, see
             :class:`TopicPrecision`; the first over those that have a match.
@@ -167,18 +168,19 @@ def evaluate(
         raise InputError(f"{matcher.name}: {len(labels)} pairs, {len(matcher.scores)} scores")
     if not (labels == 1).any():
         raise InputError("no pair is labelled as a match: there is nothing to find")
-    usable = ~np.isnan(labels) & ~np.isnan(matcher.scores)
+    labelled = ~np.isnan(labels)
+    usable = labelled & ~np.isnan(matcher.scores)
     places = _places([(pair.group, pair.stance) for pair in table.pairs])
     topics = tuple(_topic(table, inside, labels, matcher.scores, usable) for inside in places)
     counts = tuple(
         count
         for inside in places
-        for count in _counts([(table.pairs[i], i) for i in inside[usable[inside]]], matcher)
+        for count in _counts([(table.pairs[i], i) for i in inside[labelled[inside]]], matcher)
     )
     return KeyPointEvaluation(
         name=matcher.name,
         threshold=matcher.threshold,
-        unscored=int((~np.isnan(labels) & np.isnan(matcher.scores)).sum()),
+        unscored=int((labelled & ~usable).sum()),
         pooled=average_precision(matcher.scores[usable], labels[usable] > 0),
         average_precision=_mean([topic.average_precision for topic in topics]),
         strict=_mean([topic.strict for topic in topics]),
@@ -252,10 +254,10 @@ def _topic(
     )
 
 
-def _counts(usable: Sequence[tuple[KeyPointPair, int]], matcher: Matcher) -> list[SupportCount]:
-    """Supporters of each key point of a topic and stance, over the pairs that have all it takes."""
+def _counts(labelled: Sequence[tuple[KeyPointPair, int]], matcher: Matcher) -> list[SupportCount]:
+    """Supporters of each key point of a topic and stance; a pair without a score is no match."""
     key_points: dict[str, list[tuple[KeyPointPair, int]]] = {}
-    for pair, place in usable:
+    for pair, place in labelled:
         key_points.setdefault(pair.hypothesis, []).append((pair, place))
     return [
         SupportCount(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
 
 __all__ = [
+    "FEWEST_EXPECTED",
     "GoodnessOfFit",
     "GroupTest",
     "Significance",
@@ -61,21 +62,31 @@ class GroupTest:
     welch: Significance
 
 
+FEWEST_EXPECTED = 5.0
+"""Expected counts from which chi-square is used (Cochran 1954, "Some methods for strengthening the
+common χ² tests")."""
+
+
 @dataclass(frozen=True, slots=True)
 class GoodnessOfFit:
     """Chi-square goodness of fit.
 
     Attributes:
         statistic: chi-square.
-        p: of a larger statistic by chance.
+        p: of a larger statistic by chance; of the binomial test if `exact`.
         freedom: categories − 1.
         cramers_v: sqrt(chi-square / (n · freedom)), in [0, 1] for equal expected counts.
+        exact: whether p is exact: of two whole counts, one of which is expected to be below
+            :data:`FEWEST_EXPECTED`.
+        rough: whether a count is expected to be below it, and p is that of chi-square all the same.
     """
 
     statistic: float
     p: float
     freedom: int
     cramers_v: float
+    exact: bool = False
+    rough: bool = False
 
 
 def grouped_correlations(
@@ -162,6 +173,8 @@ def compare_groups(first: ArrayLike, second: ArrayLike) -> GroupTest:
 def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> GoodnessOfFit:
     """Chi-square goodness of fit of counts, with Cramér's V as its size.
 
+    The p-value of two small counts is that of the exact binomial test.
+
     Args:
         observed: float64 [categories], counts, not negative.
         expected: float64 [categories], shares or counts, positive, scaled to the observed total;
@@ -178,7 +191,7 @@ def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> G
     >>> round(found.statistic, 1), round(found.cramers_v, 3)
     (3214.9, 0.732)
     """
-    from scipy import special
+    from scipy import special, stats
 
     counts = np.asarray(observed, dtype=np.float64)
     shares = np.ones(counts.shape) if expected is None else np.asarray(expected, np.float64)
@@ -193,8 +206,15 @@ def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> G
         return GoodnessOfFit(NAN, NAN, freedom, NAN)
     wanted = shares * (total / shares.sum())
     statistic = float(((counts - wanted) ** 2 / wanted).sum())
-    p = float(special.chdtrc(freedom, statistic))
-    return GoodnessOfFit(statistic, p, freedom, float(np.sqrt(statistic / (total * freedom))))
+    small = bool((wanted < FEWEST_EXPECTED).any())
+    exact = small and counts.size == 2 and not (counts % 1).any()
+    if exact:
+        share = float(shares[0] / shares.sum())
+        p = float(stats.binomtest(int(counts[0]), int(total), share).pvalue)
+    else:
+        p = float(special.chdtrc(freedom, statistic))
+    size = float(np.sqrt(statistic / (total * freedom)))
+    return GoodnessOfFit(statistic, p, freedom, size, exact=exact, rough=small and not exact)
 
 
 def shapiro_wilk(values: ArrayLike) -> Significance:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +10,26 @@ from typing import Any
 
 from prevalence.models.error_rates import read_errors_file
 
-__all__ = ["BASE", "EMBEDDED", "REGISTRY", "SHIPPED", "Checkpoint", "lookup"]
+__all__ = [
+    "BASE",
+    "EMBEDDED",
+    "HELD_OUT",
+    "REGISTRY",
+    "SHIPPED",
+    "Checkpoint",
+    "lookup",
+    "trained_on",
+]
 
 EMBEDDED = "embedded"
 """Name of the small model that ships inside the package, the default."""
 BASE = "base"
 """Name of its larger sibling, inside the package too."""
 SHIPPED = (EMBEDDED, BASE)
+
+HELD_OUT = "held_out.json"
+"""File beside the weights of a trained model: what the models of the folds said of held-out pairs,
+in the order of the source's pairs, and the source's SHA-256."""
 
 _MODELS = Path(__file__).resolve().parent
 
@@ -194,3 +208,22 @@ def lookup(model: str) -> Checkpoint | None:
     if model in REGISTRY:
         return REGISTRY[model]
     return next((entry for entry in REGISTRY.values() if entry.location == model), None)
+
+
+def trained_on(model: str, file: Path) -> bool:
+    """Whether a checkpoint was cross-validated on a labelled file, and so trained on it as well.
+
+    Args:
+        model: a registered name, a hub name or a folder. Nothing is known of hub names.
+        file: the labelled pairs, in the form in which they were trained on.
+    """
+    known = lookup(model)
+    stored = Path(model if known is None else known.location) / HELD_OUT
+    try:
+        source = json.loads(stored.read_text(encoding="utf-8"))["source_sha256"]
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    # Digests of the files beside the source follow its own.
+    return str(source).startswith(digest)

@@ -28,6 +28,7 @@ from prevalence.stats.agreement import (
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
+    shared_ratings,
 )
 from prevalence.stats.coefficients import mean_coefficient
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["AgreementOptions", "agreement_report"]
 
 _LOST = ("undefined", "absent")
+_FEW_SHARED = 10
+"""Ratings below which the kappa of two raters says little by itself."""
 
 
 class AgreementOptions(NamedTuple):
@@ -99,19 +102,33 @@ class _Sheets(NamedTuple):
 
     def coefficients(self) -> Sheet:
         known = _coefficients(self.options)
+        shared = {
+            dimension: shared_ratings(ratings.reshape(-1, ratings.shape[2]))
+            for dimension, ratings in self.table.human.items()
+        }
         rows = [
-            self.printer.row(dimension, (self._agreement(ratings, f) for f in known.values()))
+            (
+                *self.printer.row(dimension, (self._agreement(ratings, f) for f in known.values())),
+                *map(self.printer.whole, shared[dimension]),
+            )
             for dimension, ratings in self.table.human.items()
         ]
         over = "over all summaries"
         if self.options.batch is not None:
             over = f"mean over cells of {self.options.batch} items and one system"
-        notes = [f"AC1 of {self.options.categories or 'the observed'} categories"]
+        size = self.options.categories or "the observed"
+        notes = [f"AC1 of {size} categories; shared: ratings that a pair of raters has in common"]
         gaps = {name: _missing(ratings) for name, ratings in self.table.human.items()}
         if any(gaps.values()):
             counts = ", ".join(f"{name} {count:,}" for name, count in gaps.items() if count)
             notes.append(f"ratings that are missing, of summaries that others rated: {counts}")
-        return Sheet(f"Agreement, {over}", ("dimension", *known), tuple(rows), tuple(notes))
+        if any(least < _FEW_SHARED and least < most for least, most in shared.values()):
+            notes.append(
+                f"some pairs of raters share fewer than {_FEW_SHARED} ratings, and Cohen κ counts "
+                "each pair alike: prefer α"
+            )
+        columns = ("dimension", *known, "least shared", "most shared")
+        return Sheet(f"Agreement, {over}", columns, tuple(rows), tuple(notes))
 
     def _agreement(self, ratings: Floats, coefficient: Callable[[Floats], float]) -> float:
         if self.options.batch is None:

@@ -108,12 +108,13 @@ def _metrics(audit: Audit) -> Table:
                 _signed(one.offset),
                 _share(one.at_maximum),
                 ", ".join(one.constant) or "–",
+                "–" if again is None else f"{again.items:,}",
                 "–" if again is None else _figure(again.spread),
                 "–" if again is None else _share(again.modal),
             )
         )
-    headers = ("metric", "n", "mean", "offset", "at maximum", "constant", "SD", "same answer")
-    return _table("use of the scale", headers, rows)
+    shown = ("metric", "n", "mean", "offset", "at maximum", "constant")
+    return _table("use of the scale", (*shown, "sampled", "SD", "same answer"), rows)
 
 
 def _contrasts(contrasts: Sequence[MethodContrast]) -> Table:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
+from prevalence.language import counted
 from prevalence.report.console import make_table, plain
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
@@ -93,13 +94,15 @@ def _unseen(row: ScorerRow) -> tuple[dict[str, Any], dict[str, Any] | None]:
 
 def _where(rows: Sequence[ScorerRow]) -> str:
     if rows[0].test is not None:
-        return f"on the second set, {rows[0].test['n']:,} pairs; thresholds from the first"
+        return f"on the second set, {_size(rows[0].test)}; thresholds from the first"
     crossed = rows[0].dev.get("cross_validation")
     if crossed is None:
         return f"on the {rows[0].dev['n']:,} pairs that chose the threshold (a single product)"
-    return (
-        f"cross-validated over products, {len(crossed['folds'])} folds, {rows[0].dev['n']:,} pairs"
-    )
+    return f"cross-validated over products, {len(crossed['folds'])} folds, {_size(rows[0].dev)}"
+
+
+def _size(figures: dict[str, Any]) -> str:
+    return f"{figures['n']:,} pairs of {counted(figures['products'], 'product')}"
 
 
 def _note(rows: Sequence[ScorerRow]) -> str:

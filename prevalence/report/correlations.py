@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
+from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from prevalence.meta.conventions import Convention
-    from prevalence.meta.correlate import Correlation
+    from prevalence.meta.correlate import Correlation, NoInterval
 
 __all__ = [
     "MetricTest",
@@ -76,6 +78,14 @@ def means_report(
     return Report("means", study.settings, (sheet,), tuple(records))
 
 
+_NO_INTERVAL: dict[NoInterval, str] = {
+    "few items": f"fewer than {FEWEST_PRODUCTS} items to draw from",
+    "few systems": f"fewer than {FEWEST_PRODUCTS} systems to draw from",
+    "undefined": "resamples have no coefficient",
+    "constant": "all resamples have the same coefficient",
+}
+
+
 class _Column(NamedTuple):
     dimension: str
     level: str
@@ -93,6 +103,7 @@ class MetricTest:
         value_first, value_second: their correlations.
         statistic: difference, or Williams' t.
         p: two-sided p-value.
+        compared, summaries: rated summaries with both metrics, which are compared, and with either.
         p_holm: the same after Holm's correction over all comparisons; NaN without it.
     """
 
@@ -106,6 +117,8 @@ class MetricTest:
     value_second: float
     statistic: float
     p: float
+    compared: int
+    summaries: int
     p_holm: float
 
 
@@ -135,7 +148,7 @@ def correlation_report(
     if parts:
         sheets += [layout.parts_sheet(group) for group in _parted(cells)]
     if comparisons:
-        sheets.append(comparison_sheet(comparisons, convention))
+        sheets.append(comparison_sheet(comparisons, convention, cells))
     records: list[dict[str, object]] = [{"type": "correlation", **asdict(cell)} for cell in cells]
     records += [{"type": "comparison", **asdict(entry)} for entry in comparisons]
     return Report("correlate", settings, tuple(sheets), tuple(records))
@@ -150,8 +163,16 @@ def undefined_notes(undefined: int, absent: int, convention: Convention) -> list
     return notes
 
 
-def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) -> Sheet:
-    """Tests between metrics, a line a test."""
+def comparison_sheet(
+    comparisons: Sequence[MetricTest], convention: Convention, cells: Sequence[Correlation]
+) -> Sheet:
+    """Tests between metrics, a line a test.
+
+    Args:
+        comparisons: the tests, at least one.
+        convention: decimals, rounding, stars.
+        cells: the correlations of the same metrics, each over all summaries that the metric has.
+    """
     printer = Printer(convention)
     figure = printer.figure
     corrected = any(not np.isnan(entry.p_holm) for entry in comparisons)
@@ -159,6 +180,7 @@ def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) 
         (
             Cell(f"{entry.first} against {entry.second}"),
             *(Cell(name) for name in (entry.dimension, entry.level, entry.kind)),
+            Cell(f"{entry.compared:,} of {entry.summaries:,}"),
             *(figure(value) for value in (entry.value_first, entry.value_second, entry.statistic)),
             printer.p_value(entry.p),
             *([Cell(printer.p_value(entry.p_holm).text)] if corrected else []),
@@ -167,15 +189,37 @@ def comparison_sheet(comparisons: Sequence[MetricTest], convention: Convention) 
     ]
     test = comparisons[0].test
     statistic = "difference" if test == "permutation" else "t"
-    names = ("metrics", "dimension", "level", "coefficient", "first", "second", statistic, "p")
-    note = "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
-    columns = (*names, *(["p (Holm)"] if corrected else []))
-    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), (note,))
+    names = ("metrics", "dimension", "level", "coefficient", "summaries", "first", "second")
+    notes = [
+        "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
+    ]
+    if _differ(comparisons, cells, printer):
+        notes.append(
+            "first and second are over the summaries with both metrics, figures above over all "
+            "that a metric has"
+        )
+    columns = (*names, statistic, "p", *(["p (Holm)"] if corrected else []))
+    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), tuple(notes))
+
+
+def _differ(
+    comparisons: Sequence[MetricTest], cells: Sequence[Correlation], printer: Printer
+) -> bool:
+    """Whether any metric that is compared has another printed figure among the correlations."""
+    above: dict[tuple[str, ...], str] = {
+        (c.row, c.dimension, c.level, c.kind): printer.figure(c.value).text for c in cells
+    }
+    return any(
+        above.get((row, entry.dimension, entry.level, entry.kind)) != printer.figure(value).text
+        for entry in comparisons
+        if entry.compared < entry.summaries
+        for row, value in ((entry.first, entry.value_first), (entry.second, entry.value_second))
+    )
 
 
 def _groups(cells: Sequence[Correlation]) -> list[list[Correlation]]:
     """The cells of each sheet: all levels of a coefficient, or all coefficients of one level."""
-    with_intervals = any(cell.resamples for cell in cells)
+    with_intervals = any(cell.resamples or cell.no_interval for cell in cells)
     one_level = len({cell.level for cell in cells}) == 1
     groups: dict[tuple[str, ...], list[Correlation]] = {}
     for cell in cells:
@@ -284,10 +328,20 @@ class _Layout(NamedTuple):
         drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
         if drawn:
             notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
+        notes += _interval_notes(cells)
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")
         undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))
         return [*notes, *undefined_notes(undefined, absent, self.printer.convention)]
+
+
+def _interval_notes(cells: Sequence[Correlation]) -> list[str]:
+    """Why figures have no interval, and how many of them."""
+    counts = Counter(cell.no_interval for cell in cells if cell.no_interval)
+    return [
+        f"no interval for {count} of {counted(len(cells), 'figure')}: {_NO_INTERVAL[reason]}"
+        for reason, count in counts.items()
+    ]
 
 
 def _columns(cells: Iterable[Correlation]) -> list[_Column]:

@@ -76,7 +76,7 @@ def _whole_sheet(
     elif found[0].intervals:
         notes.append(f"below {FEWEST_PRODUCTS} topics and stances there are no intervals")
     notes += [
-        f"{e.name}: {counted(e.unscored, 'labelled pair')} without a score"
+        f"{e.name}: {counted(e.unscored, 'labelled pair')} without a score, no match in counts"
         for e in found
         if e.unscored
     ]
@@ -132,16 +132,13 @@ def _topic_sheet(
 
 
 def _count_sheet(found: Sequence[KeyPointEvaluation]) -> Sheet:
-    """True and predicted supporters; a matcher may lack scores of a key point."""
-    counted = [{count[:3]: count for count in evaluation.counts} for evaluation in found]
-    keys = dict.fromkeys(key for counts in counted for key in counts)
+    """True and predicted supporters; all matchers have the same key points in the same order."""
     rows = []
-    for topic, stance, key_point in keys:
-        counts = [part.get((topic, stance, key_point)) for part in counted]
-        most = max((count for count in counts if count is not None), key=lambda c: c.comments)
-        cells = [Cell("–") if count is None else Printer.whole(count.predicted) for count in counts]
+    for counts in zip(*(evaluation.counts for evaluation in found), strict=True):
+        topic, stance, key_point, comments, true, _ = counts[0]
+        figures = (comments, true, *(count.predicted for count in counts))
         name = _named(topic, stance, key_point)
-        rows.append((Cell(name), *map(Printer.whole, (most.comments, most.true)), *cells))
+        rows.append((Cell(name), *map(Printer.whole, figures)))
     columns = ("topic · stance · key point", "comments", "true", *(e.name for e in found))
     return Sheet("Supporters of key points", columns, tuple(rows))
 

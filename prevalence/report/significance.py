@@ -9,6 +9,7 @@ import numpy as np
 from prevalence.errors import ConfigurationError
 from prevalence.meta.levels import correlate_many
 from prevalence.meta.significance import (
+    FEWEST_EXPECTED,
     compare_groups,
     correlation_by_samples,
     goodness_of_fit,
@@ -83,7 +84,7 @@ def _has_samples(table: RatingTable, pair: Pairing) -> bool:
 
 
 def count_sheet(counts: Sequence[float], convention: Convention) -> Sheet:
-    """Chi-square test of equal shares, with Cramér's V."""
+    """Chi-square test of equal shares, exact for two small counts, with Cramér's V."""
     printer = Printer(convention)
     found = goodness_of_fit(counts)
     row = (
@@ -94,7 +95,12 @@ def count_sheet(counts: Sequence[float], convention: Convention) -> Sheet:
         printer.figure(found.cramers_v),
     )
     columns = ("counts", "χ²", "degrees of freedom", "p", "Cramér's V")
-    return Sheet("Are the shares equal?", columns, (row,))
+    notes = []
+    if found.exact:
+        notes.append(f"p: exact binomial test; expected counts are below {FEWEST_EXPECTED:g}")
+    if found.rough:
+        notes.append(f"p is rough: expected counts are below {FEWEST_EXPECTED:g}")
+    return Sheet("Are the shares equal?", columns, (row,), tuple(notes))
 
 
 class _Sheets(NamedTuple):

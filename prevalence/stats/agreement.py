@@ -30,6 +30,7 @@ __all__ = [
     "fleiss_kappa",
     "gwet_ac1",
     "krippendorff_alpha",
+    "shared_ratings",
 ]
 
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -116,6 +117,27 @@ def cohen_kappa(ratings: ArrayLike, *, one_category: float = NAN) -> float:
     ]
     known = [kappa for kappa in kappas if not np.isnan(kappa)]
     return float(np.mean(known)) if known else NAN
+
+
+def shared_ratings(ratings: ArrayLike) -> tuple[int, int]:
+    """How many items the pairs of raters of :func:`cohen_kappa` share.
+
+    Args:
+        ratings: float64 [items, raters], NaN = not rated.
+
+    Returns:
+        The least and the most, of pairs that share any; zeros where none does.
+
+    Raises:
+        InputError: the ratings are not a finite-or-NaN table.
+
+    >>> shared_ratings([[1, 1, 2], [1, 2, float("nan")]])
+    (1, 2)
+    """
+    known = (~np.isnan(_table(ratings))).astype(np.int64)
+    shared = (known.T @ known)[np.triu_indices(known.shape[1], k=1)]
+    some = shared[shared > 0]
+    return (int(some.min()), int(some.max())) if some.size else (0, 0)
 
 
 def fleiss_kappa(ratings: ArrayLike, *, one_category: float = NAN) -> float:

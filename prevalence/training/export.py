@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
 from prevalence.models.error_rates import ERRORS_FILE
 from prevalence.models.quantized import pack_rows
+from prevalence.models.registry import HELD_OUT
 from prevalence.nli.self_test import write_golden
 from prevalence.training.sources import file_digest
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from prevalence.training.recipe import ModelSettings, Recipe
     from prevalence.training.stages import Workshop
 
-__all__ = ["HELD_OUT", "FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
+__all__ = ["FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
 
 
 @dataclass(frozen=True)
@@ -265,10 +266,6 @@ def _time(seconds: Mapping[str, float], device: str) -> str:
     parts = ", ".join(f"{name} {value / 60:.1f}" for name, value in seconds.items())
     total = sum(seconds.values()) / 60
     return f"Wall time on {device}, in minutes: {parts}; {total:.0f} in all."
-
-
-HELD_OUT = "held_out.json"
-"""Out-of-fold predictions beside the weights: numbers only, in the order of the source's pairs."""
 
 
 def write_checkpoint(

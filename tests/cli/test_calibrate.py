@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
@@ -133,7 +134,7 @@ def test_table_has_the_layout_of_the_paper(run: Run, pairs: Path) -> None:
     assert lines[0].split("  ")[0] == "Method"
     assert lines[0].endswith("Balanced Accuracy     AUC")
     assert lines[1].split() == ["rouge1-precision", "1.0000", "1.0000"]
-    assert lines[2] == "cross-validated over products, 3 folds, 12 pairs"
+    assert lines[2] == "cross-validated over products, 3 folds, 12 pairs of 3 products"
 
 
 def test_the_default_table_marks_the_best(run: Run, pairs: Path) -> None:
@@ -247,6 +248,88 @@ def test_the_pairs_themselves_are_not_held_out(run: Run, pairs: Path, tmp_path: 
         result = run("calibrate", pairs, "--held-out", held_out, *ROUGE)
         assert result.exit_code == 2
         assert "--held-out holds the pairs that the choice is made on" in result.stderr
+
+
+def test_held_out_pairs_that_the_first_set_has_are_counted(
+    run: Run, pairs: Path, write: Write
+) -> None:
+    new = [pair("warm boots", "boots", 1, "x"), pair("warm boots", "they leak", 0, "x")]
+    old = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()[:3]]
+    note = "3 of 5 held-out pairs are in the first set too: figures on them flatter"
+    for records, noted in ((new, False), ([*old, *new], True)):
+        second = write(*records, name="second.jsonl")
+        result = run("calibrate", pairs, "--held-out", second, *ROUGE, *QUICK)
+        assert result.exit_code == 0, result.stderr
+        assert (note in result.stderr) is noted
+    assert "on the second set, 5 pairs of 2 products;" in " ".join(result.stdout.split())
+    quiet = run("calibrate", pairs, "--held-out", second, *ROUGE, *QUICK, "--quiet")
+    assert quiet.stderr == ""
+
+
+def test_a_model_is_not_judged_on_what_trained_it_without_a_note(
+    run: Run, pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = pairs.parent / "rouge1-precision"
+    folder.mkdir()
+    digest = hashlib.sha256(pairs.read_bytes()).hexdigest()
+    monkeypatch.chdir(pairs.parent)
+    note = f"rouge1-precision was trained on {pairs}: its figures here flatter; see its card"
+    # Digests of other files follow that of the source; anything else is no source.
+    other = 64 * "0"
+    for record, noted in (
+        ({"source_sha256": digest + other}, True), ({"source_sha256": other}, False), ([], False),
+    ):  # fmt: skip
+        (folder / "held_out.json").write_text(json.dumps(record), encoding="utf-8")
+        result = run("calibrate", pairs, *ROUGE, *QUICK)
+        assert result.exit_code == 0, result.stderr
+        assert (note in result.stderr) is noted
+
+
+def test_a_calibration_that_knows_nothing_is_written_with_a_warning(
+    run: Run, pairs: Path, write: Write, tmp_path: Path
+) -> None:
+    output = tmp_path / "c.json"
+    # Half of the words of each hypothesis are in its premise; or scores fall as labels rise.
+    half = [pair("warm boots", f"warm {g}", label, g) for g in "xyz" for label in (0, 1)]
+    wrong = [
+        pair("warm boots", text, label, g)
+        for g in "xyz" for text, label in (("warm boots", 0), ("they leak", 1))
+    ]  # fmt: skip
+    for records in (half, wrong):
+        path = write(*records, name="useless.jsonl")
+        result = run("calibrate", path, *ROUGE, *QUICK, "--output", output)
+        assert result.exit_code == 0, result.stderr
+        said = "rouge1-precision is no better than chance on the first set: balanced accuracy"
+        assert said in result.stderr
+        assert f"; do not score with {output}" in result.stderr
+        assert "no better than chance" not in run("calibrate", path, *ROUGE, *QUICK).stderr
+    result = run("calibrate", pairs, *ROUGE, *QUICK, "--output", output)
+    assert "no better than chance" not in result.stderr
+
+
+def test_ids_that_number_the_pairs_are_noted(run: Run, write: Write) -> None:
+    texts = [("warm boots", 1), ("they leak", 0), ("boots", 1), ("cold feet", 0)]
+    rows = [("such warm boots", *texts[n % 4]) for n in range(12)]
+    note = "each pair has an id of its own, though reviews repeat: give the product's id (`group`)"
+    numbered = write(*(pair(*row, f"p{n}") for n, row in enumerate(rows)), name="numbered.jsonl")
+    result = run("calibrate", numbered, *ROUGE, *QUICK)
+    assert f"the first set: {note}" in result.stderr
+    assert "12 pairs of 12 products" in " ".join(result.stdout.split())
+    grouped = write(*(pair(*row, f"p{n // 4}") for n, row in enumerate(rows)), name="g.jsonl")
+    result = run("calibrate", grouped, *ROUGE, *QUICK)
+    assert note not in result.stderr
+    assert "5 folds" not in result.stdout
+    assert "12 pairs of 3 products" in " ".join(result.stdout.split())
+    own = write(*(pair(f"{n} {r[0]}", *r[1:], f"p{n}") for n, r in enumerate(rows)), name="o.jsonl")
+    assert note not in run("calibrate", own, *ROUGE, *QUICK).stderr
+
+
+def test_pairs_with_both_labels_are_counted(run: Run, pairs: Path, write: Write) -> None:
+    records = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    both = write(*records, {**records[0], "label": 0}, name="both.jsonl")
+    assert "both labels" not in run("calibrate", pairs, *ROUGE, *QUICK).stderr
+    result = run("calibrate", both, *ROUGE, *QUICK)
+    assert "the first set: 1 pair has both labels: correct one, or give" in result.stderr
 
 
 def test_products_that_no_record_needs_are_refused(run: Run, pairs: Path, write: Write) -> None:

@@ -246,6 +246,61 @@ def test_options_that_are_given_twice_count_once(run: Run, command: str, words: 
     assert (twice.exit_code, twice.stdout) == (0, once.stdout)
 
 
+def test_a_comparison_says_which_summaries_it_is_about(run: Run, write: Write) -> None:
+    # Of the last item, where "one" turns people's order round, "two" has no values.
+    rows = [
+        {"id": f"{n}", "system": s, "human": {"tone": [k]},
+         "metrics": {"one": -k if n == 3 else k, **({} if n == 3 else {"two": k + (k == 1) * n})}}
+        for n in range(4) for k, s in enumerate("xyz")
+    ]  # fmt: skip
+    words = ("meta", "correlate", write(*rows), "--level", "summary", "--compare", "one,two")
+    shown = run(*words).stdout
+    # (1 + 1 + 1 - 1) / 4 of all items, 1 of the first three.
+    assert re.search(r"^one +0\.500", shown, re.MULTILINE)
+    assert re.search(r"^one against two .* 9 of 12 +1\.000 ", shown, re.MULTILINE)
+    note = "first and second are over the summaries with both metrics"
+    assert note in shown
+    row = json.loads(run(*words, "--format", "json").stdout)["rows"][-1]
+    assert (row["compared"], row["summaries"]) == (9, 12)
+    whole = run(*words, "--missing", "zero").stdout
+    assert " 12 of 12 " in whole
+    assert note not in whole
+
+
+def test_systems_that_were_rated_on_different_products_are_noted(run: Run, write: Write) -> None:
+    rows = [
+        {"id": str(n), "system": s, "human": {"tone": [n + k]}, "metrics": {"m": n}}
+        for n in range(4) for k, s in enumerate("xy")
+    ]  # fmt: skip
+    note = "systems were rated on different products: 3 of 4 products have all systems\n"
+    whole, part = write(*rows, name="whole.jsonl"), write(*rows[:-1], name="part.jsonl")
+    for words in (["correlate"], ["correlate", "--level", "pooled"], ["means"]):
+        assert "different products" not in run("meta", *words, whole).stderr
+        assert note in run("meta", *words, part).stderr
+        assert note not in run("meta", *words, part, "--quiet").stderr
+    assert "different" not in run("meta", "correlate", part, "--level", "summary").stderr
+    shown = run("meta", "means", part, "--of", "metrics").stderr
+    assert "systems were scored on different products: 3 of 4" in shown
+
+
+def test_tables_say_why_there_is_no_interval(run: Run, write: Write) -> None:
+    words = ("meta", "correlate", RATINGS, "--resamples", "40", "--level", "system", "--bootstrap")
+    # Six items and five systems.
+    assert re.search(r"^characters +-0\.200 \[-", run(*words, "items").stdout, re.MULTILINE)
+    shown = run(*words, "both").stdout
+    assert "[" not in shown
+    assert "no interval for 4 of 4 figures: fewer than 6 systems to draw from" in shown
+    # Seven systems in perfect order.
+    rows = [
+        {"id": f"{n}", "system": s, "human": {"tone": [k]}, "metrics": {"m": k}}
+        for n in range(6) for k, s in enumerate("abcdefg")
+    ]  # fmt: skip
+    words = ("meta", "correlate", write(*rows), "--level", "summary", "--bootstrap", "systems")
+    shown = run(*words).stdout
+    assert "[" not in shown
+    assert "no interval for 1 of 1 figure: all resamples have the same coefficient" in shown
+
+
 def test_an_average_is_of_all_dimensions_or_none(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "system", "--average", "--metrics")
     shown = run(*words, "judge.coverage,characters").stdout
@@ -318,6 +373,31 @@ def test_duels_of_a_record_that_could_not_be_read_are_left_out_and_counted(
 def test_the_challenge_set_is_the_same_for_every_dimension(run: Run) -> None:
     alone = run("meta", "preferences", RATINGS, "--dimensions", "coverage").stdout
     assert "balanced > repetitive > trivial > contradicting > unsupported" in alone
+
+
+def test_pairs_of_raters_that_share_little_are_noted(run: Run, write: Write) -> None:
+    # Raters 1 and 2 rate twelve items, and rater 3 the first two of them.
+    rows = [
+        {"id": str(n), "system": "x", "human": {"tone": [n % 3, n % 2, n % 3 if n < 2 else None]}}
+        for n in range(12)
+    ]
+    shown = run("meta", "agreement", write(*rows)).stdout
+    assert re.search(r"^dimension .*  least shared  most shared$", shown, re.MULTILINE)
+    assert re.search(r"^tone .* 2 +12$", shown, re.MULTILINE)
+    note = "some pairs of raters share fewer than 10 ratings"
+    assert note in shown
+    assert note not in run("meta", "agreement", RATINGS).stdout
+    records = json.loads(run("meta", "agreement", RATINGS, "--format", "json").stdout)["rows"]
+    shared = {r["column"]: r["value"] for r in records if r["row"] == "coverage"}
+    assert (shared["least shared"], shared["most shared"]) == (30, 30)
+
+
+def test_small_counts_are_tested_exactly(run: Run) -> None:
+    shown = run("meta", "significance", "--counts", "5,0").stdout
+    assert "0.0625 " in shown
+    assert "p: exact binomial test; expected counts are below 5" in shown
+    assert "p is rough: expected" in run("meta", "significance", "--counts", "5,0,1").stdout
+    assert "expected counts" not in run("meta", "significance", "--counts", "9,1").stdout
 
 
 def test_agreement_in_cells_and_lists(run: Run) -> None:

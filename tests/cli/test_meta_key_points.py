@@ -61,6 +61,19 @@ def test_scores_of_the_table_and_thresholds_by_name(run: Run, write: Write) -> N
     assert row["average_precision"] == pytest.approx(5 / 6)
 
 
+def test_a_missing_score_is_a_missing_supporter(run: Run, write: Write) -> None:
+    lines = ["a,k,1,.9,.9", "b,k,1,.8,", "c,k,1,.7,", "d,k,0,.1,.1", "a,l,1,.9,", "b,l,0,.1,"]
+    path = write("comment,key_point,label,full,part", *lines, name="t.csv")
+    shown = run("meta", "key-points", path, "--parts").stdout
+    # Of k three and of l one; part finds one and none: (2 + 1) / 2.
+    assert [line.split() for line in shown.splitlines()[-2:]] == [
+        ["k", "4", "3", "3", "1"], ["l", "2", "1", "1", "0"],
+    ]  # fmt: skip
+    assert "part: 4 labelled pairs without a score, no match in counts" in shown
+    part = json.loads(run("meta", "key-points", path, "--format", "json").stdout)["rows"][1]
+    assert (part["count_error"], part["count_bias"], part["unscored"]) == (1.5, -1.5, 4)
+
+
 def test_pairs_of_key_points_have_no_best_one(run: Run, write: Write) -> None:
     lines = ["h,soft bed,good bed,entailment,.9", "h,good bed,soft bed,neutral,.3"]
     path = write("category,kp1,kp2,relation,nli", *lines, name="thinkp.csv")
@@ -122,7 +135,7 @@ def test_one_of_a_kind_is_in_the_singular(run: Run, tmp_path: Path) -> None:
     path.write_text("comment,key_point,label,m,n\na,k,1,.5,\nb,k,0,.1,.2\n", encoding="utf-8")
     shown = run("meta", "key-points", path).stdout
     assert "0 undecided; 1 key point, 1 topic and stance\n" in shown
-    assert "n: 1 labelled pair without a score\n" in shown
+    assert "n: 1 labelled pair without a score, no match in counts\n" in shown
 
 
 def test_a_file_under_two_names_is_refused(run: Run, pairs: Path) -> None:

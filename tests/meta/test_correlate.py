@@ -89,11 +89,13 @@ def test_candidate_level_names_systems_with_p(table):
 
 
 def test_intervals_hold_the_value_and_follow_the_seed(table):
-    settings = Bootstrap(resamples=200, seed=3)
+    settings = Bootstrap(over="items", resamples=200, seed=3)
     cells = correlate(table, Convention(levels=("pooled",)), bootstrap=settings)
     for cell in cells:
-        assert cell.low <= cell.value <= cell.high
+        assert cell.no_interval == ("constant" if cell.row == "judge" else "")
         assert cell.resamples == 200
+        if cell.row == "rouge":
+            assert cell.low <= cell.value <= cell.high
     assert cells == correlate(table, Convention(levels=("pooled",)), bootstrap=settings)
     wide = correlate(
         table, Convention(levels=("pooled",)), bootstrap=replace(settings, confidence=0.99)
@@ -104,29 +106,35 @@ def test_intervals_hold_the_value_and_follow_the_seed(table):
 
 
 @pytest.mark.parametrize(
-    ("level", "over", "single"),
+    ("level", "over", "unit"),
     [
-        ("system", "items", "item"),
-        ("system", "both", "item"),
-        ("summary", "items", "item"),
-        ("pooled", "systems", "system"),
-        ("candidate", "systems", "system"),
+        ("system", "items", "items"),
+        ("system", "both", "items"),
+        ("summary", "items", "items"),
+        ("pooled", "systems", "systems"),
+        ("pooled", "both", "systems"),
+        ("candidate", "systems", "systems"),
     ],
 )
-def test_a_single_item_or_system_gives_no_interval(table, level, over, single):
-    # Elsewhere the metric has values of one item, or one system, alone.
-    gappy = np.full((12, 5), np.nan)
-    kept = np.s_[3] if single == "item" else np.s_[:, 2]
-    gappy[kept] = table.metrics["rouge"][kept]
-    if level == "summary":
-        gappy[5, 1] = 1.0  # Too little to correlate.
-    alone = replace(table, metrics={"rouge": gappy})
-    for cell in correlate(
-        alone, Convention(levels=(level,)), bootstrap=Bootstrap(over=over, resamples=40)
-    ):
+def test_fewer_than_six_items_or_systems_give_no_interval(level, over, unit):
+    rng = np.random.default_rng(1)
+    grids = rng.normal(size=(2, 8, 8))
+    table = RatingTable(
+        items=tuple("12345678"), systems=tuple("abcdefgh"), raters=("1",),
+        metrics={"m": grids[0]}, human={"f": grids[1][:, :, None]}, samples={},
+    )  # fmt: skip
+    bootstrap = Bootstrap(over=over, resamples=40)
+    for kept, reason in ((6, ""), (5, f"few {unit}"), (1, f"few {unit}")):
+        gappy = np.full((8, 8), np.nan)
+        cut = np.s_[:kept] if unit == "items" else np.s_[:, :kept]
+        gappy[cut] = grids[0][cut]
+        if level == "summary":
+            gappy[6, 1] = 1.0  # Too little to correlate.
+        some = replace(table, metrics={"m": gappy})
+        (cell,) = correlate(some, Convention(levels=(level,)), bootstrap=bootstrap)
         assert not np.isnan(cell.value)
-        assert np.isnan([cell.low, cell.high]).all()
-        assert cell.resamples == 0
+        assert (cell.no_interval, cell.resamples) == (reason, 0 if reason else 40)
+        assert np.isnan([cell.low, cell.high]).tolist() == 2 * [bool(reason)]
 
 
 def test_missing_and_undefined_follow_their_rules(table):

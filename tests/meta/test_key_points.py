@@ -84,7 +84,10 @@ def test_a_pair_without_a_score_is_counted_and_left_out() -> None:
     scores[0] = math.nan
     found = evaluate(table(), Matcher("s", 0.5, scores))
     assert found.unscored == 1
-    assert [(count.key_point, count.comments) for count in found.counts[:2]] == [("y", 3), ("x", 1)]
+    # Its comment makes the key point all the same, and is not found.
+    assert [(c.key_point, c.comments, c.true, c.predicted) for c in found.counts[:2]] == [
+        ("x", 2, 2, 0), ("y", 3, 1, 2),
+    ]  # fmt: skip
     # .7 yes, .6 no, .4 yes, .2 no: (1 + 2/3) / 2.
     assert found.topics[0].average_precision == pytest.approx(5 / 6)
 

@@ -139,10 +139,28 @@ def test_goodness_of_fit_equals_scipy(counts, data):
     expected = stats.chisquare(counts, wanted)
     found = goodness_of_fit(counts, shares)
     assert found.statistic == pytest.approx(expected.statistic)
+    if found.exact:
+        expected = stats.binomtest(counts[0], sum(counts), shares[0] / sum(shares))
     assert found.p == pytest.approx(expected.pvalue)
+    assert (found.exact or found.rough) == (wanted.min() < 5)
+    assert found.exact <= (size == 2)
     even = goodness_of_fit(counts)
     assert even.statistic == pytest.approx(stats.chisquare(counts).statistic)
     assert 0.0 <= even.cramers_v <= 1.0 + 1e-12
+
+
+def test_two_small_counts_are_tested_exactly():
+    # All five on one side, or on the other: 2 / 2^5. Chi-square says .0253.
+    found = goodness_of_fit([5, 0])
+    assert (found.p, found.exact, found.rough) == (pytest.approx(2 / 32), True, False)
+    assert found.statistic == 5.0
+    # Of 10, five are expected: chi-square.
+    assert not goodness_of_fit([9, 1]).exact
+    assert goodness_of_fit([9, 1]).p == pytest.approx(stats.chisquare([9, 1]).pvalue)
+    # The exact test knows no parts of a count, and no third one.
+    for counts in ([4.5, 0.5], [5, 0, 1]):
+        found = goodness_of_fit(counts)
+        assert (found.exact, found.rough) == (False, True)
 
 
 def test_no_counts_fit_nothing():

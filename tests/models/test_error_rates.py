@@ -112,3 +112,14 @@ def test_the_command_shows_corrected_scores_with_an_interval(measured, tmp_path)
     assert refused.exit_code == 2
     assert "error rates are measured" in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+def test_the_documentation_explains_every_set_that_is_shown():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "errors.md").read_text(encoding="utf-8")
+    for folder in ("minilm-reviewnli", "mpnet-reviewnli"):
+        stated = read_errors_file(root / "prevalence" / "models" / folder)
+        wholes = [row for row in stated["phenomena"] if row["phenomenon"] == "all"]
+        assert len(wholes) >= 10
+        for row in wholes:
+            assert f"{row['pairs']:,} " in page, row["set"]

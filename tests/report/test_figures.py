@@ -31,7 +31,7 @@ def table():
 @pytest.fixture
 def subject(table):
     pytest.importorskip("matplotlib")
-    return FigureSource(table, CONVENTIONS["default"], Bootstrap(resamples=30))
+    return FigureSource(table, CONVENTIONS["default"], Bootstrap(over="items", resamples=30))
 
 
 def visible(figure):

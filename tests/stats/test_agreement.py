@@ -20,6 +20,7 @@ from prevalence.stats.agreement import (
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
+    shared_ratings,
 )
 
 NAN = float("nan")
@@ -79,6 +80,14 @@ def test_cohen_of_three_raters_is_the_mean_over_pairs():
     table = np.array([[1, 1, 2], [2, 2, 2], [1, 2, 1], [2, 1, 1], [1, 1, 1.0]])
     pairs = [cohen_kappa(table[:, pair]) for pair in ([0, 1], [0, 2], [1, 2])]
     assert cohen_kappa(table) == pytest.approx(np.mean(pairs))
+
+
+def test_shared_ratings_are_counted_by_pair():
+    nan = float("nan")
+    # Raters 1 and 2 share three items, 1 and 3 one, and the others none.
+    table = [[1, 2, nan, nan], [1, 1, nan, nan], [2, 2, nan, nan], [3, nan, 1, nan]]
+    assert shared_ratings(table) == (1, 3)
+    assert shared_ratings([[1.0], [2.0]]) == shared_ratings([[1, nan], [nan, 2]]) == (0, 0)
 
 
 def test_fleiss_of_the_published_example():
