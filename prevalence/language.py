@@ -75,6 +75,8 @@ _OTHERS = frozenset(_OTHER_WORDS.split())
 """Words that are frequent in seventeen other languages of Europe and Asia, and rare in English."""
 _LEAST_WORDS = 20
 _LEAST_SHARE = 0.02
+_LEAST_LETTERS = 10
+_LAST_LATIN = "\u036f"
 _READ = 4_096
 
 
@@ -84,7 +86,8 @@ def probably_english(text: str) -> bool:
     A word with a letter outside ASCII counts for the other languages.
 
     Args:
-        text: any; its first 4,096 characters are read. One of fewer than 20 words is not judged.
+        text: any; its first 4,096 characters are read. One of fewer than 20 words is not judged,
+            unless most of it is in another script.
 
     >>> probably_english("Die Lampe ist hell und die Stiefel sind sehr warm, aber " * 3)
     False
@@ -93,9 +96,12 @@ def probably_english(text: str) -> bool:
     """
     head = text[:_READ]
     words = [word.casefold() for word in _WORD.findall(head)]
+    letters = "".join(words)
+    # Some scripts have few words in many letters, or none.
+    if sum(letter > _LAST_LATIN for letter in letters) > max(len(letters) / 2, _LEAST_LETTERS):
+        return False
     if len(words) < _LEAST_WORDS:
-        # Scripts without spaces have few words in many letters.
-        return sum(len(word) for word in words) < _LEAST_WORDS * 10 or head.isascii()
+        return True
     english = sum(word in _ENGLISH for word in words)
     others = sum(word in _OTHERS or not word.isascii() for word in words)
     return english >= max(others, _LEAST_SHARE * len(words))

@@ -39,6 +39,14 @@ def test_english_is_told_from_others(language):
     assert probably_english(TEXTS[language] * 2) is (language == "en")
 
 
+@pytest.mark.parametrize(
+    "text", ["锅很好用，不粘锅，每天都用。", "Ботинки тёплые и лёгкие", "घड़ी अच्छी है और टिकाऊ भी"]
+)
+def test_other_scripts_are_told_in_short_texts_too(text):
+    assert not probably_english(text)
+    assert probably_english(f"It fits. {text[:4]}")
+
+
 @pytest.mark.parametrize("text", ["", "Schöne Stiefel, sehr warm.", "!!! 12 ..."])
 def test_short_texts_are_not_judged(text):
     assert probably_english(text)

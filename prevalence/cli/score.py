@@ -448,6 +448,13 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
     )
     if statistics:
         console.print(system_table(statistics, width=console.width))
+    if refuted := [found.system for found in statistics if found.rates_refuted]:
+        why = (
+            f"corrected 0.000 ({', '.join(refuted)}): fewer pairs count as supported than the "
+            "scorer's rate of false support alone would give, so its error rates do not fit these "
+            "summaries"
+        )
+        console.print(plain(why), style="dim")
     if table.unreadable:
         unread = counted(
             table.unreadable,

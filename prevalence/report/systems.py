@@ -54,7 +54,9 @@ class SystemStatistics:
         self_contradicting: share of its sentences that an earlier one contradicts, likewise.
         corrected: prevalence corrected for the scorer's error rates, or None.
         corrected_interval: its 95% interval, over products and over the judgments that the rates
-            come from; None with fewer than six of either products.
+            come from; None with fewer than six of either products, or if the rates are refuted.
+        rates_refuted: whether fewer pairs count as supported than the scorer's false support alone
+            would give, so that ``corrected`` is 0 and means little.
         profile: mean over its summaries of each figure of their profiles that is known of some.
             ``polarity_distance`` is half the sum of the root mean square and the mean absolute
             distance; ``coverage_parity`` the mean over groups of the distance from its product's
@@ -77,6 +79,7 @@ class SystemStatistics:
     self_contradicting: float | None = None
     corrected: float | None = None
     corrected_interval: Interval | None = None
+    rates_refuted: bool = False
     profile: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -266,14 +269,16 @@ class SystemTable:
         if not entry.scores:
             return found
         scores, most = (self._by_product(entry, v) for v in (entry.scores, entry.most))
+        refuted = scores.mean < (1.0 - rates.specificity) * most.mean
         return replace(
             found,
             corrected=corrected_share(
                 scores.mean, rates.sensitivity, rates.specificity, most=most.mean
             ),
-            corrected_interval=corrected_interval(
-                scores, most, rates, resamples=resamples, seed=seed
-            ),
+            corrected_interval=None
+            if refuted
+            else corrected_interval(scores, most, rates, resamples=resamples, seed=seed),
+            rates_refuted=refuted,
         )
 
     def compare(

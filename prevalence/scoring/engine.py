@@ -391,7 +391,8 @@ class Engine:
         chunk.characters += sum(len(review.text) for review in item.reviews)
         if self._english:
             read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
-            if not probably_english(read):
+            texts = (read, *(summary.text for summary in item.summaries))
+            if not all(map(probably_english, texts)):
                 self.counts.foreign += 1
                 add_name(self.foreign, item.id)
         for summary in item.summaries:

@@ -156,3 +156,10 @@ def test_a_corrected_score_has_an_interval_where_the_plain_one_has() -> None:
     assert several.corrected_interval is not None
     # (.625 - .05) / (.75 + .95 - 1)
     assert single.corrected == several.corrected == pytest.approx(0.575 / 0.7)
+
+
+def test_a_corrected_score_that_is_cut_off_has_no_interval() -> None:
+    rates = ErrorRates(((8, 2, 9, 1), (7, 3, 9, 1)) * 3, threshold=0.5)
+    table = filled(*(row(f"p{n}", "s", 0.01, sentence()) for n in range(6)))
+    (found,) = table.statistics(error_rates=rates)
+    assert (found.corrected, found.corrected_interval) == (0.0, None)

@@ -67,6 +67,14 @@ def test_text_that_is_probably_not_english_is_counted(fake_scorer):
         assert engine.counts.foreign == expected
 
 
+def test_a_summary_in_another_language_is_counted_too(fake_scorer):
+    reviews = tuple(map(Review, (ENGLISH,) * 3))
+    summaries = (Summary("a", ENGLISH), Summary("b", f"{GERMAN} {GERMAN}"))
+    engine = Engine(fake_scorer())
+    list(engine.run([Product(id="p", reviews=reviews, summaries=summaries)]))
+    assert (engine.counts.foreign, engine.foreign) == (1, ["p"])
+
+
 def test_the_last_of_long_reviews_are_read_too(fake_scorer):
     reviews = tuple(Review(text * 30) for text in (GERMAN,) * 4 + (ENGLISH,) * 4)
     engine = Engine(fake_scorer())
