@@ -84,6 +84,10 @@ _PLAIN_NAMED = re.compile(
 )
 """A name without bold, which does so beside the line of another one."""
 _STOP = re.compile(r"[.!?]\s")
+_STATEMENT = re.compile(
+    r"(?:(?:It|They|This|These|The|You|We|I)\b|[^\W\d_a-z]\S* \S+)[^\n.!?]*(?: [^\s.!?]+){2}[.!?]"
+)
+"""A sentence that says enough without the name above it."""
 _CAPITAL = re.compile(r"[\"'\u201c\u2018(]?[^\W\d_a-z]\S*")
 """What begins a line that may say something of its own."""
 _UNFINISHED = re.compile(
@@ -210,8 +214,10 @@ def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> 
             return True
     if not (titled and name) or denies(bare) or after is None:
         return False
+    if below or after.mark:
+        return short and below
     behind = text[after.start : after.start + _AFTER]
-    return short if below else not after.mark and needless(bare, behind)
+    return needless(bare, behind) or (short and _STATEMENT.match(behind) is not None)
 
 
 def _is_within(line: _Line, after: _Line | None) -> bool:

@@ -70,6 +70,16 @@ _GOES_ON = "$\u00a3\u20ac"
 _BEGIN = re.compile(r"(?:i|it|they|this|that|these|the|we|he|she|you|my|but|also|very|not)\b")
 """Words that begin a sentence rather, where people do not write capitals."""
 
+_CLOSING = re.compile(
+    r"(?:please )?(?:let me know|feel free to (?:ask|reach|contact|share))\b.*|(?:i )?hope (?:this|that|it) helps\b.*"
+    r"|would you like (?:me to|to|more|a)\b.*\?|ai[- ]generated (?:from|based on)\b.*"
+    r"|(?:note: )?(?:this|the) (?:summary|overview) (?:is|was) (?:based on|generated|compiled)\b.*"
+    r"|based on (?:the text of )?\d[\d,]* (?:customer |user |verified )?(?:reviews|ratings)\W*"
+    r"|(?:select|click|tap) to (?:learn|read|see) more\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What assistants and shops write below a summary, of themselves and not of what is reviewed."""
+
 
 def get_splitter(name: str = "punkt-en") -> Splitter:
     """Return the sentence splitter of that name.
@@ -78,7 +88,8 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
         name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
             :data:`~prevalence.language.LANGUAGES`. These cut each of the text's
             :func:`~prevalence.paragraphs.paragraphs` for itself, ``punkt-en`` not after
-            abbreviations usual in reviews. ``nltk-punkt-en`` has the same learnt model, that of
+            abbreviations usual in reviews, and without what assistants say below a summary ("I hope
+            this helps!"). ``nltk-punkt-en`` has the same learnt model, that of
             NLTK's ``punkt_tab``, and neither. Where a text ends in several marks, NLTK makes the
             last a sentence of its own.
 
@@ -135,6 +146,8 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             place = start + first, start + last
             source = text[slice(*place)]
             found.append(Sentence(said if said == source else spoken(said, source), *place))
+    while english and len(found) > 1 and _CLOSING.fullmatch(found[-1].text):
+        found.pop()
     if text != page:
         found = [one._replace(text=closed(one.text.replace(FILLER, ""))) for one in found]
     return tuple(found)

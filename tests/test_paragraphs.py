@@ -64,6 +64,23 @@ def test_lines_with_capitals_say_something_of_their_own(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**Price**\nIt is cheap.", ["It is cheap."]),
+        (
+            "### Price\nIt is cheap.\n### Size\nRuns small for me.",
+            ["It is cheap.", "Runs small for me."],
+        ),
+        ("**Size**\nSmaller than mine.", ["**Size**\nSmaller than mine."]),
+        ("**Not so good**\nIt is cheap.", ["**Not so good**\nIt is cheap."]),
+        ("**The boots catch fire**\nIt is cheap.", ["**The boots catch fire**\nIt is cheap."]),
+    ],
+)
+def test_short_titles_of_sentences_are_labels(text, expected):
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
     ("line", "label"),
     [
         ("Common complaints include:", True),

@@ -150,3 +150,24 @@ def test_sentences_go_on_after_abbreviations_of_reviews(text, count):
     assert len(found) == count
     assert all(text[s.start : s.end] == s.text for s in found)
     assert len(get_splitter("nltk-punkt-en")(text)) >= count
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        "Let me know if you'd like more details!",
+        "I hope this helps! Feel free to ask.",
+        "Would you like me to compare it with others?",
+        "AI-generated from the text of customer reviews",
+        "Note: This summary is based on 38 reviews.",
+        "Based on 1,200 customer reviews.",
+        "Select to learn more",
+    ],
+)
+def test_what_stands_below_a_summary_is_left_out(closing):
+    split = get_splitter()
+    assert [s.text for s in split(f"It fits. It leaks.\n\n{closing}")] == ["It fits.", "It leaks."]
+    # Nothing else is known of a text that is no more than that, or of what stands in the middle.
+    assert split(closing)
+    assert len(split(f"{closing}\n\nIt fits.")) > 1
+    assert len(get_splitter("punkt-de")(f"It fits.\n\n{closing}")) > 1
