@@ -581,13 +581,16 @@ def markdown() -> str:
     return table(["sentence", *(f"`{model}`" for model in models)], body)
 
 
+def gaming_rows(model: str) -> list[Row]:
+    """What texts that game the reward earn with a model."""
+    return list(latest("gaming", lambda row: row["model"] == model)["rows"])
+
+
 def gaming() -> str:
     """What texts that game the reward earn, by model and setting, and how often that is more."""
-    models = ("embedded", "base")
-    found = [latest("gaming", lambda row, m=model: row["model"] == m)["rows"] for model in models]
-    settings = ("plain", "shaped", "strong")
+    models, settings = ("embedded", "base"), ("plain", "shaped", "strong")
     body = []
-    for rows in zip(*found, strict=True):
+    for rows in zip(*map(gaming_rows, models), strict=True):
         cells = [
             f"{share(row[name], 2)} ({row[f'{name}_wins']})" for row in rows for name in settings
         ]

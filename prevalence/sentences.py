@@ -71,7 +71,8 @@ _BEGIN = re.compile(r"(?:i|it|they|this|that|these|the|we|he|she|you|my|but|also
 """Words that begin a sentence rather, where people do not write capitals."""
 
 _CLOSING = re.compile(
-    r"(?:please )?(?:let me know|feel free to (?:ask|reach|contact|share))\b.*|(?:i )?hope (?:this|that|it) helps\b.*"
+    r"(?:please )?(?:let me know|feel free to (?:ask|reach|contact|share))\b.*"
+    r"|(?:i )?hope (?:this|that|it) helps\b.*"
     r"|would you like (?:me to|to|more|a)\b.*\?|ai[- ]generated (?:from|based on)\b.*"
     r"|(?:note: )?(?:this|the) (?:summary|overview) (?:is|was) (?:based on|generated|compiled)\b.*"
     r"|based on (?:the text of )?\d[\d,]* (?:customer |user |verified )?(?:reviews|ratings)\W*"

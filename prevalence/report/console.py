@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from prevalence.language import counted
-from prevalence.report.names import figure_name
+from prevalence.report.names import figure_name, quantity_note
 from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
@@ -235,6 +235,9 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         _Column("contradicted", "contra.", 2, [_optional_share(row.contradicted) for row in rows]),
         _Column("self-contradicting", "self-c.", 2,
                 [_optional_share(row.self_contradicting) for row in rows]),
+        _Column("wrong quantities", "wr. q.", 2,
+                [f"{row.wrong_quantities:,}/{row.quantities:,}" if row.quantities else "–"
+                 for row in rows]),
     ]  # fmt: skip
     optional = {
         "corrected",
@@ -244,6 +247,7 @@ def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
         "failed",
         "contradicted",
         "self-contradicting",
+        "wrong quantities",
     }
     return [
         column
@@ -351,6 +355,8 @@ def _evidence_line(sentence: ScoredSentence) -> str:
         parts.append(f"contradicts {_listed(sentence.contradicts)}")
     if sentence.contradicting_reviews:
         parts.append(f"against {_listed(sentence.contradicting_reviews)}")
+    if sentence.quantity is not None:
+        parts.append(quantity_note(sentence.quantity))
     return " · ".join(parts)
 
 

@@ -21,6 +21,7 @@ from prevalence.records import (
     ScoredSummary,
     input_digest,
 )
+from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import inert
 from prevalence.scoring.options import as_number
@@ -80,6 +81,7 @@ class ReportSentence:
         support: number of reviews that imply it; None where they were not asked.
         against: number of reviews that contradict it; None where not known.
         mask: why it does not count, or None.
+        quantity: how many people it speaks of, and whether the reviews agree; None without.
         cells: a state for each review.
         entailment: P(entailment) by review, None where not asked; empty where none was.
         contradiction: likewise P(contradiction), where the row has it.
@@ -91,6 +93,7 @@ class ReportSentence:
     support: int | None
     against: int | None
     mask: str | None
+    quantity: str | None
     cells: str
     entailment: tuple[float | None, ...]
     contradiction: tuple[float | None, ...]
@@ -497,6 +500,7 @@ class Contents:
             support=support,
             against=None if against is None else len(against),
             mask=", ".join(masks) or None,
+            quantity=quantity_note(quantity) if (quantity := item.get("quantity")) else None,
             cells=cells,
             entailment=probabilities,
             contradiction=tuple(item.get("contradiction") or ()),

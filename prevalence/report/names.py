@@ -1,12 +1,17 @@
-"""Names of figures → how tables and pages call them."""
+"""Names of figures and quantities of rows → how tables and pages call them."""
 
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
+from prevalence.errors import InputError
 from prevalence.records import Profile
 
-__all__ = ["figure_name"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["figure_name", "quantity_note"]
 
 _OWN = ("soft_prevalence", "coverage_parity", *(field.name for field in fields(Profile)))
 _NAMES = {
@@ -24,3 +29,23 @@ def figure_name(name: str) -> str:
     ['equal coverage', 'review SAP', 'my_metric']
     """
     return _NAMES.get(name, name)
+
+
+def quantity_note(quantity: Mapping[str, Any]) -> str:
+    """A quantity of people in a sentence, and whether the reviews bear it out.
+
+    Args:
+        quantity: as rows have it.
+
+    Raises:
+        InputError: it is none that ``score --quantities`` writes.
+
+    >>> quantity_note({"text": "Most users", "low": 0.5, "high": 1.0, "agrees": False})
+    'says "Most users" (50–100%): the reviews disagree'
+    """
+    verdict = {True: "the reviews agree", False: "the reviews disagree", None: "not asked"}
+    try:
+        low, high = f"{quantity['low']:.0%}".removesuffix("%"), f"{quantity['high']:.0%}"
+        return f'says "{quantity["text"]}" ({low}–{high}): {verdict[quantity["agrees"]]}'
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"not a scored summary: quantity cannot be {quantity!r:.60}") from None

@@ -55,6 +55,8 @@ class SystemStatistics:
         corrected: prevalence corrected for the scorer's error rates, or None.
         corrected_interval: its 95% interval, over products and over the judgments that the rates
             come from; None with fewer than six of either products, or if the rates are refuted.
+        quantities: number of its sentences whose quantity of people is compared with their support.
+        wrong_quantities: number of these that disagree.
         rates_refuted: whether fewer pairs count as supported than the scorer's false support alone
             would give, so that ``corrected`` is 0 and means little.
         profile: mean over its summaries of each figure of their profiles that is known of some.
@@ -80,6 +82,8 @@ class SystemStatistics:
     corrected: float | None = None
     corrected_interval: Interval | None = None
     rates_refuted: bool = False
+    quantities: int = 0
+    wrong_quantities: int = 0
     profile: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -118,6 +122,8 @@ class _System:
     contradictions: int = 0
     judged: int = 0
     self_contradicting: int = 0
+    quantities: int = 0
+    wrong_quantities: int = 0
     figures: dict[str, array[float]] = field(default_factory=dict)
     groups: dict[str, tuple[float, int]] = field(default_factory=dict)
 
@@ -213,6 +219,11 @@ class SystemTable:
         system.trivial += sum(sentence.trivial for sentence in row)
         system.redundant += sum(sentence.redundant_with is not None for sentence in row)
         system.unsupported += sum(sentence.unsupported for sentence in row)
+        agree = [
+            sentence.quantity.get("agrees") for sentence in row if sentence.quantity is not None
+        ]
+        system.quantities += sum(known is not None for known in agree)
+        system.wrong_quantities += agree.count(False)
 
     @property
     def failed(self) -> int:
@@ -333,6 +344,8 @@ class SystemTable:
             self_contradicting=_ratio(entry.self_contradicting, entry.judged)
             if entry.judged
             else None,
+            quantities=entry.quantities,
+            wrong_quantities=entry.wrong_quantities,
             profile=entry.profile,
         )
 

@@ -481,3 +481,17 @@ def test_products_in_another_language_are_named(score: Run, write: Write) -> Non
     said = score(write(*records)).stderr
     assert "4 products are probably not in English (p1, p2, p3 and 1 more), which the" in said
     assert "1 product is probably not in English (p1), which" in score(write(*records[:2])).stderr
+
+
+def test_quantities_are_shown_where_people_look(score: Run, write: Write, tmp_path: Path) -> None:
+    reviews = ["The zipper sticks.", *["Roomy and light."] * 9]
+    text = "Most users say the zipper sticks. Some find it roomy and light."
+    record = {"id": "a", "reviews": reviews, "summary": text}
+    page = tmp_path / "page.html"
+    result = score(write(record), "--quantities", "--explain", "--report", str(page))
+    assert result.exit_code == 0
+    assert 'says "Most" (50–100%): the reviews disagree' in result.stdout
+    assert table_line(result.stdout, "system")[-2:] == ["wrong", "quantities"]
+    assert "(50–100%): the reviews disagree" in page.read_text(encoding="utf-8")
+    plain = score(write(record))
+    assert "quantities" not in plain.stdout

@@ -163,3 +163,13 @@ def test_a_corrected_score_that_is_cut_off_has_no_interval() -> None:
     table = filled(*(row(f"p{n}", "s", 0.01, sentence()) for n in range(6)))
     (found,) = table.statistics(error_rates=rates)
     assert (found.corrected, found.corrected_interval) == (0.0, None)
+
+
+def test_quantities_that_reviews_do_not_bear_out_are_counted() -> None:
+    said = [
+        sentence(quantity={"text": "Most", "low": 0.5, "high": 1.0, "agrees": agrees})
+        for agrees in (True, False, False, None)
+    ]
+    table = filled(row("p", "s", 0.5, *said, sentence()), row("p", "t", 0.5, sentence()))
+    counts = [(one.wrong_quantities, one.quantities) for one in table.statistics()]
+    assert counts == [(2, 3), (0, 0)]
