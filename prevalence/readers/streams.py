@@ -34,11 +34,14 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 _LEAST_UTF16 = 4
 """Bytes of two characters, the fewest that UTF-16 without a byte order mark is told by."""
-_UTF16 = ("UTF-16 text", "convert it to UTF-8")
+_UTF16 = ("UTF-16 text", 'save it as UTF-8 (Excel calls it "CSV UTF-8")')
 _FOREIGN = {
     b"\xff\xfe": _UTF16,
     b"\xfe\xff": _UTF16,
     b"PK\x03\x04": ("a zip archive or an Excel workbook", "unpack it, or save the sheet as CSV"),
+    b"\x89PNG": ("a PNG image", "give a file of texts"),
+    b"\xff\xd8\xff": ("a JPEG image", "give a file of texts"),
+    b"%PDF": ("a PDF document", "export its texts as JSON Lines or CSV"),
     b"PAR1\x15": ("a Parquet file", "export it as JSON Lines or CSV"),
     b"BZh91AY&": ("a bzip2 archive", "unpack it, or compress it with gzip"),
     b"\xfd7zXZ": ("an xz archive", "unpack it, or compress it with gzip"),
@@ -307,7 +310,7 @@ def foreign(first: bytes) -> tuple[str, str] | None:
     """What an input is that is no UTF-8 text, by its first eight bytes, and what to do with it.
 
     >>> foreign("id,".encode("utf-16-le"))
-    ('UTF-16 text', 'convert it to UTF-8')
+    ('UTF-16 text', 'save it as UTF-8 (Excel calls it "CSV UTF-8")')
     """
     for magic, kind in _FOREIGN.items():
         if first.startswith(magic):

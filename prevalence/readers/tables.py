@@ -158,7 +158,7 @@ def _holds_text(cells: Iterable[str]) -> bool:
 
 def _csv_fault(error: csv.Error, start: int, end: int) -> FieldError:
     if "unexpected end of data" in str(error):
-        problem = "a quote opened in this row is never closed, so the rest of the file is lost"
+        problem = "a quote opened in this row is never closed and takes in the rest of the file"
         return FieldError("", problem, 'close it, or double it ("") inside a quoted cell')
     fix = 'put the cell in quotes and double the quotes ("") inside it'
     if "new-line character" in str(error):

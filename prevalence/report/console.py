@@ -316,7 +316,8 @@ def _evidence_table(
         for place in places[:show]:
             name = plain(reviews[place].id or f"reviews[{place}]")
             name.truncate(_NAME_WIDTH, overflow="ellipsis")
-            probability = f"{answer.entailment[place]:.3f}"
+            # Beside "contradicts", P(entailment) would read as P(contradiction).
+            probability = f"{answer.entailment[place]:.3f}" if places is supporting else ""
             table.add_row("  ", verb, name, probability, _snippet(reviews[place].text))
         if len(places) > show:
             more = f"and {len(places) - show:,} more (--show)"

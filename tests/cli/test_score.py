@@ -495,3 +495,13 @@ def test_quantities_are_shown_where_people_look(score: Run, write: Write, tmp_pa
     assert "(50–100%): the reviews disagree" in page.read_text(encoding="utf-8")
     plain = score(write(record))
     assert "quantities" not in plain.stdout
+
+
+def test_other_units_are_named_as_other_settings(score: Run, write: Write, tmp_path: Path) -> None:
+    source, output = (
+        write({"id": "a", "reviews": ["Warm."], "summary": "Warm."}),
+        tmp_path / "o.jsonl",
+    )
+    assert score(source, "-o", str(output)).exit_code == 0
+    again = score(source, "-o", str(output), "--unit", "claim")
+    assert "holds scores of other settings" in again.stderr

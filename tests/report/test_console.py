@@ -208,7 +208,7 @@ def test_support_view_orders_supporters_by_probability() -> None:
     assert [line.split()[:3] for line in lines[1:]] == [
         ["supports", "reviews[3]", "0.900"],
         ["supports", "reviews[1]", "0.600"],
-        ["contradicts", "r0", "0.010"],
+        ["contradicts", "r0", "Dry"],
     ]
     assert len(lines[1]) <= 80
     assert lines[1].endswith("…")
