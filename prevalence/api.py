@@ -15,7 +15,15 @@ from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, 
 from prevalence.notebook import Share, data_frame, html_table
 from prevalence.readers import parse_record
 from prevalence.readers.fields import FieldError, scrub
-from prevalence.records import CLAIMS, BadRecord, Product, Review, ScoredSummary, Summary, well_formed
+from prevalence.records import (
+    CLAIMS,
+    BadRecord,
+    Product,
+    Review,
+    ScoredSummary,
+    Summary,
+    well_formed,
+)
 from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer, refuse_opening
 from prevalence.scoring.engine import Engine, WorkCounts

@@ -40,7 +40,6 @@ from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule
 from prevalence.summarize.extract import METHODS, SEARCHES, SummaryOptions
 from prevalence.summarize.products import Target
-from prevalence.summarize.questions import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -301,6 +300,9 @@ class _Extracting(Tally[Any]):
         self._summarizer = summarizer
         self._merged = self._avoided = self._left_out = self._empty = 0
         self._delta = 0.0
+        # With numpy, which the command's help does not need.
+        from prevalence.summarize.questions import Calls
+
         self._calls = Calls()
 
     def signature(self, product: Product) -> str:
