@@ -281,7 +281,7 @@ def _lacks(summary: Summary) -> bool:
 
 
 def _where(product: Product, summary: Summary) -> str:
-    return f"{product.source or product.id}: summary by {summary.system!r}"
+    return f"{product.where}: summary by {summary.system!r}"
 
 
 def _finished(options: SimpleNamespace) -> Finished[dict[str, Any]]:

@@ -333,7 +333,7 @@ class _Extracting(Tally[Any]):
                 product.reviews, name=product.name, options=choice, progress=progress
             )
         except InputError as error:
-            raise InputError(f"{product.source}: {error}") from error
+            raise InputError(f"{product.where}: {error}") from error
         again = [sentence.text for sentence in self._summarizer.splitter(extract.text)]
         self._merged += again != [sentence.text for sentence in extract.sentences]
         self._avoided += extract.avoided
@@ -431,7 +431,7 @@ class _Writing(Tally[Any]):
         for product, written in self.asked(products):
             progress(1)
             if written.error is not None:
-                self.fail(f"{product.source or product.id}: {written.error}")
+                self.fail(f"{product.where}: {written.error}")
                 continue
             self._cut += written.cut
             self._read += written.prompt_tokens
