@@ -22,6 +22,7 @@ from prevalence.cli.options import (
     option,
     output_option,
     quiet_option,
+    refuse_two_streams,
     seed_option,
     several_names,
 )
@@ -458,8 +459,7 @@ def _check(options: _Options) -> None:
         if missing:
             raise click.UsageError(f"no {name}; {advice}")
     check_backend_options(str(options.backend), dry_run=options.dry_run)
-    if options.inputs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read once")
+    refuse_two_streams(options.inputs)
     if options.overwrite and options.output is None and options.record is None:
         raise click.UsageError("--overwrite goes with --output and --record")
     written = {"--output": options.output, "--record": options.record}

@@ -1,4 +1,4 @@
-"""Files that runs write: never over what they read, continued or begun anew, and counted."""
+"""Files that runs write, never over what they read, and what several commands say of a run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import click
 
+from prevalence.cli.errors import note
 from prevalence.cli.options import NamingFiles
 from prevalence.errors import InputError
 from prevalence.language import counted
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager, ExitStack
 
 __all__ = [
+    "PAIRS_KEPT",
     "LineFile",
     "LineWriter",
     "check_output",
@@ -32,11 +34,16 @@ __all__ = [
     "kept_parts",
     "line_file",
     "line_writer",
+    "note_doubtful",
+    "note_uncalibrated",
     "print_json",
     "refuse_repeats",
     "same_file",
     "screen",
 ]
+
+PAIRS_KEPT = "pairs scored so far are in the cache; the same command continues from there"
+"""What an interrupted run without an output leaves behind where there is a pair cache."""
 
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record", "--report"})
@@ -324,12 +331,22 @@ def keeping_pairs(*, cached: bool) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = (
-            "pairs scored so far are in the cache; the same command continues from there"
-            if cached
-            else "nothing is kept (the cache would)"
-        )
+        kept = PAIRS_KEPT if cached else "nothing is kept (the cache would)"
         raise KeyboardInterrupt(f"interrupted: {kept}") from None
+
+
+def note_uncalibrated(threshold: float) -> None:
+    """Say which threshold decides where a model has none of its own."""
+    note(f"warning: the model has no calibrated threshold; {threshold:g} is used (set --threshold)")
+
+
+def note_doubtful(pairs: int) -> None:
+    """Say how many pairs half precision leaves in doubt, if any."""
+    if pairs:
+        note(
+            f"{counted(pairs, 'pair is', 'pairs are')} so near the threshold that "
+            "float32 may decide differently (--dtype float32 settles them)"
+        )
 
 
 def line_writer(lines: LineFile | None) -> Callable[[ExitStack], JsonLinesWriter | None]:
