@@ -221,14 +221,13 @@ class _Writing(_Work):
 
     def count_replies(self, selection: Selection) -> None:
         """Say how many replies, tokens and how much money it would take."""
-        from prevalence.llm.spending import DryRun, Prices
+        from prevalence.llm.spending import DryRun
 
-        counter = DryRun(self._backend, store=getattr(self._backend, "store", None))
+        counter = DryRun(self._backend)
         writer = _writer(self._options, counter)
         for product in self.good(selection.items()):
             writer.write([(product, summary) for summary in _lacking(product)])
-        told = self._options.told
-        note(counter.describe(Prices(prompt=told.price_in, completion=told.price_out)))
+        note(counter.describe(self._options.told.prices))
         tell_failures(self.failed, there=counter.replies + counter.stored)
 
     def show(self) -> None:
@@ -237,9 +236,8 @@ class _Writing(_Work):
         if self._unparsable:
             replies = counted(self._unparsable, "reply", "replies")
             note(f"{replies} could not be read and gave no claims")
-        describe = getattr(self._backend, "describe", None)
-        if describe is not None:
-            note(describe())
+        if said := self._backend.describe():
+            note(said)
 
 
 def _work(options: SimpleNamespace, parameters: Mapping[str, Any]) -> _Work:

@@ -379,8 +379,7 @@ class _Rows(Tally["ScoreRow | PairRow"]):
         if self._drawn and self._repeated == self._drawn:
             note("all samples of each prompt are identical; if a server answers, it may not "
                  "sample: check its settings for the model")  # fmt: skip
-        describe = getattr(backend, "describe", None)
-        if describe is not None and (said := describe()):
+        if said := backend.describe():
             note(said)
 
 
@@ -408,16 +407,15 @@ def _dry_run(
     *,
     selection: Selection,
 ) -> tuple[int, int]:
-    from prevalence.llm.spending import DryRun, Prices
+    from prevalence.llm.spending import DryRun
 
-    counter = DryRun(backend, store=getattr(backend, "store", None))
+    counter = DryRun(backend)
     steps = _stored_steps(plan, dimensions, counter)
     opened = _open(options, plan, dimensions, counter, selection=selection, steps=steps)
     opened = cast("JudgeRun", opened)
     count = sum(1 for _ in opened.rows(opened.items(selection.items())))
     _check_found(selection, opened, count)
-    prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
-    note(f"{counted(count, 'row')}; {counter.describe(prices)}")
+    note(f"{counted(count, 'row')}; {counter.describe(options.told.prices)}")
     unwritten = sum(not text for text in steps.values())
     if unwritten:
         note(f"{unwritten:,} of these replies are evaluation steps, which the judge writes first")

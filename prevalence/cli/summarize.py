@@ -454,9 +454,8 @@ class _Writing(Tally[Any]):
                 f"{self._read:,} prompt tokens, {self._wrote:,} reply tokens, including those "
                 "of stored replies"
             )
-        describe = getattr(self._backend, "describe", None)
-        if describe is not None:
-            note(describe())
+        if said := self._backend.describe():
+            note(said)
         if self._cut:
             cut = counted(self._cut, "summary was", "summaries were")
             note(f"{cut} cut at the limit of a reply; raise --max-tokens")
@@ -465,12 +464,12 @@ class _Writing(Tally[Any]):
 def _write(options: _Options, selection: Selection) -> None:
     from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
     from prevalence.llm.backends import open_backend
-    from prevalence.llm.spending import DryRun, Prices
+    from prevalence.llm.spending import DryRun
 
     prompt = load_summary_prompt(options.prompt or "reviews")
     told = backend_options(vars(options))
     backend = open_backend(options.backend or options.model, told)
-    counter = DryRun(backend, store=getattr(backend, "store", None)) if options.dry_run else None
+    counter = DryRun(backend) if options.dry_run else None
     writer = SummaryWriter(
         counter or backend,
         prompt,
@@ -483,7 +482,7 @@ def _write(options: _Options, selection: Selection) -> None:
         return
     for _ in work.asked(work.good(selection.items())):
         pass
-    note(counter.describe(Prices(prompt=told.price_in, completion=told.price_out)))
+    note(counter.describe(told.prices))
     tell_failures(work.failed, there=counter.replies + counter.stored)
 
 

@@ -122,8 +122,8 @@ class StoredBackend:
         """What was stored and what was asked for, in one line."""
         stored = counted(self.hits, "reply was", "replies were")
         line = f"{stored} stored, {counted(self.misses, 'was', 'were')} asked for"
-        inner = getattr(self.inner, "describe", None)
-        return line if inner is None else f"{line}: {inner()}"
+        inner = self.inner.describe()
+        return f"{line}: {inner}" if inner else line
 
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None
