@@ -17,11 +17,15 @@ from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.streams import display
 from prevalence.report.text import inert
+from prevalence.runs import Incomplete, run
 from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager, ExitStack
+
+    from prevalence.records import Product
+    from prevalence.runs import Finished, Mark, Record, Selection, Tally
 
 __all__ = [
     "PAIRS_KEPT",
@@ -40,6 +44,7 @@ __all__ = [
     "refuse_repeats",
     "same_file",
     "screen",
+    "write_records",
 ]
 
 PAIRS_KEPT = "pairs scored so far are in the cache; the same command continues from there"
@@ -352,6 +357,54 @@ def note_doubtful(pairs: int) -> None:
 def line_writer(lines: LineFile | None) -> Callable[[ExitStack], JsonLinesWriter | None]:
     """Opens the output for rows; the file itself is opened with the first of them."""
     return lambda stack: None if lines is None else JsonLinesWriter(stack.enter_context(lines))
+
+
+def write_records(
+    selection: Selection,
+    compute: Callable[[Iterable[Product], Callable[[int], None]], Iterator[Product]],
+    *,
+    output: Path,
+    overwrite: bool,
+    quiet: bool,
+    unit: str,
+    marks: Callable[[Record], Sequence[Mark]],
+    finished: Callable[[Path], Finished[Any]],
+    tally: Tally[Product],
+) -> None:
+    """Write the records of one input that its output lacks, each with something more.
+
+    Args:
+        selection: reads the input.
+        compute: makes records, and calls what it is given with the number of things done.
+        output: the file.
+        overwrite: whether to start it over.
+        quiet: whether to show no progress.
+        unit: what the things done are.
+        marks: see :func:`~prevalence.runs.run`.
+        finished: what an earlier run has written to an output.
+        tally: counts the records.
+
+    Raises:
+        Incomplete: something ended the run after a part of it.
+        PrevalenceError: nothing could be made.
+    """
+    from prevalence.cli.progress import RunProgress
+
+    lines = LineFile(output, overwrite=overwrite)
+    bar = RunProgress(selection.inputs, rows="products", counted=unit, quiet=quiet)
+    failure = run(
+        selection.items(bar.reader),
+        lambda items: compute(tally.good(items), bar.done),
+        marks=marks,
+        finished=finished(output) if lines.continues else None,
+        tally=tally,
+        progress=bar,
+        writer=line_writer(lines),
+        kept=lambda: lines.kept("product"),
+        worth=lambda: tally.made,
+    )
+    if failure is not None:
+        raise Incomplete from failure
 
 
 def _lines(path: Path) -> int:

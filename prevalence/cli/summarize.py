@@ -30,11 +30,11 @@ from prevalence.cli.options import (
     scoring_options,
     seed_option,
 )
-from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.cli.outputs import check_output, write_records
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED
-from prevalence.runs import Incomplete, Selection, Tally, chunks, run
+from prevalence.runs import Selection, Tally, chunks
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule
@@ -264,25 +264,18 @@ def summarize(**parameters: Any) -> None:
 
 def _summarize(work: _Extracting | _Writing, selection: Selection, *, asked: str) -> None:
     """Summarise what the output lacks, and leave with what that says about the run."""
-    from prevalence.cli.progress import RunProgress
-
     options, target = work.options, work.target
-    lines = LineFile(options.output, overwrite=options.overwrite)
-    bar = RunProgress([options.input], rows="products", counted=asked, quiet=options.quiet)
-    failure = run(
-        selection.items(bar.reader),
-        lambda items: work.summarised(work.good(items), bar.done),
+    write_records(
+        selection,
+        work.summarised,
+        output=options.output,
+        overwrite=options.overwrite,
+        quiet=options.quiet,
+        unit=asked,
         marks=lambda item: target.marks(item, work.signature),
-        rest=lambda item, _: item,
-        finished=target.finished(options.output) if lines.continues else None,
+        finished=target.finished,
         tally=work,
-        progress=bar,
-        writer=line_writer(lines),
-        kept=lambda: lines.kept("product"),
-        worth=lambda: work.made,
     )
-    if failure is not None:
-        raise Incomplete from failure
     if not options.quiet:
         work.note_earlier("product")
         made = counted(work.made, "summary", "summaries")
