@@ -158,14 +158,14 @@ def _row(
     work: Work, values: dict[str, float | None], signature: str, errors: list[str]
 ) -> ScoreRow:
     product, summary = work
-    where = product.source or f"record {product.id!r}"
+    where = f"{product.where}: summary by {summary.system!r}"
     human = summary.extra.get("human")
     return ScoreRow(
         id=product.id,
         system=summary.system,
         metrics=values,
         signature=signature,
-        error=f"{where}: summary by {summary.system!r}: {'; '.join(errors)}" if errors else None,
+        error=f"{where}: {'; '.join(errors)}" if errors else None,
         human=human if isinstance(human, dict) else None,
         input_digest=example_digest(product, summary),
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from prevalence.claims import CLAIMS, stated_claim
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.cuts import CutChecker, CutCounts
@@ -16,7 +15,15 @@ from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, 
 from prevalence.notebook import Share, data_frame, html_table
 from prevalence.readers import parse_record
 from prevalence.readers.fields import FieldError, scrub
-from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
+from prevalence.records import (
+    CLAIMS,
+    BadRecord,
+    Product,
+    Review,
+    ScoredSummary,
+    Summary,
+    well_formed,
+)
 from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer, refuse_opening
 from prevalence.scoring.engine import Engine, WorkCounts
@@ -152,14 +159,20 @@ def _checked_summary(summary: object) -> Summary:
     system = checked_text(summary.system, "a system's name")
     text = checked_text(summary.text, f"the summary by {system!r}")
     extra = _checked_keys(summary.extra, f"the summary by {system!r}")
-    claims = summary.extra.get(CLAIMS, ())
-    listed = isinstance(claims, list | tuple) and None not in map(stated_claim, claims)
-    if claims is not None and not listed:
+    if not _are_claims(summary.extra.get(CLAIMS)):
         raise InputError(
             f"the claims of {system!r} are no list of statements: give texts, or objects such as "
             '{"text": "It leaks.", "quantity": "most"}'
         )
     return replace(summary, system=system, text=text, extra=extra)
+
+
+def _are_claims(claims: object) -> bool:
+    if claims is None:
+        return True
+    from prevalence.claims import stated_claim
+
+    return isinstance(claims, list | tuple) and None not in map(stated_claim, claims)
 
 
 def _checked_keys(extra: object, whose: str) -> dict[str, Any]:

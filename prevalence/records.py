@@ -126,6 +126,11 @@ class Product:
             return self.whole_gives_claims
         return any(summary.extra.get(CLAIMS) is not None for summary in self.summaries)
 
+    @property
+    def where(self) -> str:
+        """Where the record stands, for messages."""
+        return self.source or f"record {self.id!r}"
+
     def with_summaries(self, summaries: Iterable[Summary]) -> Product:
         """The same product with other summaries."""
         return replace(self, summaries=tuple(summaries), whole_gives_claims=None)
@@ -143,7 +148,7 @@ class Product:
         missing = [row for row, review in enumerate(self.reviews) if review.simplified is None]
         if missing:
             raise InputError(
-                f"{self.source or self.id}: reviews[{missing[0]}] has no rewriting under "
+                f"{self.where}: reviews[{missing[0]}] has no rewriting under "
                 '"simplified"; make them with `prevalence simplify`'
             )
         reviews = tuple(replace(r, text=r.simplified or "") for r in self.reviews)
@@ -480,9 +485,8 @@ class ScoredSummary:
     @property
     def ceiling_share(self) -> float | None:
         """Prevalence as a share of the ceiling; None without a ceiling, or with one of 0."""
-        return (
-            self.prevalence / self.ceiling if self.ceiling and self.prevalence is not None else None
-        )
+        reached = self.prevalence
+        return reached / self.ceiling if self.ceiling and reached is not None else None
 
     @property
     def self_contradictions(self) -> int | None:
@@ -613,10 +617,6 @@ def _number(value: object) -> bool:
     )
 
 
-def _numbers(value: object) -> bool:
-    return value is None or (isinstance(value, list) and all(map(_number, value)))
-
-
 def _place(value: object) -> bool:
     return type(value) is int and 0 <= value < BEYOND
 
@@ -625,14 +625,15 @@ def _place_or_none(value: object) -> bool:
     return value is None or _place(value)
 
 
-def _places(value: object) -> bool:
-    return value is None or (isinstance(value, list) and all(map(_place, value)))
+def _listing(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or (isinstance(value, list) and all(map(fits, value)))
 
 
 def _is(*kinds: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, kinds)
 
 
+_numbers, _places = _listing(_number), _listing(_place)
 _ROW_VALUES: Mapping[str, Callable[[object], bool]] = {
     "id": _is(str, type(None)), "system": _is(str, type(None)), "prevalence": _number,
     "soft_prevalence": _number, "ceiling": _number, "corrected": _number, "corrected_most": _number,
@@ -667,7 +668,6 @@ _ROW_KEYS = _ROW_FIELDS | {
     "contradictions", "prefix_curve",
 }  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
-
 
 _RECORD_KEYS = frozenset({"id", "name", "reviews", "summaries", "summary", "metadata"})
 """Keys that mean something in an input record."""

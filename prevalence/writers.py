@@ -33,6 +33,7 @@ __all__ = [
     "named_output",
     "neutral_cell",
     "sentence_count",
+    "without_key",
 ]
 
 CSV_COLUMNS = (
@@ -344,6 +345,18 @@ def _is_cut(line: bytes, begins: Sequence[bytes]) -> bool:
 def finished_records(path: Path) -> Iterator[dict[str, Any]]:
     """Input records that an earlier run of the same output wrote, as :func:`finished_rows`."""
     return finished_rows(path, _record, kind="record", begins=_RECORD_HEADS)
+
+
+def without_key(item: object, key: str) -> object:
+    """A review or summary as it stood in a record before it got a key.
+
+    >>> without_key({"text": "It leaks.", "claims": ["It leaks."]}, "claims")
+    'It leaks.'
+    """
+    if not isinstance(item, dict):
+        return item
+    plain = {name: value for name, value in item.items() if name != key}
+    return plain["text"] if list(plain) == ["text"] else plain
 
 
 def _record(value: Any) -> dict[str, Any]:

@@ -239,8 +239,7 @@ class DuelRun:
             else:
                 verdict = int(reading.value)
                 verdicts[place] = verdict if place == 0 else _SWAPPED[verdict]
-        where = duel.product.source or f"record {duel.product.id!r}"
-        who = f"{where}: {duel.a.system!r} against {duel.b.system!r} in {duel.dimension.key}"
+        who = f"{duel.a.system!r} against {duel.b.system!r} in {duel.dimension.key}"
         return PairRow(
             id=duel.product.id,
             a=duel.a.system,
@@ -249,7 +248,7 @@ class DuelRun:
             verdict_ab=verdicts[0],
             verdict_ba=verdicts[1],
             signature=self.signature,
-            error=f"{who}: {'; '.join(errors)}" if errors else None,
+            error=f"{duel.product.where}: {who}: {'; '.join(errors)}" if errors else None,
             input_digest=material_digest(duel.product, duel.a, duel.b),
         )
 

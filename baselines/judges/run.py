@@ -157,13 +157,12 @@ class JudgeRun:
 
     def _row(self, entry: _Work, judged: Judged) -> ScoreRow:
         product, summary = entry.product, entry.summary
-        where = product.source or f"record {product.id!r}"
         human = summary.extra.get("human")
         report = dict(judged.report)
         lacking = missing_inputs(self.plan.method.inputs, product)
         if lacking:
             report["missing_inputs"] = lacking  # type: ignore[assignment]
-        error = f"{where}: summary by {summary.system!r}: {'; '.join(judged.errors)}"
+        error = f"{product.where}: summary by {summary.system!r}: {'; '.join(judged.errors)}"
         return ScoreRow(
             id=product.id,
             system=summary.system,

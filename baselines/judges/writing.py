@@ -65,13 +65,13 @@ class SummaryPrompt:
             InputError: the product has no review, or nothing beside reviews for a prompt that
                 shows more.
         """
-        where = product.source or product.id
         if not any(review.text.strip() for review in product.reviews):
-            raise InputError(f"{where}: has no review to summarise")
+            raise InputError(f"{product.where}: has no review to summarise")
         others = set(self.inputs) - {"reviews"}
         if others and others == set(missing_inputs(self.inputs, product)):
             raise InputError(
-                f"{where}: has none of {', '.join(sorted(others))}; use the prompt 'reviews'"
+                f"{product.where}: has none of {', '.join(sorted(others))}; "
+                "use the prompt 'reviews'"
             )
         body = "\n\n".join([self.task, material(product, self.inputs), self.rules])
         return Message("system", self.system), Message("user", body)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BINS",
-    "RATES",
     "THRESHOLD_RULES",
     "Threshold",
     "ThresholdRule",
@@ -51,9 +50,6 @@ __all__ = [
 
 BINS = 10
 """Equally wide bins of the expected calibration error."""
-RATES = (
-    "balanced_accuracy", "accuracy", "precision", "recall", "specificity", "f1", "brier", "ece",
-)  # fmt: skip
 
 _TP, _FP, _FN, _TN, _SQUARES = range(5)
 
@@ -102,8 +98,8 @@ def rates(sums: Floats) -> dict[str, Floats]:
         sums: float64 [..., 5 + 2 BINS].
 
     Returns:
-        float64 [...] for each of :data:`RATES`; NaN where a figure is not defined (recall without
-        positives, precision without decisions).
+        float64 [...] by name; NaN where a figure is not defined (recall without positives,
+        precision without decisions).
     """
     tp, fp, fn, tn, squares = (sums[..., column] for column in range(_SQUARES + 1))
     positive, predicted = tp + fn, tp + fp

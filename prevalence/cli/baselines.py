@@ -20,6 +20,7 @@ from prevalence.cli.options import (
     output_option,
     quiet_option,
     refuse_given,
+    refuse_two_streams,
     several_names,
 )
 from prevalence.cli.outputs import (
@@ -334,8 +335,7 @@ def _check(options: SimpleNamespace) -> None:
         raise click.UsageError("no INPUT; give a file of products, or --list")
     if not options.metrics:
         raise click.UsageError("no --metrics; name some, for example --metrics rouge-1,rouge-l")
-    if options.inputs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read once")
+    refuse_two_streams(options.inputs)
     if options.leave_one_out and not options.references:
         raise click.UsageError("--leave-one-out goes with --references")
     if options.output is not None:

@@ -21,17 +21,18 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
 )
-from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.cli.outputs import check_output, write_records
 from prevalence.language import counted
 from prevalence.records import BadRecord, Product
-from prevalence.runs import Finished, Incomplete, Mark, Selection, Tally, chunks, run
+from prevalence.runs import Finished, Mark, Selection, Tally, chunks
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS, get_splitter
 from prevalence.signature import build_signature
-from prevalence.writers import finished_records
+from prevalence.writers import finished_records, without_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from prevalence.baselines.judges.claim_writing import ClaimWriter, WrittenClaims
     from prevalence.llm.protocol import Backend
@@ -91,8 +92,6 @@ def claims(**parameters: Any) -> None:
     "The fabric is soft and washes well, but the zipper sticks" makes three. Without --backend,
     rules cut them; with it, a language model writes them.
     """
-    from prevalence.cli.progress import RunProgress
-
     options = SimpleNamespace(**parameters)
     options.splitter = options.splitter or SPLITTERS[0]
     _check(options)
@@ -101,22 +100,17 @@ def claims(**parameters: Any) -> None:
     if options.dry_run:
         work.count_replies(selection)
         return
-    lines = LineFile(options.output, overwrite=options.overwrite)
-    bar = RunProgress([options.input], rows="products", counted="summaries", quiet=options.quiet)
-    failure = run(
-        selection.items(bar.reader),
-        lambda items: work.claimed(work.good(items), bar.done),
+    write_records(
+        selection,
+        work.claimed,
+        output=options.output,
+        overwrite=options.overwrite,
+        quiet=options.quiet,
+        unit="summaries",
         marks=lambda item: _marks(item, work.signature),
-        rest=lambda item, _: item,
-        finished=_finished(options) if lines.continues else None,
+        finished=_finished,
         tally=work,
-        progress=bar,
-        writer=line_writer(lines),
-        kept=lambda: lines.kept("product"),
-        worth=lambda: work.made,
     )
-    if failure is not None:
-        raise Incomplete from failure
     if not options.quiet:
         work.show()
     tell_failures(work.failed, there=work.earlier + work.made)
@@ -221,14 +215,13 @@ class _Writing(_Work):
 
     def count_replies(self, selection: Selection) -> None:
         """Say how many replies, tokens and how much money it would take."""
-        from prevalence.llm.spending import DryRun, Prices
+        from prevalence.llm.spending import DryRun
 
-        counter = DryRun(self._backend, store=getattr(self._backend, "store", None))
+        counter = DryRun(self._backend)
         writer = _writer(self._options, counter)
         for product in self.good(selection.items()):
             writer.write([(product, summary) for summary in _lacking(product)])
-        told = self._options.told
-        note(counter.describe(Prices(prompt=told.price_in, completion=told.price_out)))
+        note(counter.describe(self._options.told.prices))
         tell_failures(self.failed, there=counter.replies + counter.stored)
 
     def show(self) -> None:
@@ -237,9 +230,8 @@ class _Writing(_Work):
         if self._unparsable:
             replies = counted(self._unparsable, "reply", "replies")
             note(f"{replies} could not be read and gave no claims")
-        describe = getattr(self._backend, "describe", None)
-        if describe is not None:
-            note(describe())
+        if said := self._backend.describe():
+            note(said)
 
 
 def _work(options: SimpleNamespace, parameters: Mapping[str, Any]) -> _Work:
@@ -281,14 +273,14 @@ def _lacks(summary: Summary) -> bool:
 
 
 def _where(product: Product, summary: Summary) -> str:
-    return f"{product.source or product.id}: summary by {summary.system!r}"
+    return f"{product.where}: summary by {summary.system!r}"
 
 
-def _finished(options: SimpleNamespace) -> Finished[dict[str, Any]]:
+def _finished(output: Path) -> Finished[dict[str, Any]]:
     """The records that an earlier run has written to the same output."""
     return Finished(
-        path=options.output,
-        rows=finished_records(options.output),
+        path=output,
+        rows=finished_records(output),
         mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
         made="claims",
         unknown="which this input does not have",
@@ -305,15 +297,8 @@ def _mark(record: Mapping[str, Any], signature: str) -> Mark:
     plain = {key: value for key, value in record.items() if key != SIGNATURE_KEY}
     summaries = plain.get("summaries")
     if isinstance(summaries, dict):
-        plain["summaries"] = {name: _without_claims(one) for name, one in summaries.items()}
+        plain["summaries"] = {name: without_key(one, CLAIMS) for name, one in summaries.items()}
     return Mark(repr(record.get("id")), plain, signature)
-
-
-def _without_claims(summary: object) -> object:
-    if not isinstance(summary, dict):
-        return summary
-    plain = {key: value for key, value in summary.items() if key != CLAIMS}
-    return plain["text"] if list(plain) == ["text"] else plain
 
 
 def _check(options: SimpleNamespace) -> None:

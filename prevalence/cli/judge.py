@@ -22,6 +22,7 @@ from prevalence.cli.options import (
     option,
     output_option,
     quiet_option,
+    refuse_two_streams,
     seed_option,
     several_names,
 )
@@ -378,8 +379,7 @@ class _Rows(Tally["ScoreRow | PairRow"]):
         if self._drawn and self._repeated == self._drawn:
             note("all samples of each prompt are identical; if a server answers, it may not "
                  "sample: check its settings for the model")  # fmt: skip
-        describe = getattr(backend, "describe", None)
-        if describe is not None and (said := describe()):
+        if said := backend.describe():
             note(said)
 
 
@@ -407,16 +407,15 @@ def _dry_run(
     *,
     selection: Selection,
 ) -> tuple[int, int]:
-    from prevalence.llm.spending import DryRun, Prices
+    from prevalence.llm.spending import DryRun
 
-    counter = DryRun(backend, store=getattr(backend, "store", None))
+    counter = DryRun(backend)
     steps = _stored_steps(plan, dimensions, counter)
     opened = _open(options, plan, dimensions, counter, selection=selection, steps=steps)
     opened = cast("JudgeRun", opened)
     count = sum(1 for _ in opened.rows(opened.items(selection.items())))
     _check_found(selection, opened, count)
-    prices = Prices(prompt=options.told.price_in, completion=options.told.price_out)
-    note(f"{counted(count, 'row')}; {counter.describe(prices)}")
+    note(f"{counted(count, 'row')}; {counter.describe(options.told.prices)}")
     unwritten = sum(not text for text in steps.values())
     if unwritten:
         note(f"{unwritten:,} of these replies are evaluation steps, which the judge writes first")
@@ -458,8 +457,7 @@ def _check(options: _Options) -> None:
         if missing:
             raise click.UsageError(f"no {name}; {advice}")
     check_backend_options(str(options.backend), dry_run=options.dry_run)
-    if options.inputs.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read once")
+    refuse_two_streams(options.inputs)
     if options.overwrite and options.output is None and options.record is None:
         raise click.UsageError("--overwrite goes with --output and --record")
     written = {"--output": options.output, "--record": options.record}

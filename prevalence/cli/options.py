@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from prevalence.cli.help import ShortHelp
+from prevalence.readers.products import FORMATS
 from prevalence.scorers.options import described_fields
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.options import ScoringOptions
@@ -46,6 +47,7 @@ __all__ = [
     "preset_option",
     "quiet_option",
     "refuse_given",
+    "refuse_two_streams",
     "run_options",
     "scorer_settings",
     "scoring_options",
@@ -58,9 +60,8 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-INPUT_FORMATS = (
-    "auto", "jsonl", "json", "csv", "tsv", "opinsummeval", "summeval-op", "copycat",
-)  # fmt: skip
+# --reviews says by itself that files are the authors'.
+INPUT_FORMATS = tuple(name for name in FORMATS if name != "authors")
 
 
 FILE_PATH = click.Path(path_type=Path, dir_okay=False)
@@ -382,6 +383,16 @@ def refuse_given(names: Collection[str], why: str) -> None:
         source = context.get_parameter_source(str(parameter.name))
         if parameter.name in names and source is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{parameter.opts[0]} {why}")
+
+
+def refuse_two_streams(files: Iterable[Path | str | None]) -> None:
+    """Refuse two files that are both standard input.
+
+    Raises:
+        click.UsageError: there are two.
+    """
+    if [str(file) for file in files].count("-") > 1:
+        raise click.UsageError("standard input (-) can be read once")
 
 
 def open_cache_folder(cache: Path | None, no_cache: bool) -> Path | None:

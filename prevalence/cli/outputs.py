@@ -1,4 +1,4 @@
-"""Files that runs write: never over what they read, continued or begun anew, and counted."""
+"""Files that runs write, never over what they read, and what several commands say of a run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 import click
 
+from prevalence.cli.errors import note
 from prevalence.cli.options import NamingFiles
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.streams import display
 from prevalence.report.text import inert
+from prevalence.runs import Incomplete, run
 from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager, ExitStack
 
+    from prevalence.records import Product
+    from prevalence.runs import Finished, Mark, Record, Selection, Tally
+
 __all__ = [
+    "PAIRS_KEPT",
     "LineFile",
     "LineWriter",
     "check_output",
@@ -32,11 +38,17 @@ __all__ = [
     "kept_parts",
     "line_file",
     "line_writer",
+    "note_doubtful",
+    "note_uncalibrated",
     "print_json",
     "refuse_repeats",
     "same_file",
     "screen",
+    "write_records",
 ]
+
+PAIRS_KEPT = "pairs scored so far are in the cache; the same command continues from there"
+"""What an interrupted run without an output leaves behind where there is a pair cache."""
 
 _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--output", "--record", "--report"})
@@ -324,17 +336,75 @@ def keeping_pairs(*, cached: bool) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = (
-            "pairs scored so far are in the cache; the same command continues from there"
-            if cached
-            else "nothing is kept (the cache would)"
-        )
+        kept = PAIRS_KEPT if cached else "nothing is kept (the cache would)"
         raise KeyboardInterrupt(f"interrupted: {kept}") from None
+
+
+def note_uncalibrated(threshold: float) -> None:
+    """Say which threshold decides where a model has none of its own."""
+    note(f"warning: the model has no calibrated threshold; {threshold:g} is used (set --threshold)")
+
+
+def note_doubtful(pairs: int) -> None:
+    """Say how many pairs half precision leaves in doubt, if any."""
+    if pairs:
+        note(
+            f"{counted(pairs, 'pair is', 'pairs are')} so near the threshold that "
+            "float32 may decide differently (--dtype float32 settles them)"
+        )
 
 
 def line_writer(lines: LineFile | None) -> Callable[[ExitStack], JsonLinesWriter | None]:
     """Opens the output for rows; the file itself is opened with the first of them."""
     return lambda stack: None if lines is None else JsonLinesWriter(stack.enter_context(lines))
+
+
+def write_records(
+    selection: Selection,
+    compute: Callable[[Iterable[Product], Callable[[int], None]], Iterator[Product]],
+    *,
+    output: Path,
+    overwrite: bool,
+    quiet: bool,
+    unit: str,
+    marks: Callable[[Record], Sequence[Mark]],
+    finished: Callable[[Path], Finished[Any]],
+    tally: Tally[Product],
+) -> None:
+    """Write the records of one input that its output lacks, each with something more.
+
+    Args:
+        selection: reads the input.
+        compute: makes records, and calls what it is given with the number of things done.
+        output: the file.
+        overwrite: whether to start it over.
+        quiet: whether to show no progress.
+        unit: what the things done are.
+        marks: see :func:`~prevalence.runs.run`.
+        finished: what an earlier run has written to an output.
+        tally: counts the records.
+
+    Raises:
+        Incomplete: something ended the run after a part of it.
+        PrevalenceError: nothing could be made.
+    """
+    from prevalence.cli.progress import RunProgress
+
+    lines = LineFile(output, overwrite=overwrite)
+    bar = RunProgress(selection.inputs, rows="products", counted=unit, quiet=quiet)
+    failure = run(
+        selection.items(bar.reader),
+        lambda items: compute(tally.good(items), bar.done),
+        marks=marks,
+        finished=finished(output) if lines.continues else None,
+        tally=tally,
+        progress=bar,
+        writer=line_writer(lines),
+        kept=lambda: lines.kept("product"),
+        worth=lambda: tally.made,
+    )
+    if failure is not None:
+        raise Incomplete from failure
 
 
 def _lines(path: Path) -> int:

@@ -28,17 +28,21 @@ from prevalence.cli.options import (
     preset_option,
     quiet_option,
     refuse_given,
+    refuse_two_streams,
     scorer_settings,
     scoring_options,
     seed_option,
     with_preset,
 )
 from prevalence.cli.outputs import (
+    PAIRS_KEPT,
     LineFile,
     LineWriter,
     check_output,
     check_page,
     kept_parts,
+    note_doubtful,
+    note_uncalibrated,
     screen,
 )
 from prevalence.errors import InputError
@@ -281,10 +285,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     from prevalence.cli.progress import RunProgress
 
     if not engine.calibrated and not options.quiet:
-        note(
-            "warning: the model has no calibrated threshold; "
-            f"{engine.threshold:g} is used (set --threshold)"
-        )
+        note_uncalibrated(engine.threshold)
     rows = _Rows(options)
     lines = None
     if options.output is not None and options.file_format == "jsonl":
@@ -501,11 +502,7 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     _note_groups(rows.table)
     rows.note_hidden()
     _note_cuts(options, counts, done)
-    if counts.doubtful:
-        note(
-            f"{counted(counts.doubtful, 'pair is', 'pairs are')} so near the threshold that "
-            "float32 may decide differently (--dtype float32 settles them)"
-        )
+    note_doubtful(counts.doubtful)
     if done.rechecked:
         note(
             f"{counted(done.rechecked, 'pair was', 'pairs were')} near the threshold and scored "
@@ -596,13 +593,12 @@ def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:
     if options.output is not None and options.output.is_dir():
         return kept_parts(options.output, overwrite=options.overwrite)
     if engine.cached:
-        return "pairs scored so far are in the cache; the same command continues from there"
+        return PAIRS_KEPT
     return "nothing is kept (--output FILE.jsonl or the cache would)"
 
 
 def _check(options: _Options) -> None:
-    if options.files_read.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read once")
+    refuse_two_streams(options.files_read)
     if options.screen_format != "table":
         refuse_given({"test", "resamples"}, "goes with the table")
     if options.explain and options.screen_format != "table":

@@ -17,9 +17,9 @@ from prevalence.cli.options import (
     quiet_option,
     seed_option,
 )
-from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.cli.outputs import check_output, write_records
 from prevalence.language import counted
-from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.runs import Selection, Tally
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 
@@ -141,7 +141,6 @@ def simplify(
     Each sentence is replaced by the one of ten nucleus samples with the most sentences. Summaries
     made from the rewritten reviews are scored against the original ones.
     """
-    from prevalence.cli.progress import RunProgress
     from prevalence.simplify.checkpoint import load_seq_to_seq
     from prevalence.simplify.products import (
         finished_simplified,
@@ -156,21 +155,17 @@ def simplify(
     selection = Selection([input], source_format=input_format, summaries=False, limit=limit)
     simplifier = Simplifier(load_seq_to_seq(model, device=device, dtype=dtype), options)
     tally: Tally[Any] = Tally(output, note, limited=False)
-    lines = LineFile(output, overwrite=overwrite)
-    bar = RunProgress([input], rows="products", counted="distinct sentences", quiet=quiet)
-    failure = run(
-        selection.items(bar.reader),
-        lambda items: simplified_products(tally.good(items), simplifier, progress=bar.done),
+    write_records(
+        selection,
+        lambda items, done: simplified_products(items, simplifier, progress=done),
+        output=output,
+        overwrite=overwrite,
+        quiet=quiet,
+        unit="distinct sentences",
         marks=lambda item: simplified_marks(item, simplifier.signature),
-        finished=finished_simplified(output) if lines.continues else None,
+        finished=finished_simplified,
         tally=tally,
-        progress=bar,
-        writer=line_writer(lines),
-        kept=lambda: lines.kept("product"),
-        worth=lambda: tally.made,
     )
-    if failure is not None:
-        raise Incomplete from failure
     if not quiet:
         note(_summary(tally.made, simplifier.counts))
     tell_failures(tally.failed, there=output.is_file() and output.stat().st_size)

@@ -30,17 +30,16 @@ from prevalence.cli.options import (
     scoring_options,
     seed_option,
 )
-from prevalence.cli.outputs import LineFile, check_output, line_writer
+from prevalence.cli.outputs import check_output, write_records
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED
-from prevalence.runs import Incomplete, Selection, Tally, chunks, run
+from prevalence.runs import Selection, Tally, chunks
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule
 from prevalence.summarize.extract import METHODS, SEARCHES, SummaryOptions
 from prevalence.summarize.products import Target
-from prevalence.summarize.questions import Calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -265,25 +264,18 @@ def summarize(**parameters: Any) -> None:
 
 def _summarize(work: _Extracting | _Writing, selection: Selection, *, asked: str) -> None:
     """Summarise what the output lacks, and leave with what that says about the run."""
-    from prevalence.cli.progress import RunProgress
-
     options, target = work.options, work.target
-    lines = LineFile(options.output, overwrite=options.overwrite)
-    bar = RunProgress([options.input], rows="products", counted=asked, quiet=options.quiet)
-    failure = run(
-        selection.items(bar.reader),
-        lambda items: work.summarised(work.good(items), bar.done),
+    write_records(
+        selection,
+        work.summarised,
+        output=options.output,
+        overwrite=options.overwrite,
+        quiet=options.quiet,
+        unit=asked,
         marks=lambda item: target.marks(item, work.signature),
-        rest=lambda item, _: item,
-        finished=target.finished(options.output) if lines.continues else None,
+        finished=target.finished,
         tally=work,
-        progress=bar,
-        writer=line_writer(lines),
-        kept=lambda: lines.kept("product"),
-        worth=lambda: work.made,
     )
-    if failure is not None:
-        raise Incomplete from failure
     if not options.quiet:
         work.note_earlier("product")
         made = counted(work.made, "summary", "summaries")
@@ -301,6 +293,9 @@ class _Extracting(Tally[Any]):
         self._summarizer = summarizer
         self._merged = self._avoided = self._left_out = self._empty = 0
         self._delta = 0.0
+        # With numpy, which the command's help does not need.
+        from prevalence.summarize.questions import Calls
+
         self._calls = Calls()
 
     def signature(self, product: Product) -> str:
@@ -331,7 +326,7 @@ class _Extracting(Tally[Any]):
                 product.reviews, name=product.name, options=choice, progress=progress
             )
         except InputError as error:
-            raise InputError(f"{product.source}: {error}") from error
+            raise InputError(f"{product.where}: {error}") from error
         again = [sentence.text for sentence in self._summarizer.splitter(extract.text)]
         self._merged += again != [sentence.text for sentence in extract.sentences]
         self._avoided += extract.avoided
@@ -429,7 +424,7 @@ class _Writing(Tally[Any]):
         for product, written in self.asked(products):
             progress(1)
             if written.error is not None:
-                self.fail(f"{product.source or product.id}: {written.error}")
+                self.fail(f"{product.where}: {written.error}")
                 continue
             self._cut += written.cut
             self._read += written.prompt_tokens
@@ -452,9 +447,8 @@ class _Writing(Tally[Any]):
                 f"{self._read:,} prompt tokens, {self._wrote:,} reply tokens, including those "
                 "of stored replies"
             )
-        describe = getattr(self._backend, "describe", None)
-        if describe is not None:
-            note(describe())
+        if said := self._backend.describe():
+            note(said)
         if self._cut:
             cut = counted(self._cut, "summary was", "summaries were")
             note(f"{cut} cut at the limit of a reply; raise --max-tokens")
@@ -463,12 +457,12 @@ class _Writing(Tally[Any]):
 def _write(options: _Options, selection: Selection) -> None:
     from prevalence.baselines.judges.writing import SummaryWriter, load_summary_prompt
     from prevalence.llm.backends import open_backend
-    from prevalence.llm.spending import DryRun, Prices
+    from prevalence.llm.spending import DryRun
 
     prompt = load_summary_prompt(options.prompt or "reviews")
     told = backend_options(vars(options))
     backend = open_backend(options.backend or options.model, told)
-    counter = DryRun(backend, store=getattr(backend, "store", None)) if options.dry_run else None
+    counter = DryRun(backend) if options.dry_run else None
     writer = SummaryWriter(
         counter or backend,
         prompt,
@@ -481,7 +475,7 @@ def _write(options: _Options, selection: Selection) -> None:
         return
     for _ in work.asked(work.good(selection.items())):
         pass
-    note(counter.describe(Prices(prompt=told.price_in, completion=told.price_out)))
+    note(counter.describe(told.prices))
     tell_failures(work.failed, there=counter.replies + counter.stored)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from prevalence.cli.errors import note
 from prevalence.cli.options import (
     GroupedCommand,
     model_options,
@@ -13,7 +14,7 @@ from prevalence.cli.options import (
     quiet_option,
     scorer_settings,
 )
-from prevalence.cli.outputs import print_json
+from prevalence.cli.outputs import note_doubtful, note_uncalibrated, print_json
 from prevalence.language import counted
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ def support(
 
     found = read_reviews(reviews, product=product)
     metric = OpinionPrevalence(**scorer_settings(parameters))
-    if not quiet:
-        _warn(metric)
+    if not quiet and not metric.calibrated:
+        note_uncalibrated(metric.threshold)
     with pair_bar(len(found) * len(statements), quiet=quiet) as scored:
         answers = metric.support(found, statements, progress=scored)
     if not quiet:
@@ -98,26 +99,10 @@ def support(
         print_json(row, indent=None)
 
 
-def _warn(metric: OpinionPrevalence) -> None:
-    from prevalence.cli.errors import note
-
-    if not metric.calibrated:
-        note(
-            "warning: the model has no calibrated threshold; "
-            f"{metric.threshold:g} is used (set --threshold)"
-        )
-
-
 def _note_limits(metric: OpinionPrevalence) -> None:
-    from prevalence.cli.errors import note
-
     if metric.counts.cut_premises:
         note(
             f"{counted(metric.counts.cut_premises, 'review was', 'reviews were')} cut at the "
             "model's limit (--windows STRIDE reads all of them)"
         )
-    if metric.counts.doubtful:
-        note(
-            f"{counted(metric.counts.doubtful, 'pair is', 'pairs are')} so near the threshold that "
-            "float32 may decide differently (--dtype float32)"
-        )
+    note_doubtful(metric.counts.doubtful)

@@ -15,6 +15,7 @@ from prevalence.cli.options import (
     input_options,
     option,
     quiet_option,
+    refuse_two_streams,
     scorer_settings,
     seed_option,
 )
@@ -79,7 +80,7 @@ def verify(
     from prevalence.scorers.registry import open_scorer
     from prevalence.scoring import verification
 
-    _check_stdin(rows, *inputs, told["reviews"], told["product_names"])
+    refuse_two_streams([rows, *inputs, told["reviews"], told["product_names"]])
     drawn, skipped = verification.sampled(_read(rows), sample, seed=seed)
     if not drawn:
         raise InputError(f"{rows}: holds no row with a score")
@@ -109,12 +110,6 @@ def verify(
         note(_outcome(len(drawn) - changed, differing, changed, skipped))
     if differing or changed:
         sys.exit(EXIT_SOME_FAILED)
-
-
-def _check_stdin(*files: Path | str | None) -> None:
-    """Refuse two files that are both standard input."""
-    if [str(file) for file in files].count("-") > 1:
-        raise click.UsageError("standard input (-) can be read once")
 
 
 def _check_template(text: str | None, rows: Sequence[ScoredSummary]) -> None:

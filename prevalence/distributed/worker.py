@@ -318,13 +318,12 @@ class SplitScorer:
 
     def _error_row(self, product: Product, error: Exception) -> ScoredSummary:
         [summary] = product.summaries
-        where = product.source or f"record {product.id!r}"
         told = f"{type(error).__name__}: {first_line(error)}"
         job = SummaryJob(
             product,
             summary,
             review_places=np.arange(len(product.reviews)),
-            error=f"{where}: summary by {summary.system!r}: could not be scored "
+            error=f"{product.where}: summary by {summary.system!r}: could not be scored "
             f"({told}); score it alone with --debug to see where",
         )
         row = scored_summary(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.llm.protocol import Backend
+    from prevalence.llm.spending import Prices
 
 __all__ = ["BACKENDS", "LIMIT_FIELDS", "READ", "BackendOptions", "open_backend"]
 
@@ -141,6 +142,13 @@ class BackendOptions:
             raise ConfigurationError(
                 f"max_tokens_field must be {' or '.join(LIMIT_FIELDS)}, not {self.max_tokens_field}"
             )
+
+    @property
+    def prices(self) -> Prices:
+        """The prices of a million tokens."""
+        from prevalence.llm.spending import Prices
+
+        return Prices(prompt=self.price_in, completion=self.price_out)
 
 
 def open_backend(spec: str, options: BackendOptions | None = None) -> Backend:

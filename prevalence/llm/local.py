@@ -236,9 +236,6 @@ class Local:
         read, asked = self.reader.read_tokens, self.reader.asked_tokens
         return f"{read:,} of {asked:,} prompt tokens were read, the others shared"
 
-    def close(self) -> None:
-        """Nothing is held beyond the model itself."""
-
     def _unanswerable(self, task: _Task) -> str | None:
         """Why a prompt cannot be answered, or None."""
         if task.request.answers and self._model.opening:

@@ -163,6 +163,10 @@ class Backend(Protocol):
         """
         ...
 
+    def describe(self) -> str:
+        """What was asked so far, in one line; "" where there is nothing to say."""
+        ...
+
 
 class ResponseStore(Protocol):
     """Responses that were paid for once."""

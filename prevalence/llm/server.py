@@ -23,7 +23,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.protocol import Response, sample_seed
-from prevalence.llm.spending import Ledger, Prices, most_tokens
+from prevalence.llm.spending import Ledger, most_tokens
 from prevalence.llm.transport import MalformedError, chat_client, is_bad_header, within
 from prevalence.records import well_formed
 
@@ -328,8 +328,7 @@ class Server:
         self._client = chat_client(self._url, key=self._key, own=own, timeout=options.timeout)
         self._pace = pace
         self._reached = False
-        prices = Prices(prompt=options.price_in, completion=options.price_out)
-        self.ledger = Ledger(prices, budget=options.budget)
+        self.ledger = Ledger(options.prices, budget=options.budget)
         # What the server does with a model's name is its own affair.
         self.signature = {"backend": "openai", "model": model, "server": self._url}
         size = options.samples_per_call

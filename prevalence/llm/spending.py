@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.language import counted
 from prevalence.llm.protocol import Response, request_key
+from prevalence.llm.store import StoredBackend
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.llm.protocol import Backend, Keep, Request, ResponseStore
+    from prevalence.llm.protocol import Backend, Keep, Request
 
 __all__ = ["DryRun", "Ledger", "Prices", "Usage", "estimated_tokens", "most_tokens"]
 
@@ -183,8 +184,7 @@ class DryRun:
     """A backend that asks nothing and counts what would be asked.
 
     Args:
-        backend: what would be asked; only its signature and work unit are read.
-        store: replies that need not be asked again.
+        backend: what would be asked; only its signature, work unit and stored replies are read.
 
     Attributes:
         stored: replies that are there already.
@@ -193,10 +193,10 @@ class DryRun:
         completion_tokens: most tokens that they may have.
     """
 
-    def __init__(self, backend: Backend, *, store: ResponseStore | None = None) -> None:
+    def __init__(self, backend: Backend) -> None:
         self.signature = backend.signature
         self.work_unit = backend.work_unit
-        self._store = store
+        self._store = backend.store if isinstance(backend, StoredBackend) else None
         self._seen: set[str] = set()
         self.stored = self.replies = self.prompt_tokens = self.completion_tokens = 0
 

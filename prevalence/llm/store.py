@@ -51,7 +51,6 @@ class ReplyStore:
 
     Attributes:
         path: the file.
-        damaged: entries read so far that were not what had been written; they count as missing.
 
     Raises:
         BackendError: the file cannot be opened, here and in every method.
@@ -59,7 +58,6 @@ class ReplyStore:
 
     def __init__(self, folder: Path | str) -> None:
         self.path = Path(folder).expanduser() / FILE_NAME
-        self.damaged = 0
         self._lock = threading.Lock()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,13 +66,9 @@ class ReplyStore:
             raise self._failure(error) from error
 
     def get(self, key: str) -> Response | None:
-        """The response under a key, or None."""
+        """The response under a key; None also where it is not what had been written."""
         rows = self._run("SELECT value, sum FROM replies WHERE key = ?", (key,))
-        if not rows:
-            return None
-        response = _decode(key, *rows[0])
-        self.damaged += response is None
-        return response
+        return _decode(key, *rows[0]) if rows else None
 
     def put(self, key: str, response: Response) -> None:
         """Keep a response for good before returning; equal keys keep the first sound one."""
@@ -128,8 +122,8 @@ class StoredBackend:
         """What was stored and what was asked for, in one line."""
         stored = counted(self.hits, "reply was", "replies were")
         line = f"{stored} stored, {counted(self.misses, 'was', 'were')} asked for"
-        inner = getattr(self.inner, "describe", None)
-        return line if inner is None else f"{line}: {inner()}"
+        inner = self.inner.describe()
+        return f"{line}: {inner}" if inner else line
 
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None

@@ -45,6 +45,10 @@ class Vllm:
         answered = iter(self._answered(asked, keep))
         return [[next(answered) for _ in request.indices] for request in requests]
 
+    def describe(self) -> str:
+        """Nothing: the engine shows what it does by itself."""
+        return ""
+
     def _answered(self, asked: Sequence[tuple[Request, int]], keep: Keep | None) -> list[Response]:
         """Replies in order; the engine refuses a whole call for one prompt that is too long."""
         try:

@@ -358,16 +358,12 @@ class CachedScorer(PairScorer):
 
     Work is handed to the inner scorer in its own units, or parts of them, each stored when it is
     done: a killed run loses 32,768 pairs a device at most, which a small model answers in seconds.
-
-    Attributes:
-        misses: pairs computed so far.
     """
 
     def __init__(self, inner: PairScorer, cache: PairStore) -> None:
         super().__init__(replace(inner.traits, cached=True), inner)
         self._inner = inner
         self._cache = cache
-        self.misses = 0
 
     def at(self, threshold: float) -> CachedScorer:
         """The scorer to decide with at another threshold."""
@@ -398,7 +394,6 @@ class CachedScorer(PairScorer):
             else:
                 missing.append(row)
         self._did.hits += len(pairs) - len(missing)
-        self.misses += len(missing)
         if progress is not None and len(missing) < len(pairs):
             progress(len(pairs) - len(missing))
         if missing:

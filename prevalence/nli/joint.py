@@ -1,4 +1,4 @@
-"""Pairs read jointly without padding: all tokens of a batch lie in one row.
+"""Pairs read jointly: padded to the longest of a batch, or without padding in one row.
 
 Everything but attention works on a token at a time, so it runs on the row as it is, each token with
 its position in its own pair; attention keeps to the pairs. The states that the head reads are

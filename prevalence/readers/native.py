@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from prevalence.claims import CLAIMS
 from prevalence.readers.fields import Draft, FieldError, RawReview, RawSummary, describe, leftover
+from prevalence.records import CLAIMS
 
 __all__ = ["KNOWN", "draft", "listed_reviews"]
 

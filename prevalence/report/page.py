@@ -68,18 +68,16 @@ class Plot(NamedTuple):
 
     Attributes:
         about: what it shows, for those who do not see it too.
-        image: its bytes.
-        kind: ``svg+xml`` or ``png``.
+        image: its SVG.
     """
 
     about: str
     image: bytes
-    kind: str = "svg+xml"
 
     @property
     def source(self) -> str:
         """The picture as an address that nothing is requested from."""
-        return f"data:image/{self.kind};base64,{base64.b64encode(self.image).decode()}"
+        return f"data:image/svg+xml;base64,{base64.b64encode(self.image).decode()}"
 
 
 class ProductLink(NamedTuple):

@@ -1,4 +1,7 @@
-"""SummaC-Conv heads on disk: safetensors of ours, and the authors' ``.bin`` state dicts."""
+"""SummaC-Conv: histograms of a model's answers, the head that reads them, and heads on disk.
+
+Heads are safetensors of ours, or the authors' ``.bin`` state dicts.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,6 @@ __all__ = [
     "common_subsequence",
     "ngrams",
     "rouge",
-    "stems",
     "words",
 ]
 
@@ -67,18 +66,11 @@ ROUGE_NAMES = tuple(
 """``rouge1-precision`` ... ``rougeL-f1``: n-grams or the longest common subsequence."""
 
 
-def stems(text: str) -> tuple[str, ...]:
-    """Stemmed tokens of a text, in order.
-
-    >>> stems("The boots fitted, really.")
-    ('the', 'boot', 'fit', 'realli')
-    """
-    return tuple(words(text))
-
-
 def words(text: str, *, stem: bool = True) -> list[str]:
     """The words of a text in order, stemmed unless told otherwise.
 
+    >>> words("The boots fitted, really.")
+    ['the', 'boot', 'fit', 'realli']
     >>> words("The boots fitted!", stem=False)
     ['the', 'boots', 'fitted']
     """
@@ -119,7 +111,7 @@ def common_subsequence(target: Sequence[str], prediction: Sequence[str]) -> int:
 class _Measure(NamedTuple):
     """How a ROUGE measure sees a text, and what it counts in two of them."""
 
-    profile: Callable[[tuple[str, ...]], Any]
+    profile: Callable[[Sequence[str]], Any]
     overlap: Callable[[Any, Any], int]
     size: Callable[[Any], int]
 
@@ -151,7 +143,7 @@ def rouge(kind: str, target: str, prediction: str) -> RougeParts:
     0.75
     """
     measure = _MEASURES[kind]
-    return _parts(measure, measure.profile(stems(target)), measure.profile(stems(prediction)))
+    return _parts(measure, measure.profile(words(target)), measure.profile(words(prediction)))
 
 
 def _parts(measure: _Measure, target: Any, prediction: Any) -> RougeParts:
@@ -214,7 +206,7 @@ class RougeScorer(PairScorer):
             unit = pairs[start : start + _WORK_UNIT]
             for number in np.unique(unit).tolist():
                 if number not in profiles:
-                    profiles[number] = self._measure.profile(stems(texts[number]))
+                    profiles[number] = self._measure.profile(words(texts[number]))
             for row, (premise, hypothesis) in enumerate(unit.tolist(), start):
                 parts = _parts(self._measure, profiles[premise], profiles[hypothesis])
                 result.entailment[row] = parts[self._part]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.records import BadRecord, Product
 from prevalence.runs import Finished, Mark, chunks
-from prevalence.writers import finished_records
+from prevalence.writers import finished_records, without_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -88,12 +88,5 @@ def _mark(record: Mapping[str, Any], signature: str) -> Mark:
 def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record without its rewritings."""
     source = {key: value for key, value in record.items() if key != SIGNATURE_KEY}
-    source["reviews"] = [_plain_review(review) for review in record["reviews"]]
+    source["reviews"] = [without_key(review, "simplified") for review in record["reviews"]]
     return source
-
-
-def _plain_review(review: object) -> object:
-    if not isinstance(review, dict):
-        return review
-    plain = {key: value for key, value in review.items() if key != "simplified"}
-    return plain["text"] if list(plain) == ["text"] else plain

@@ -8,14 +8,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from prevalence.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from prevalence.sentences import Splitter
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["Candidates", "LengthRule", "Place", "closed", "has_content", "number_of"]
 
@@ -163,8 +162,11 @@ class Candidates:
         return cls(tuple(ranks), tuple(places), found, left_out)
 
     @property
-    def first_ranks(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def first_ranks(self) -> Ints:
         """Position of the first place of each distinct sentence, int64 [N]."""
+        # Not above: commands take their options for a length from here.
+        import numpy as np
+
         return np.asarray([found[0] for found in self.ranks], np.int64)
 
     def in_source_order(self) -> Sequence[int]:

@@ -47,7 +47,7 @@ class Target:
         """
         if any(summary.system == self.system for summary in product.summaries):
             raise InputError(
-                f"{_where(product)}: has a summary by {self.system!r} already; "
+                f"{product.where}: has a summary by {self.system!r} already; "
                 "choose another name (--system)"
             )
 
@@ -66,13 +66,13 @@ class Target:
         if model is None:
             found = ", ".join(known) or "none"
             raise InputError(
-                f"{_where(product)}: no summary by {self.like!r} whose length to take (--like); "
+                f"{product.where}: no summary by {self.like!r} whose length to take (--like); "
                 f"it has {found}"
             )
         try:
             return LengthRule.like(model.text, splitter)
         except InputError as error:
-            raise InputError(f"{_where(product)}: summary by {self.like!r}: {error}") from error
+            raise InputError(f"{product.where}: summary by {self.like!r}: {error}") from error
 
     def added_to(self, product: Product, text: str, provenance: Mapping[str, Any]) -> Product:
         """The product with the summary after those that it has."""
@@ -113,7 +113,3 @@ class Target:
         made = summary.get(self.key) if isinstance(summary, dict) else None
         signature = made.get("signature") if isinstance(made, dict) else None
         return Mark(repr(row.get("id")), {**row, "summaries": others}, str(signature))
-
-
-def _where(product: Product) -> str:
-    return product.source or f"record {product.id!r}"

@@ -61,7 +61,6 @@ class TrainingProgress(NamedTuple):
     step: int
     steps: int
     loss: float | None = None
-    learning_rate: float = 0.0
     tokens_per_second: float = 0.0
     metric: float | None = None
 
@@ -342,7 +341,7 @@ def train_run(
 
 
 def _report(run: _Run, speed: float, window: int) -> TrainingProgress:
-    where, rate = run.position, run.optimizer.param_groups[0]["lr"]
+    where = run.position
     loss = float(np.mean(where.losses[-window:]))
     metric = where.metrics[-1] if where.metrics else None
-    return TrainingProgress(run.plan.name, where.step, len(run.batches), loss, rate, speed, metric)
+    return TrainingProgress(run.plan.name, where.step, len(run.batches), loss, speed, metric)

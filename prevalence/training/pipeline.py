@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +44,6 @@ class TrainingResult:
     folder: Path
     threshold: float
     selection: HeldOutResult | None
-    seconds: Mapping[str, float] = field(default_factory=dict)
     digest: str = ""
 
 
@@ -125,7 +124,7 @@ def _run(shop: Workshop, trial: _Trial | None, output: Path, device: str) -> Tra
         selection = _select(shop.entailment(judged.pairs), judged, ())
     digest = write_checkpoint(shop, output, selection=selection, seconds=seconds)
     threshold = selection.threshold if selection else 0.5
-    return TrainingResult(output, threshold, selection, seconds, digest)
+    return TrainingResult(output, threshold, selection, digest)
 
 
 def _read(recipe: Recipe, data: Path | None) -> tuple[Sources, _Trial | None]:

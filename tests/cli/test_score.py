@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.cli.options import INPUT_FORMATS
 from prevalence.cli.score import score as score_command
 from prevalence.models.devices import DTYPES
-from prevalence.readers import FORMATS
 from prevalence.stats.resampling import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -395,11 +393,6 @@ def test_an_input_is_never_written_over(
     result = score(path, "--output", path, *overwrite)
     assert result.exit_code == 2
     assert path.read_bytes() == before
-
-
-def test_formats_are_those_of_the_readers() -> None:
-    # "authors" is chosen by --reviews.
-    assert set(INPUT_FORMATS) == set(FORMATS) - {"authors"}
 
 
 def test_defaults_are_those_of_the_library() -> None:
