@@ -440,8 +440,13 @@ def or_distributes(words: Sequence[Token], core: Core) -> bool:
 
 
 def before_own(shared: list[Token], core: Core, words: list[Token]) -> list[Token]:
-    """What is shared with a piece, without "rarely" if the piece has its own "often" or "never"."""
+    """What is shared with a piece, without "rarely" if the piece has its own "often" or "never".
+
+    Before "well packed" it is "is" of "is well made".
+    """
     end = len(shared)
+    while words[0].tag == shared[end - 1].tag == "adv" and shared[end - 1].low not in _FREQUENT:
+        end -= 1
     while words[0].low in _OFTEN and end > core.first + 1 and shared[end - 1].low in _OFTEN:
         end -= 1
     return shared[:end]

@@ -264,8 +264,16 @@ def _instance(piece: Piece) -> Piece | None:
 
 
 def _telling(piece: Piece) -> Piece | None:
-    """From "some complain, | who feel that it is dear", ", noting it is": reviewers feel it is."""
+    """From "some complain, | who feel that it is dear", ", noting it is": reviewers feel it is.
+
+    From "some say it fits, | others that it is wide": others say that it is wide.
+    """
     first, *rest = piece.words
+    if first.low in {"others", "another"} and rest and rest[0].tag == "rel":
+        say = first.reworded("say" if first.low == "others" else "says", "verb")
+        told = [word.tag for word in rest[1:2]] in (["pron"], ["det"], ["poss"])
+        told = told and rest[1].low not in {"i", "we", "you"} and find_core(rest[1:]) is not None
+        return piece._replace(words=[first, say, *rest]) if told else None
     base = plain_of_ing(first.low) if first.low in _SAYING else None
     who = first.low == "who" or base is not None
     if not piece.comma or piece.joint or not who or len(rest) < _TOLD:
