@@ -168,7 +168,7 @@ def retagged(words: list[Token]) -> list[Token]:
             tags[place] = "noun"  # "noise and value for money"
         elif low in _CLEANED and after in {"cleaner", "cleaners"}:
             tags[place + 1] = "noun"
-        elif low in {"and", "or"} or (low == "," and place):
+        elif low in {"and", "or", ","} and tags[place + 1] == "verb":
             _settle(lows, tags, place + 1)
     return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
 
@@ -180,20 +180,18 @@ def _settle(lows: list[str], tags: list[str], place: int) -> None:
     fall out".
     """
     low, after, later = [*lows[place : place + 3], "", ""][:3]
-    if tags[place] != "verb":
-        return
     form = forms().get(low)
-    liked = any(lows[at] in _LIKE and tags[at] == "verb" for at in range(place))
     named = [tag for tag in tags[max(place - 3, 0) : place - 1] if tag != "mark"][-1:] == ["noun"]
     if form == "base" and after == "of" and named:
         own = low in _OF or (low in _OF_WHAT and later not in _DETERMINERS | _POSSESSIVES)
         tags[place] = tags[place] if own else "noun"
     elif form == "third" and forms().get(after) == "base" and later in _APART:
         tags[place : place + 2] = ["noun", "verb"]
-    elif liked and form == "base" and lows[place - 1] == after == ",":
-        tags[place] = "noun"  # "like its ease of use, | taste, and design"
-    elif liked and low in _ENCLOSED and tags[place + 1 : place + 2] == ["noun"]:
-        tags[place] = "adj"
+    elif any(lows[at] in _LIKE and tags[at] == "verb" for at in range(place)):
+        if form == "base" and lows[place - 1] == after == ",":
+            tags[place] = "noun"  # "like its ease of use, | taste, and design"
+        elif low in _ENCLOSED and tags[place + 1 : place + 2] == ["noun"]:
+            tags[place] = "adj"
 
 
 _OF = word_set("complain think hear know speak approve consist dispose tire warn boast")
