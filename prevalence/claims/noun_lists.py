@@ -150,8 +150,8 @@ def shared_verb(
     preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
     told = any(word.tag == "rel" for subject in subjects for word in subject)
     # "Chuck wobbles | and bits slip": nouns or a clause.
-    told = told or any([word.tag for word in one] == ["noun", "verb"] for one in subjects[:-1])
-    told = told or _is_shared_noun(subjects)
+    pair = len(subjects) == 2 and [word.tag for word in subjects[0]] == ["noun", "verb"]
+    told = told or pair or _is_shared_noun(subjects)
     if told or (any(preps[:-1]) and any(one != {"of"} for one in preps)):
         return None  # "the cook and the waiter who came", "dishes like the soup and the salad"
     if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):

@@ -391,6 +391,8 @@ def test_claims_by_hand(sentence, claims):
      ["The room has a view.", "The room smells of smoke."]),
     ("The hinge squeaks and screws fall out.", ["The hinge squeaks.", "Screws fall out."]),
     ("Chuck wobbles and bits slip.", ["Chuck wobbles and bits slip."]),
+    ("Wings, mozzarella sticks and subs are tasty.",
+     ["Wings are tasty.", "Mozzarella sticks are tasty.", "Subs are tasty."]),
     ("While the sound is loud and clear, the battery life and build quality disappoint.",
      ["The sound is loud.", "The sound is clear.", "The battery life disappoints.",
       "The build quality disappoints."]),
