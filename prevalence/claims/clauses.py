@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "ACTIVE",
     "BE",
     "BESIDES",
     "CONTRASTS",
@@ -124,9 +125,9 @@ _BUYERS = word_set("i we you they he she")
 _WHATEVER = word_set("what whatever whoever")
 _SAME_PAST = word_set("put cut cost hit set let")
 _TO_DO = (["to", "base"], ["to", "aux"])
-_ALWAYS_ACTIVE = word_set("""
+ACTIVE = word_set("""
 worked failed leaked lasted apologized happened smoked stank belonged ended needed decided refused
-tried wanted
+tried wanted died stopped
 """)
 """Past forms that are no passive."""
 _GIVEN = word_set("given told offered shown sent charged promised asked denied sold handed called")
@@ -440,8 +441,13 @@ def or_distributes(words: Sequence[Token], core: Core) -> bool:
 
 
 def before_own(shared: list[Token], core: Core, words: list[Token]) -> list[Token]:
-    """What is shared with a piece, without "rarely" if the piece has its own "often" or "never"."""
+    """What is shared with a piece, without "rarely" if the piece has its own "often" or "never".
+
+    Before "well packed" it is "is" of "is well made".
+    """
     end = len(shared)
+    while words[0].tag == shared[end - 1].tag == "adv" and shared[end - 1].low not in _FREQUENT:
+        end -= 1
     while words[0].low in _OFTEN and end > core.first + 1 and shared[end - 1].low in _OFTEN:
         end -= 1
     return shared[:end]
@@ -515,7 +521,7 @@ def _is_active(words: list[Token], core: Core, verb: Token, after: Sequence[Toke
     if is_base(verb.low) or any(word.low in _HAVE for word in words[core.first : core.main]):
         return False
     has_object = bool(after) and after[0].tag in {"det", "poss", "obj"}
-    own = is_past_only(verb.low) or verb.low in COPULAS | _ALWAYS_ACTIVE
+    own = is_past_only(verb.low) or verb.low in COPULAS | ACTIVE
     return (own and is_simple_past(verb.low)) or (has_object and verb.low not in _GIVEN)
 
 

@@ -9,6 +9,7 @@ safe, nothing is cut.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -159,12 +160,15 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     return [_without_quantity(claim) for claim in claims]
 
 
+_SIZED = re.compile(r"People |An? [\w-]+ can ")
+
+
 def _without_quantity(claim: Claim) -> Claim:
     """A claim without its words for how many people it is of, unless it denies."""
     open_ = claim.quantity is None and not claim.text.endswith("?")
     found = quantified(claim.text) if open_ and after_frame(claim.text) is None else None
-    # "Four people fit in it" is no quantity of reviewers.
-    sized = found is not None and found.quantity.count and found.statement.startswith("People ")
+    # "Four people fit in it", "one person can carry it" are no quantities of reviewers.
+    sized = found is not None and found.quantity.count and _SIZED.match(found.statement)
     if found is None or found.quantity.denies or sized:
         return claim
     return replace(claim, text=found.statement, quantity=found.quantity)
@@ -178,10 +182,11 @@ def _counts(text: str, apart: Sequence[Aside], drafts: Sequence[Draft]) -> list[
     contrasts, clauses = _bounds(text)
     begin = 0
     for aside in apart:
-        if not text[: aside.start].strip() or aside.behind_people:
+        if not text[: aside.start].strip() or aside.behind_people or aside.of_label:
             # Before what is said: of all of it up to a contrast, like "most users say that".
             end = min((at for at in contrasts if at > aside.end), default=len(text))
-            found = [k for k, draft in enumerate(drafts) if begin <= draft.start < end]
+            first = 0 if aside.of_label else begin
+            found = [k for k, draft in enumerate(drafts) if first <= draft.start < end]
         else:
             # Of "soft and washes well" it counts both, but of two clauses the last: whether it is
             # meant for the first is unclear, and a wrong count is worse than none.

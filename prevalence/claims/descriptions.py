@@ -64,6 +64,7 @@ _ONE_THING = frozenset({
     ("high", "chairs"), ("big", "fan"), ("big", "fans"), ("sweet", "potato"), ("sour", "cream"),
     ("sweet", "tea"), ("fine", "dining"), ("good", "luck"), ("hard", "time"), ("dry", "cleaning"),
     ("soft", "serve"), ("sticky", "rice"), ("wet", "food"), ("dry", "food"), ("short", "rib"),
+    ("light", "bleed"), ("light", "leak"), ("light", "leaks"),
     ("deep", "dish"), ("short", "ribs"), ("cold", "water"), ("dry", "hair"), ("thin", "hair"),
 })  # fmt: skip
 """Adjective and noun that are one thing."""

@@ -168,9 +168,39 @@ def retagged(words: list[Token]) -> list[Token]:
             tags[place] = "noun"  # "noise and value for money"
         elif low in _CLEANED and after in {"cleaner", "cleaners"}:
             tags[place + 1] = "noun"
+        elif low in {"and", "or", ","} and tags[place + 1] == "verb":
+            _settle(lows, tags, place + 1)
     return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
 
 
+def _settle(lows: list[str], tags: list[str], place: int) -> None:
+    """Tag a word after "and" as a noun or an adjective where it lacks what its verb needs.
+
+    "Like the look and | feel of it", "value the price and | included case", "squeaks, and | screws
+    fall out".
+    """
+    low, after, later = [*lows[place : place + 3], "", ""][:3]
+    form = forms().get(low)
+    named = [tag for tag in tags[max(place - 3, 0) : place - 1] if tag != "mark"][-1:] == ["noun"]
+    if form == "base" and after == "of" and named:
+        own = low in _OF or (low in _OF_WHAT and later not in _DETERMINERS | _POSSESSIVES)
+        tags[place] = tags[place] if own else "noun"
+    elif form == "third" and forms().get(after) == "base" and later in _APART:
+        tags[place : place + 2] = ["noun", "verb"]
+    elif any(lows[at] in _LIKE and tags[at] == "verb" for at in range(place)):
+        if form == "base" and lows[place - 1] == after == ",":
+            tags[place] = "noun"  # "like its ease of use, | taste, and design"
+        elif low in _ENCLOSED and tags[place + 1 : place + 2] == ["noun"]:
+            tags[place] = "adj"
+
+
+_OF = word_set("complain think hear know speak approve consist dispose tire warn boast")
+"""Verbs that "of" follows."""
+_OF_WHAT = word_set("smell taste")
+"""Verbs that "of" may follow: "smell of smoke", but "the smell of the tea"."""
+_APART = word_set("out off apart away loose")
+_ENCLOSED = word_set("included added improved")
+_LIKE = word_set("like love praise appreciate enjoy value admire")
 _SIGHTS = word_set("views experiences")
 """Nouns far more often than verbs."""
 _CLEANED = word_set("vacuum carpet window floor steam oven")
@@ -210,6 +240,8 @@ def _form(low: str, last: str, after: str) -> str | None:
     """The form of a verb that a word may be here: no sights are seen, "single" goes with "out"."""
     if (low, after) == ("single", "out"):
         return "base"
+    if (low, after) == ("build", "quality") and last != "pron":
+        return None
     if (low == "speed" and after != "up") or (low == "deals" and after != "with"):
         return None
     form = forms().get(low)
@@ -312,9 +344,11 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
 
 def _is_of_two(tags: list[str]) -> bool:
     """Whether two nouns and nothing else stand before: "the bread and the soup | come up"."""
-    return (
-        "conj" in tags and tags[-1] == "noun" and {*tags} <= {"det", "poss", "adj", "noun", "conj"}
-    )
+    begin = max((at for at, tag in enumerate(tags) if tag == "mark"), default=-1) + 1
+    if begin and (tags[0] != "conj" or tags.count("mark") > 1 or tags[begin:][:1] != ["det"]):
+        return False  # only after "while it is good, the bread and the soup"
+    named = {"det", "poss", "adj", "noun", "conj"}
+    return tags[-1:] == ["noun"] and "conj" in tags[begin:] and named.issuperset(tags[begin:])
 
 
 def _described(tags: list[str]) -> bool:

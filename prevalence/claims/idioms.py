@@ -172,8 +172,9 @@ def _only_says(piece: Piece) -> bool:
     """Whether a piece between marks only names who says the rest: ", they say,"."""
     text = " ".join(word.text for word in piece.words)
     alone = piece.comma and not piece.joint and len(piece.words) < _FEW
-    found = after_frame(f"{text} that it") if alone else None
-    return found is not None and found[0] == len(text) + len(" that ")
+    ends = [" that ", ", "] if alone else []  # ", according to users"
+    found = [(after_frame(f"{text}{end}it"), len(text) + len(end)) for end in ends]
+    return any(frame is not None and frame[0] == size for frame, size in found)
 
 
 _FEW = 6
@@ -264,8 +265,21 @@ def _instance(piece: Piece) -> Piece | None:
 
 
 def _telling(piece: Piece) -> Piece | None:
-    """From "some complain, | who feel that it is dear", ", noting it is": reviewers feel it is."""
+    """From "some complain, | who feel that it is dear", ", noting it is": reviewers feel it is.
+
+    From "some say it fits, | others that it is wide": others say that it is wide.
+    """
     first, *rest = piece.words
+    if first.low in {"others", "another"} and rest and rest[0].tag == "rel":
+        say = first.reworded("say" if first.low == "others" else "says", "verb")
+        told = [word.tag for word in rest[1:2]] in (["pron"], ["det"], ["poss"])
+        told = (
+            told
+            and rest[-1].tag not in {"aux", "neg"}
+            and rest[1].low not in {"i", "we", "you"}
+            and find_core(rest[1:]) is not None
+        )
+        return piece._replace(words=[first, say, *rest]) if told else None
     base = plain_of_ing(first.low) if first.low in _SAYING else None
     who = first.low == "who" or base is not None
     if not piece.comma or piece.joint or not who or len(rest) < _TOLD:

@@ -6,14 +6,15 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from prevalence.claims.clauses import ENDS, Piece, find_core, pieces_of, shape_of
-from prevalence.claims.descriptions import EMPTY, described, descriptions_in, says
+from prevalence.claims.clauses import ACTIVE, ENDS, Piece, find_core, pieces_of, shape_of
+from prevalence.claims.descriptions import EMPTY, Described, described, descriptions_in, says
 from prevalence.claims.drafts import Draft, plain_text
 from prevalence.claims.english import has_negation, retagged, tagged
+from prevalence.claims.noun_lists import SHARED_NOUNS
 from prevalence.claims.points import NAME_WORDS, apart, points_of
 from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
-from prevalence.claims.words import is_base, is_past, word_set
+from prevalence.claims.words import ADJECTIVES, COPULAS, is_base, is_past, is_past_only, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,8 +176,14 @@ def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
         shape = shape_of(piece.words)
         own = Draft(piece.words, 0, start, end, changed=True)
         if (shape == "adjective" or _was(piece.words)) and piece.joint in {"", "and", "but"}:
-            found.append(replace(own, words=says(nouns[0], piece.words)))
-        elif found and (piece.words[0].tag == "prep" or piece.joint not in {"", "and", "but"}):
+            found.append(replace(own, words=_said_of(nouns[0], piece.words)))
+        elif found and (
+            piece.words[0].tag == "prep"
+            or piece.joint not in {"", "and", "but"}
+            or (
+                piece.joint and all(word.tag == "noun" for word in piece.words)
+            )  # "at home | and work"
+        ):
             last = found[-1]
             last.words, last.end = [*last.words, *piece.glue, *piece.words], end
         elif shape in {"clause", "noun"} and piece.joint in {"", "and", "but"}:
@@ -184,6 +191,33 @@ def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
         else:
             return []
     return found
+
+
+def _said_of(noun: Described, words: list[Token]) -> list[Token]:
+    """What is said of a label: "the price is low", "the box arrived late".
+
+    A quality is not what its adjectives are: of "Durability: sturdy", it is sturdy.
+    """
+    first = words[0].reworded(words[0].low)
+    if first.tag == "verb" and (is_past_only(first.low) or first.low in COPULAS | ACTIVE):
+        return [*says(noun, words)[: -len(words) - len(noun.tail) - 1], first, *words[1:]]
+    done = words[-1].tag == "verb" and [word.tag for word in words[-2:-1]] == ["adv"]
+    told = {word.low for word in words if word.tag == "adj" or word.low in ADJECTIVES}
+    if _QUALITY.fullmatch(noun.words[-1].low) and (told or done) and not told & _GRADES:
+        return [first.reworded("It", "pron"), first.reworded("is", "aux"), first, *words[1:]]
+    return says(noun, words)
+
+
+_QUALITY = re.compile(
+    r"\w{2,}(?<!availa)(?<!visi)(?:bility)|\w{4,}(?<!busi)ness|comfort|versatility"
+)
+"""Nouns made of what something is said to be by itself: "durable", "soft"."""
+_GRADES = SHARED_NOUNS | word_set("""
+high low decent impressive outstanding exceptional superior inferior fair limited questionable
+average satisfactory adequate acceptable fantastic perfect remarkable mediocre horrible lacking
+better best worse worst okay ok unmatched solid top minimal consistent inconsistent
+""")
+"""Adjectives of qualities themselves."""
 
 
 def _was(words: list[Token]) -> bool:

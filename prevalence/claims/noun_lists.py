@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import (
@@ -67,9 +68,16 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
 def finds_both(words: list[Token], core: Core, right: list[Token]) -> bool:
     """Whether what is said of the second noun is meant for both: "found soup | and rice dull"."""
     after = words[core.main + 1 :]
-    told = any(word.low == "as" for word in right) or small_predicate(right) is not None
+    said = small_predicate(right) is not None
+    told = said or any(word.low == "as" for word in right)
     alone = small_predicate(after) is None and all(word.low != "as" for word in after)
-    return words[core.main].low in FINDS and told and alone
+    kept = said and all((a.tag, b.tag) != ("noun", "adj") for a, b in pairwise(after))
+    return (words[core.main].low in FINDS and told and alone) or (
+        words[core.main].low in _KEEPS and kept
+    )
+
+
+_KEEPS = word_set("keep keeps kept make makes made leave leaves left")
 
 
 def is_ambiguous(words: list[Token], core: Core, begin: int, piece: Piece) -> bool:
@@ -141,7 +149,9 @@ def shared_verb(
         subjects = [subjects[0][1:], *subjects[1:]]
     preps = [{word.low for word in subject if word.tag == "prep"} for subject in subjects]
     told = any(word.tag == "rel" for subject in subjects for word in subject)
-    told = told or _is_shared_noun(subjects)
+    # "Chuck wobbles | and bits slip": nouns or a clause.
+    pair = len(subjects) == 2 and [word.tag for word in subjects[0]] == ["noun", "verb"]
+    told = told or pair or _is_shared_noun(subjects)
     if told or (any(preps[:-1]) and any(one != {"of"} for one in preps)):
         return None  # "the cook and the waiter who came", "dishes like the soup and the salad"
     if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):

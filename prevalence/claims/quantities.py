@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
-from prevalence.claims.words import is_base
+from prevalence.claims.words import is_base, is_third
+from prevalence.marks import closed, without_marks
 
 __all__ = [
     "RANGES",
@@ -40,6 +41,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "most": (0.5, 1.0),
     "over half": (0.5, 1.0),
     "half": (0.4, 0.6),
+    "over a third": (0.33, 1.0),
+    "over a quarter": (0.25, 1.0),
     "many": (0.2, 1.0),
     "a third": (0.25, 0.45),
     "a quarter": (0.15, 0.35),
@@ -56,7 +59,7 @@ on purpose, so that only what no careful reader would say is called a disagreeme
 _EXIST = frozenset({"several", "some", "a few", "a minority"})
 """Words whose range begins at 0, and that say all the same that there is somebody."""
 
-_SPELT = {
+_SPELT = {"a single": 1} | {
     word: number
     for number, word in enumerate(
         ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -69,10 +72,12 @@ _WORDS = (
     ("almost all", r"(?:almost|nearly|virtually|practically) (?:all|every|everyone|everybody)"
                    r"|(?:the|an?) (?:vast|overwhelming|great) majority"),
     ("few", r"(?:hardly|barely|scarcely) (?:any|anyone|anybody)|almost (?:nobody|no one|none|no)"
-            r"|very few|only a few|few"),
-    ("nobody", r"nobody|no one|none|no"),
+            r"|very few|only a few|few|(?:less|fewer) than an?[- ]quarter"),
+    ("nobody", rf"none of (?:the )?{_NUMBER}(?= \w)|nobody|no one|none|no|zero"),
     ("all", rf"all(?: of)?(?: the)? {_NUMBER}(?= \w)|all|everyone|everybody|every|each"),
     ("over half", r"(?:well )?(?:over|more than|at least) half"),
+    ("over a third", r"(?:well )?(?:over|more than|at least) (?:a|one)[- ]third"),
+    ("over a quarter", r"(?:well )?(?:over|more than|at least) (?:a|one)[- ]quarter"),
     ("two thirds", rf"{_ROUGHLY}two[- ]thirds"),
     ("three quarters", rf"{_ROUGHLY}three[- ]quarters"),
     ("a third", rf"{_ROUGHLY}(?:a|one)[- ]third"),
@@ -83,14 +88,16 @@ _WORDS = (
     ("many", r"(?:very |so )?many|a lot|lots|plenty|numerous|countless"
              r"|a (?:large|great|significant|considerable|good) (?:number|share|part|proportion)"),
     ("several", r"several|various|multiple|a (?:fair |certain )?number|quite a few"),
-    ("a few", r"(?:just )?a few|a couple|a handful|a small (?:number|share|proportion)"),
+    ("a few", r"(?:just )?a few|a couple|a handful|a small (?:number|share|proportion)"
+              r"|(?:less|fewer) than (?:a|one)[- ]third"),
     ("some", r"some|certain"),
 )  # fmt: skip
 """What stands for each range; the first that fits is taken."""
 
 _LIMIT = (
-    r"(?:(?P<about>about|around|roughly|nearly|almost|approximately)|(?P<least>at least)"
-    r"|(?P<above>over|more than)|(?P<below>under|less than|fewer than)|(?P<most>up to|at most)"
+    r"(?:(?P<about>about|around|roughly|nearly|almost|approximately)|(?P<least>at least"
+    r"|no (?:less|fewer) than)|(?P<above>over|more than)|(?P<below>under|less than|fewer than)"
+    r"|(?P<most>up to|at most|no more than)"
     r"|only|just) "
 )
 _PERSON = (
@@ -119,8 +126,9 @@ _OTHERS_DO = (
     r"wish(?:es|ed)?|criticize[sd]?|criticise[sd]?|admire[sd]?|rave[sd]?|experience[sd]?|regret|"
     r"calls? (?:it|them|the|its|their)|called (?:it|them|the|its|their)|"
     r"return(?:s|ed)? (?:it|them|the)|bought|struggle[sd]?|express(?:es|ed)?|commend(?:s|ed)?|"
-    r"(?:are|were|would|have) (?:\w+ )?(?:happy|unhappy|satisfied|disappointed|impressed|pleased|"
-    r"delighted|recommend|complained|reported|praised|noted|surprised|frustrated|annoyed))"
+    r"(?:would|ha[sd]|have|are|were) (?:\w+ )?(?:recommend|complained|reported|praised|noted)|"
+    r"(?:is|are|was|were) (?:\w+ )?(?:happy|unhappy|satisfied|disappointed|impressed|pleased|"
+    r"delighted|surprised|frustrated|annoyed))"
 )
 _TROUBLE = r"(?:problem|issue|complaint|trouble|difficult(?:y|ies)|regret)"
 _ADVERB = r"(?:(?:also|even|often|frequently|consistently|however|really|further|still|both) )?"
@@ -141,19 +149,27 @@ def _pattern() -> re.Pattern[str]:
     words = "|".join(rf"(?P<w{place}>{words})" for place, (_, words) in enumerate(_WORDS))
     quantity = (
         rf"(?P<quantity>(?:{_LIMIT})?(?:"
-        rf"(?P<part>{_NUMBER}) (?:out of|of|in)(?: the)? (?P<whole>{_NUMBER})"
+        rf"(?P<part>{_NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?)(?P<whole>{_NUMBER})"
         rf"|(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
-        rf"|(?P<count>{_NUMBER}))|{words})"
+        rf"|(?P<count>{_NUMBER})(?:(?: ?[-–] ?| to )(?P<upto>{_NUMBER}))?)|{words})"
     )
     link = r"(?: of)?(?: the| these| our| all)? "
     nobody = "|".join(rf"(?<={word})" for word in ("body", "everyone", "anyone", "no one"))
     # Not "everyone was friendly", which is said of the staff.
     ends = rf"(?:{nobody})(?= (?:ha[sd]|have) (?:\w+ )?{_TROUBLE}|[.!?]*$)"
-    alone = rf"(?P<alone>(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|{ends})"
+    # Not "most mention of it is positive", "most remarks are positive", "a couple was delighted".
+    noun = (
+        r"(?! (?:mention|report|claim|praise|note|thought|experience)s? of\b"
+        r"| (?:mention|report|claim|remark|comment|note|thought|experience)s (?:are|were|with)\b"
+        r"|(?<=couple) (?:is|was|has)\b)"
+    )
+    alone = rf"(?P<alone>{noun}(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|{ends})"
+    # Not "all reviewers but one", "one person out of nine".
+    but = r"(?! (?:but|out of) |,? (?:except|apart from|aside from|other than|excluding)\b)"
     # Without re.ASCII, "ſix" would be "six".
     flags = re.IGNORECASE | re.ASCII
     return re.compile(
-        rf"(?:{quantity}(?:{link}{_PEOPLE}|{alone})|(?:the )?{_PEOPLE2}|{_THEY})", flags
+        rf"(?:{quantity}(?:{link}{_PEOPLE}{but}|{alone})|(?:the )?{_PEOPLE2}|{_THEY})", flags
     )
 
 
@@ -167,12 +183,14 @@ _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
 
 _BRACKET = re.compile(r"\([^()\[\]]{1,120}\)|\[[^()\[\]]{1,120}\]")
+_CELL = re.compile(r"\|\s*(?P<words>[^|()\[\]\s](?:[^|()\[\]]{0,60}[^|()\[\]\s])?)\s*(?=\||$)")
 _TALLY = re.compile(r"(?<=[a-z] )\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
 """A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
 _TALLIES = 3
 """How many of them say that they count, where the first point has no verb."""
-_DASH = re.compile(r"(?:(?<!\d)—| (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
-_DASHES = ("—", " – ", " - ", " -- ")
+_DASH = re.compile(r"(?:(?<!\d)—|: | (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
+_DASHES = ("—", ": ", " – ", " - ", " -- ")
+_SAID_BY = re.compile(r",? (?P<words>according to [^,;:()\[\]]{3,60})$", re.IGNORECASE)
 _TOLD = (
     rf"(?:{_REPORT}|written|cited|raised|shared|echoed|voiced|flagged|brought up|expressed|"
     r"described|experienced|praised|criticized|criticised|seen)"
@@ -215,6 +233,8 @@ _SPOKEN = (
 """What numbers and signs are in words that :func:`people_at` reads."""
 _BEGIN = re.compile(r"\b\w")
 _STOPS = ".!?…"
+_LABEL = 6
+"""Words of the longest label."""
 _SEEN = 80
 """Words of a statement that are looked at to find out whether it is one, and characters after "no
 one"."""
@@ -287,12 +307,14 @@ class Aside(NamedTuple):
         quantity: how many people. Its ``text`` is in words that :func:`people_at` reads: "7 of 10"
             for "7/10", "7" for "n=7", "at least 3" for "Reviews 1, 3 and 5".
         behind_people: whether it stands right behind people: "most users (80%)".
+        of_label: whether it is said of a label or a row of a table: "Fit (7 of 10 reviews): small".
     """
 
     start: int
     end: int
     quantity: Quantity
     behind_people: bool
+    of_label: bool = False
 
 
 def people_at(text: str, start: int = 0) -> People | None:
@@ -312,14 +334,26 @@ named='users')
     quantity = _quantity(match)
     if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
         return None
+    named = (match["people"] or "reviewers").lower()
     singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
-    named = (match["people"] or ("reviewer" if singular else "reviewers")).lower()
-    if match["part"] and _number(match["part"]) == 1 and named.endswith("s"):
-        named, singular = named.removesuffix("s"), True  # "one of the eight users is"
+    one = (match["part"] if "/" not in match[0] else None) or match["count"]
+    if singular or (named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))):
+        # "One of the eight users is", "a minority dislikes it".
+        named, singular = named.removesuffix("s"), True
     article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
     return People(
         match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
     )
+
+
+def _is_one(number: str | None) -> bool:
+    return number is not None and _number(number) == 1
+
+
+def _is_one_s(text: str, end: int) -> bool:
+    """Whether the verb behind that offset is said of one: "a minority | dislikes it"."""
+    verb = re.match(r" (?:\w+ly )?(\w+)", text[end : end + _SEEN])
+    return verb is not None and (verb[1] in {"is", "was", "has", "does"} or is_third(verb[1]))
 
 
 def _of_things(text: str, end: int) -> bool:
@@ -339,6 +373,10 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
         if match["people"] is None:
             return None
         number = _number(match["count"])
+        if match["upto"]:
+            most = _number(match["upto"])
+            found = number < most and match["one"] is None  # not "a 4-5 person tent"
+            return Quantity(text, 0.0, 1.0, (number, most), exists=True) if found else None
         low, high = _limited(match, number, number / 4, 1)
         return Quantity(text, 0.0, 1.0, (low, high), exists=high > 0)
     if match["part"] or match["percent"]:
@@ -443,15 +481,45 @@ def asides(text: str) -> list[Aside]:
             tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None
         if quantity is not None:
-            found.append(Aside(match.start(), match.end(), quantity, people is not None))
-    last = max(text.rfind(dash, found[-1].end if found else 0) for dash in _DASHES)
-    ending = None if last < 0 else _DASH.match(text.rstrip(_STOPS + " "), last)
-    if ending is not None and any(map(str.isdigit, ending["words"])):
-        words = _spoken(ending["words"])
-        quantity = None if _PART.fullmatch(words) else _apart(words)
+            label = _is_of_label(text, match.start(), match.end())
+            found.append(Aside(*match.span(), quantity, people is not None, label))
+    for cell in _CELL.finditer(text):
+        words = _spoken(cell["words"])
+        part = _PART.fullmatch(words) and "/" not in cell[0]
+        quantity = _of_reviews(words) if part else _apart(words)
         if quantity is not None:
-            found.append(Aside(last, ending.end(), quantity, behind_people=False))
-    return found
+            found.append(Aside(*cell.span(), quantity, behind_people=False, of_label=True))
+    found.sort()
+    ending = _ending(text, found[-1].end if found else 0)
+    return found if ending is None else [*found, ending]
+
+
+def _is_of_label(text: str, start: int, end: int) -> bool:
+    """Whether what stands there belongs to a label: "Fit (7 reviews): small"."""
+    if not 0 < start <= _SEEN:
+        return False
+    label, behind = text[:start].rstrip(), text[end : end + _SEEN].lstrip()
+    words = len(label.split())
+    marked = label.endswith(":") or behind.startswith((":", "– ", "— "))
+    named = marked and (words == 1 or (0 < words <= _LABEL and find_core(tagged(label)) is None))
+    return named and behind.strip(_STOPS + ": ") != ""
+
+
+def _ending(text: str, begin: int) -> Aside | None:
+    """The quantity at the end of a text, behind a dash, a colon or "according to"."""
+    said = text.rstrip(_STOPS + " ")
+    match = _SAID_BY.search(said, begin)
+    if match is None:
+        last = max(text.rfind(dash, begin) for dash in _DASHES)
+        match = None if last < 0 else _DASH.match(said, last)
+        if match is None or not any(map(str.isdigit, match["words"])):
+            return None
+        before = tagged(text[max(last - 10 * _SEEN, 0) : last]) if match[0][0] == ":" else []
+        if before and (find_core(before) is None or before[-1].tag == "aux"):
+            return None  # "Battery: 7 of 10 reviews", "the numbers are: 7 of 10 reviews"
+    words = _spoken(match["words"])
+    quantity = None if _PART.fullmatch(words) else _apart(words)
+    return None if quantity is None else Aside(match.start(), match.end(), quantity, False)
 
 
 def _is_point(before: str, after: str) -> bool:
@@ -533,7 +601,7 @@ count=None, exists=False))
     aside = found[0]
     before, after = text[: aside.start].rstrip(), text[aside.end :].lstrip()
     begins, ends = not before, re.search(r"\w", after) is None
-    if not (begins or ends or aside.behind_people):
+    if not (begins or ends or aside.behind_people or aside.of_label):
         return _in_words(text)
     if begins:
         rest = _begun(after.lstrip(":—–- "))
@@ -541,6 +609,8 @@ count=None, exists=False))
         rest = before
     else:
         rest = before + (after if ends or after[0] in ",;:" else f" {after}")
+    if aside.of_label:
+        begins, rest = True, _begun(closed(without_marks(rest)))
     if re.search(r"\w", rest) is None:
         return None
     said = without_words(rest, aside.quantity)

@@ -448,7 +448,8 @@ class _Folding:
 
     def _another_verb(self, draft: Draft, piece: Piece) -> bool:
         core = find_core(draft.words, draft.lead)
-        if core is None or is_inverted(piece) or (draft.framed and is_of_buyers(piece)):
+        framed = draft.framed and not draft.people and is_of_buyers(piece)
+        if core is None or framed or is_inverted(piece):
             return False
         if core.first == 0 and draft.words[0].tag != "pron":
             return self._next_without_subject(draft, piece)
@@ -592,12 +593,13 @@ class _Folding:
     def _begins_subject(self, piece: Piece) -> bool:
         """Whether the noun is the first of several subjects of the clause that follows."""
         contrast = piece.joint in CONTRASTS | {"but", "yet"}
-        if not self._rest or not (contrast or (piece.comma and piece.joint in {"and", "so"})):
+        granted = not piece.joint and self._text.lower().startswith(("while ", "although "))
+        granted = granted and self._text.count(",", 0, piece.words[0].start) == 1
+        apart = piece.comma and (granted or piece.joint in {"and", "so"})
+        if not self._rest or not (contrast or apart):
             return False
-        named = {"noun", "ing"}
-        last = next(
-            (p for p in reversed(self._rest) if p.joint or shape_of(p.words) not in named), None
-        )
+        rest, named = reversed(self._rest), {"noun", "ing"}
+        last = next((p for p in rest if p.joint or shape_of(p.words) not in named), None)
         return (
             last is not None
             and last.joint in {"and", "or"}
@@ -626,10 +628,9 @@ class _Folding:
 
     def _both_stand(self, draft: Draft, left: list[Token], right: list[Token]) -> bool:
         """Whether two nouns are of one weight, so that each can be the object alone."""
-        people = people_at(self._text, draft.words[draft.lead].start)
-        if people is not None and draft.words[draft.lead].start >= draft.start:
-            return True
-        return of_one_weight(left, right)
+        begin = draft.words[draft.lead].start
+        told = people_at(self._text, begin) is not None and begin >= draft.start
+        return told or of_one_weight(left, right)
 
     def _next_ing(self, draft: Draft, piece: Piece) -> bool:
         """One word more, or "making it ideal for travel", "calling it soft": it is ideal, soft."""
@@ -646,8 +647,7 @@ class _Folding:
         return bool(said)
 
     def _tell_effect(self, draft: Draft, piece: Piece, words: list[Token]) -> bool:
-        said = effect_of(draft, words)
-        if said is not None:
+        if (said := effect_of(draft, words)) is not None:
             self._append(said, draft.lead, piece)
         return said is not None
 

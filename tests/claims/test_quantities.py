@@ -41,6 +41,25 @@ from prevalence.errors import InputError
     ("Almost no one has problems.", "A reviewer has problems.", *RANGES["few"]),
     ("Most users say it's comfortable.", "It's comfortable.", *RANGES["most"]),
     ("Most users say it’s comfortable.", "It’s comfortable.", *RANGES["most"]),
+    # Words at the end, and what is said of one.
+    ("The zipper sticks, according to several reviewers.", "The zipper sticks.",
+     *RANGES["several"]),
+    ("The battery lasts: 7 of 10 reviews.", "The battery lasts.", 0.7, 0.7),
+    ("A small minority dislikes it.", "A reviewer dislikes it.", *RANGES["a minority"]),
+    ("None of the 10 reviewers complains.", "A reviewer complains.", *RANGES["nobody"]),
+    ("Zero customers complained.", "Customers complained.", *RANGES["nobody"]),
+    ("No one has complained about leaks.", "A reviewer has complained about leaks.",
+     *RANGES["nobody"]),
+    ("Nearly everyone is happy with the size.", "A reviewer is happy with the size.",
+     *RANGES["almost all"]),
+    # Shares.
+    ("9/10 reviewers recommend it.", "Reviewers recommend it.", 0.9, 0.9),
+    ("1/3 of the buyers had problems.", "Buyers had problems.", 1 / 3, 1 / 3),
+    ("3/4 of customers love it.", "Customers love it.", 0.75, 0.75),
+    ("Less than a third complain about noise.", "Reviewers complain about noise.", 0.0, 0.35),
+    ("More than a third complain about noise.", "Reviewers complain about noise.", 0.33, 1.0),
+    ("More than a quarter of users complain.", "Users complain.", 0.25, 1.0),
+    ("Fewer than a quarter of users complain.", "Users complain.", *RANGES["few"]),
     # Numbers with a limit.
     ("About 80% of users recommend it.", "Users recommend it.", 0.7, 0.9),
     ("Nearly 9 out of 10 users love it.", "Users love it.", 0.8, 1.0),
@@ -80,6 +99,13 @@ def test_quantities_by_hand(text, statement, low, high):
     "Everyone was friendly and helpful.", "Everybody else doesn't open until noon.",
     "Guests are looked after by everyone who works there.", "Nobody answered the phone.",
     "Everyone should try it once.",
+    "Most remarks are positive.", "A couple was delighted with it.",
+    "One person out of nine loved it.", "All reviewers but one love it.",
+    "All customers, except one, love it.",
+    "Most mention of the battery is positive.", "Nearly everyone was friendly.",
+    "Everyone is praised for the service.", "9/10 would buy it again.", "1/3 cup is enough.",
+    "A 4-5 person tent fits.", "The lid leaks, according to the manual.",
+    "Battery: 7 of 10 reviews.", "The numbers are: 7 of 10 reviews.",
     # Letters that look like others when case is ignored.
     "ſix users love it.", "fıve users love it.",
 ])  # fmt: skip
@@ -94,6 +120,8 @@ def test_a_number_of_people_is_a_share_of_the_reviews():
     assert quantity.shares(1) == (1.0, 1.0)
     assert quantified("One customer returned it.").statement == "A customer returned it."
     assert quantified("One owner returned it.").statement == "An owner returned it."
+    assert quantified("One of the owners returned it.").statement == "An owner returned it."
+    assert quantified("A single reviewer returned it.").statement == "A reviewer returned it."
 
 
 @pytest.mark.parametrize(("words", "low", "high"), [
@@ -103,6 +131,11 @@ def test_a_number_of_people_is_a_share_of_the_reviews():
     ("Fewer than 3 users", 0.0, 0.2),
     ("Up to 3 users", 0.0, 0.3),
     ("About 4 users", 0.3, 0.5),
+    ("5-7 users", 0.5, 0.7),
+    ("5 to 7 users", 0.5, 0.7),
+    ("No more than 2 users", 0.0, 0.2),
+    ("No fewer than 2 users", 0.2, 1.0),
+    ("A single user", 0.1, 0.1),
     ("1,200 users", 1.0, 1.0),
 ])  # fmt: skip
 def test_limits_of_a_number_of_people_in_ten_reviews(words, low, high):
@@ -227,6 +260,19 @@ def test_a_count_behind_a_dash_at_the_end():
         assert asides(rest) == []
 
 
+@pytest.mark.parametrize(("text", "statement"), [
+    ("Comfort (3 of 4 reviews): The seat is very comfortable.", "The seat is very comfortable."),
+    ("Fit (3 of 4 reviews): Small.", "Fit: Small."),
+    ("Fit: (3 of 4 reviews) Small.", "Fit: Small."),
+    ("Sound (3 of 4 reviews): It is clear and loud.", "Sound: It is clear and loud."),
+    ("Fit | 3 of 4 | The shoes are small.", "Fit | The shoes are small."),
+    ("Fit | The shoes are small | 3 of 4 reviews", "Fit | The shoes are small"),
+])  # fmt: skip
+def test_a_count_of_a_label_or_a_row_is_of_all_behind_it(text, statement):
+    found = quantified(text)
+    assert (found.statement, found.quantity.text) == (statement, "3 of 4")
+
+
 @pytest.mark.parametrize("words", [
     "(4 of 5 stars)", "(4/5 stars)", "(2 of the 3 hinges broke)", "(7 of 10 times)", "(3 speeds)",
     "(80%)", "(7/10)", "(1 in 5)", "(7)", "(most)", "(all)", "(everyone)", "(by 7)", "(by many)",
@@ -294,5 +340,16 @@ def test_what_stands_apart_lies_in_order_and_is_left_out(text):
 
 
 def test_many_brackets_take_time_in_proportion():
-    for unit in ("(", "(7 of 10 ", "(7 reviews) ", "— 7 reviewers ", "(" + "many " * 23 + ")"):
+    for unit in (
+        "(",
+        "(7 of 10 ",
+        "(7 reviews) ",
+        "— 7 reviewers ",
+        "| 7 reviews ",
+        ": 7 reviews ",
+        " according to 7 users",
+        "|",
+        "a (7 reviews): ",
+        "(" + "many " * 23 + ")",
+    ):
         assert quantified(unit * (200_000 // len(unit)) + ".") is None
