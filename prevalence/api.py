@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -116,15 +117,17 @@ def checked_products(
     Raises:
         InputError: the records are a name of a file, or a single record.
     """
-    # Each of these can be gone through as well, as characters, keys or fields.
-    if isinstance(records, str | Mapping | Product) or not isinstance(records, Iterable):
+    # Each of these can be gone through as well, as characters, keys, columns or fields.
+    table = hasattr(records, "to_dict")
+    if table or isinstance(records, str | Mapping | Product) or not isinstance(records, Iterable):
         raise InputError(
-            f"the records are {type(records).__name__}: give a list of products or mappings; "
-            "prevalence.readers.read_products reads a file"
+            f"the records are {type(records).__name__}: give a list of products or mappings, as "
+            "DataFrame.to_dict('records') does; prevalence.readers.read_products reads a file"
         )
     for place, record in enumerate(records):
         if not isinstance(record, Product):
-            yield from parse_record(record, source=f"record {place}")
+            known = _of_table(record) if isinstance(record, Mapping) else record
+            yield from parse_record(known, source=f"record {place}")
             continue
         extra: dict[str, Any] = {}
         try:
@@ -137,6 +140,13 @@ def checked_products(
                 source=f"record {place}",
                 extra=extra,
             )
+
+
+def _of_table(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a data frame: lists in place of arrays, None in place of NaN, which is missing."""
+    values = {k: v.tolist() if isinstance(v, np.ndarray | np.generic) else v
+              for k, v in record.items()}  # fmt: skip
+    return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
 
 
 def _checked_product(product: Product) -> Product:

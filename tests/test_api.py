@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 
+import numpy as np
 import pytest
 
 from prevalence import OpinionPrevalence
@@ -325,3 +326,19 @@ def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):
     # It is not the model that a preset names.
     preset = OpinionPrevalence(scorer=fake_scorer(), preset="malon")
     assert "|preset:malon+model|" in preset.signature
+
+
+def test_rows_of_data_frames_are_read(metric):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([
+        {"id": "a", "reviews": np.array(["It fits.", "It leaks."]), "summary": "It fits.",
+         "name": "boot", "stars": np.float32(4.0)},
+        {"id": "b", "reviews": np.array(["It fits."]), "summary": "It fits."},
+    ])  # fmt: skip
+    rows = list(metric.score_many(frame.to_dict("records")))
+    assert [(row.id, row.n_reviews, row.error) for row in rows] == [("a", 2, None), ("b", 1, None)]
+    with pytest.raises(InputError, match="the records are DataFrame: give a list of products"):
+        list(metric.score_many(frame))
+    arrays = [{"id": "c", "reviews": np.array(["It fits."]), "summary": "x", "stars": math.nan}]
+    (row,) = metric.score_many(arrays)
+    assert (row.error, row.extra) == (None, {"stars": None})
