@@ -497,8 +497,9 @@ class OpinionPrevalence:
     ) -> ReviewMatrix:
         """Every review asked about every statement; an empty review implies nothing."""
         table, plan = TextTable(), PairPlan()
-        rows = [row for row, text in enumerate(reviews) if text.strip()]
-        filled = table.add_all(self._engine.read(reviews[row]) for row in rows)
+        read = list(map(self._engine.read, reviews))
+        rows = [row for row, text in enumerate(read) if text.strip()]
+        filled = table.add_all(read[row] for row in rows)
         plan.add_product(filled, table.add_all(statements))
         answers = self._engine.answer(table, plan, progress=progress)
         long = np.flatnonzero(answers.flags & FLAG_TOO_LONG)

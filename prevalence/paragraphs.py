@@ -63,8 +63,8 @@ _LEADS_IN = re.compile(
 )
 """What a line with a colon says that leads to the list below it."""
 _STATES = re.compile(
-    r"(?:(?:it|they|this|these|those|we|you|i|he|she|everyone|nobody)\b.* "
-    r"(?!(?:with|for|if|when|in|of)$)"
+    r"(?:(?:it|they|this|these|those|we|you|i|he|she|everyone|nobody)\b\S* \S.* "
+    r"(?!(?:with|for|if|when|in|of|(?:dis)?like|love|praise|mention|say|want|need)$)"
     r"|(?:do not|don['\u2019]t|never)\b.*)\w+$",
     re.IGNORECASE,
 )
@@ -84,12 +84,10 @@ _PLAIN_NAMED = re.compile(
 )
 """A name without bold, which does so beside the line of another one."""
 _STOP = re.compile(r"[.!?]\s")
-_STATEMENT = re.compile(
-    r"(?:(?:It|They|This|These|The|You|We|I)\b|[^\W\d_a-z]\S* \S+)[^\n.!?]*(?: [^\s.!?]+){2}[.!?]"
-)
-"""A sentence that says enough without the name above it."""
 _CAPITAL = re.compile(r"[\"'\u201c\u2018(]?[^\W\d_a-z]\S*")
 """What begins a line that may say something of its own."""
+_TAIL = 40
+"""Characters at the end of a line that show how it ends."""
 _UNFINISHED = re.compile(
     r"(?:[.!?\u2026:;,&/(\u2013\u2014-]|\b(?:a|an|the|this|these|my|our|your|his|her|its|their|of|from|by|at|in"
     r"|on|with|for|to|as|than|like|and|or|but|nor|is|are|was|were|be|has|have|had|not|no|very|so))\W*$",
@@ -124,7 +122,7 @@ class _Line(NamedTuple):
     rank: int
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, int]]:
+def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]:
     r"""Yield start and end of each paragraph and list item, in order.
 
     A blank line ends a paragraph, and so do headings ("## Fit"), rows of tables and lines across
@@ -133,9 +131,10 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     beside the line of another one; and at numbers and letters that begin lines and count from 1 or
     "a", or are a single 1 below a colon, heading or line in bold; at an arrow, tick or emoji, as at
     a dash. A name in bold with a colon at the beginning of a line ("**Fit**: small") begins a
-    paragraph, and so do names without bold in two lines running. So does a line with a capital
-    below one without a full stop, where its first word had room in that one. Any other line goes on
-    with what stands before it.
+    paragraph, and so do names without bold in two lines running. So does, with ``capitals``, a line
+    with a capital below one that ends neither in a mark nor in a word such as "the", and in which
+    its first word had room, or which has more than 100 characters; but not in a block where some
+    line goes on in small letters. Any other line goes on with what stands before it.
 
     Left out are labels: up to three words before an item that are a heading, in bold or with a
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
@@ -148,14 +147,14 @@ def paragraphs(text: str) -> Iterator[tuple[int, int]]:
     ['light', 'easy to\nclean', 'Good value\nfor money.']
     """
     lines = _lines(text)
-    width = max((line.end - line.start for line in lines), default=0)
+    broken = _broken_lines(text, lines) if capitals else frozenset()
     begun: tuple[int, int] | None = None
     ended = True
     for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
         begins = ended or line.apart or line.mark or _is_named(text, line, before, after)
-        begins = begins or (before is not None and _is_new(text, line, before, width))
+        begins = begins or line in broken
         goes_on = begun is not None and not begins
-        label = _is_label(text, line, after, goes_on=goes_on)
+        label = _is_label(text, line, after, goes_on=goes_on, broken=broken)
         if begun is not None and goes_on and not label:
             begun = (begun[0], line.end)
         else:
@@ -177,24 +176,41 @@ def _is_named(text: str, line: _Line, before: _Line | None, after: _Line | None)
     )
 
 
-def _is_new(text: str, line: _Line, before: _Line, width: int) -> bool:
-    """Whether a line says something of its own: it need not have begun where it does.
-
-    Args:
-        text: which they are of.
-        line: the line.
-        before: the one above it.
-        width: of the longest line.
-    """
-    first = _CAPITAL.match(text, line.start, line.end)
-    above = text[before.start : before.end]
-    if first is None or _UNFINISHED.search(above) or _BOLD_LINE.fullmatch(above):
-        return False
-    size = before.end - before.start
-    return size > _MOST_WIDTH or size + 1 + len(first[0]) <= max(width, _LEAST_WIDTH)
+def _broken_lines(text: str, lines: Sequence[_Line]) -> frozenset[_Line]:
+    """Lines that say something of their own, as they need not have begun where they do."""
+    found: set[_Line] = set()
+    block: list[_Line] = []
+    for line in [*lines, None]:
+        if line is None or line.apart:
+            found.update(_broken(text, block))
+            block = []
+        if line is not None:
+            block.append(line)
+    return frozenset(found)
 
 
-def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> bool:
+def _broken(text: str, block: Sequence[_Line]) -> list[_Line]:
+    """Those of the lines between two blank ones; none where lines are broken as they fill up."""
+    width = max(_LEAST_WIDTH, *(line.end - line.start for line in block), 0)
+    found: list[_Line] = []
+    for before, line in itertools.pairwise(block):
+        above = text[max(before.start, before.end - _TAIL) : before.end]
+        if _UNFINISHED.search(above) or text[before.start : before.end].endswith("**"):
+            continue
+        if line.mark:
+            continue
+        if text[line.start].islower():
+            return []
+        first = _CAPITAL.match(text, line.start, line.end)
+        size = before.end - before.start
+        if first and (size > _MOST_WIDTH or size + 1 + len(first[0]) <= width):
+            found.append(line)
+    return found
+
+
+def _is_label(
+    text: str, line: _Line, after: _Line | None, *, goes_on: bool, broken: frozenset[_Line]
+) -> bool:
     """Whether a line names what follows it; ``goes_on`` says that it may belong to one before."""
     words = text[line.start : line.end]
     bare = _bare(words)
@@ -203,7 +219,8 @@ def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> 
     leads = words.rstrip("*_").endswith(":")
     titled = line.mark == "heading" or _BOLD_LINE.fullmatch(words) is not None
     if usual := _LABEL.fullmatch(bare):
-        alone = line.apart and after is not None and after.apart and not usual["judges"]
+        leads_on = after is not None and (after.apart or after in broken)
+        alone = line.apart and leads_on and not usual["judges"]
         plain = (below or alone) and not denies(bare)
         return titled or plain or (leads and listed) or words.startswith(("**", "__"))
     name = re.search(r"[.!?,;]", bare) is None
@@ -212,12 +229,11 @@ def _is_label(text: str, line: _Line, after: _Line | None, *, goes_on: bool) -> 
         leads_in = _LEADS_IN.search(bare) and not _TURNS.search(bare) and not _STOP.search(bare)
         if _HERE.match(bare) or (listed and ((short and not _STATES.match(bare)) or leads_in)):
             return True
+    titled = titled or (after in broken and bare.istitle())
     if not (titled and name) or denies(bare) or after is None:
         return False
-    if below or after.mark:
-        return short and below
     behind = text[after.start : after.start + _AFTER]
-    return needless(bare, behind) or (short and _STATEMENT.match(behind) is not None)
+    return short if below else not after.mark and needless(bare, behind)
 
 
 def _is_within(line: _Line, after: _Line | None) -> bool:

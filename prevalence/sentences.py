@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -71,13 +71,15 @@ _BEGIN = re.compile(r"(?:i|it|they|this|that|these|the|we|he|she|you|my|but|also
 """Words that begin a sentence rather, where people do not write capitals."""
 
 _CLOSING = re.compile(
-    r"(?:please )?(?:let me know|feel free to (?:ask|reach|contact|share))\b.*"
-    r"|(?:i )?hope (?:this|that|it) helps\b.*"
-    r"|would you like (?:me to|to|more|a)\b.*\?|ai[- ]generated (?:from|based on)\b.*"
-    r"|(?:note: )?(?:this|the) (?:summary|overview) (?:is|was) (?:based on|generated|compiled)\b.*"
-    r"|based on (?:the text of )?\d[\d,]* (?:customer |user |verified )?(?:reviews|ratings)\W*"
-    r"|(?:select|click|tap) to (?:learn|read|see) more\W*",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:please )?(?:let me know if (?:you|there)|feel free to (?:ask|reach out))\b[^.,;:]{0,80}"
+    r"|(?:i )?hope (?:this|that|it) helps(?: you\b[^.,;:]{0,40})?"
+    r"|would you like me to\b[^.,;:]{0,80}"
+    r"|ai[- ]generated (?:from|based on) [^.,;:]{0,80}"
+    r"|(?:note: )?(?:this|the) (?:summary|overview) (?:is|was) (?:based on|generated|compiled)\b"
+    r"[^.,;:]{0,80}|summary based on \d[\d,]* reviews"
+    r"|based on (?:the text of )?\d[\d,]* (?:customer |user |verified )?(?:reviews|ratings)"
+    r"|(?:select|click|tap) to (?:learn|read|see) more",
+    re.IGNORECASE,
 )
 """What assistants and shops write below a summary, of themselves and not of what is reviewed."""
 
@@ -139,7 +141,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     punkt, english = _punkt(LANGUAGES[language]), language == "en"
     found: list[Sentence] = []
     page, text = text, as_markdown(text)
-    for start, end in paragraphs(text):
+    for start, end in paragraphs(text, capitals=english):
         plain = without_marks(text[start:end])
         spans = punkt.span_tokenize(plain)
         for first, last in _trimmed(plain, _joined(plain, spans) if english else spans):
@@ -147,11 +149,23 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             place = start + first, start + last
             source = text[slice(*place)]
             found.append(Sentence(said if said == source else spoken(said, source), *place))
-    while english and len(found) > 1 and _CLOSING.fullmatch(found[-1].text):
-        found.pop()
+    if english:
+        del found[_end(found) :]
     if text != page:
         found = [one._replace(text=closed(one.text.replace(FILLER, ""))) for one in found]
     return tuple(found)
+
+
+def _end(sentences: Sequence[Sentence]) -> int:
+    """How many sentences there are without closings, which never are all of a text."""
+    end = len(sentences)
+    for place in range(len(sentences) - 1, 0, -1):
+        said = sentences[place].text
+        if _CLOSING.fullmatch(said.strip(" \n*_.!?()")):
+            end = place
+        elif says_anything(said):
+            break
+    return end
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

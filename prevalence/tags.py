@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import html
 import re
+from typing import TYPE_CHECKING
 
-__all__ = ["FILLER", "answer_span", "as_markdown", "plain"]
+from prevalence.marks import blanked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["FILLER", "as_markdown", "plain"]
 
 FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
@@ -37,7 +43,7 @@ _BOLD = re.compile(
     r"(?P<close></(?P=name)\s*>)",
     re.IGNORECASE,
 )
-_THOUGHT, _THOUGHT_END = (re.compile(rf"<{end}think(?:ing)?>", re.IGNORECASE) for end in ("", "/"))
+_THOUGHT = re.compile(r"<(?P<ends>/?)think(?:ing)?>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});")
 
 
@@ -57,8 +63,7 @@ def as_markdown(text: str) -> str:
     'so-so <3'
     """
     if "<" in text:
-        start, end = answer_span(text)
-        text = " " * start + text[start:end] + " " * (len(text) - end)
+        text = blanked(text, _thoughts(text))
         text = _UNSEEN.sub(lambda found: " " * len(found[0]), text)
         text = _BOLD.sub(_emphasized, text)
         text = _ITEM.sub(_listed, text)
@@ -68,16 +73,19 @@ def as_markdown(text: str) -> str:
     return text
 
 
-def answer_span(reply: str) -> tuple[int, int]:
-    """Start and end of what a reply says, without thoughts before it, ended or cut off.
-
-    >>> reply = "<think>Is it?</think>It is. <think>Or"
-    >>> reply[slice(*answer_span(reply))]
-    'It is. '
-    """
-    start = max((found.end() for found in _THOUGHT_END.finditer(reply)), default=0)
-    thought = _THOUGHT.search(reply, start)
-    return start, thought.start() if thought else len(reply)
+def _thoughts(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each thought: closed, begun by a chat template, or cut off."""
+    begun: int | None = None
+    first = True
+    for tag in _THOUGHT.finditer(text):
+        if not tag["ends"]:
+            begun = tag.start() if begun is None else begun
+        elif begun is not None or first:
+            yield begun or 0, tag.end()
+            begun = None
+        first = False
+    if begun is not None and not text[:begun].rpartition("\n")[2].strip():
+        yield begun, len(text)
 
 
 def plain(text: str) -> str:

@@ -157,9 +157,11 @@ def test_sentences_go_on_after_abbreviations_of_reviews(text, count):
     [
         "Let me know if you'd like more details!",
         "I hope this helps! Feel free to ask.",
+        "Hope that helps! \N{SMILING FACE WITH OPEN MOUTH}",
         "Would you like me to compare it with others?",
         "AI-generated from the text of customer reviews",
         "Note: This summary is based on 38 reviews.",
+        "*Summary based on 12 reviews*",
         "Based on 1,200 customer reviews.",
         "Select to learn more",
     ],
@@ -171,3 +173,22 @@ def test_what_stands_below_a_summary_is_left_out(closing):
     assert split(closing)
     assert len(split(f"{closing}\n\nIt fits.")) > 1
     assert len(get_splitter("punkt-de")(f"It fits.\n\n{closing}")) > 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I hope it helps my pain because nothing else has.",
+        "Feel free to contact customer service, they refunded me at once.",
+        "Let me know when they fix the tank.",
+        "Would you like to pay $40 for a cold burger?",
+        "It hums.\n\n!!!",
+    ],
+)
+def test_opinions_at_the_end_stay(said):
+    assert len(get_splitter()(f"It fits. {said}")) == 2 + said.count("!!!")
+
+
+def test_capitals_begin_no_lines_where_nouns_have_them():
+    wrapped = "Wir kommen wieder, wenn die\nZimmer renoviert sind"
+    assert len(get_splitter("punkt-de")(wrapped)) == 1

@@ -102,6 +102,8 @@ def test_other_splitters_leave_pages_as_they_stand():
         # The chat template may have begun the thought, and the reply may be cut off.
         ("They say dry.</think>\nIt is dry.", ["It is dry."]),
         ("<think>They say", []),
+        ("It leaks. <think>Do I say so?</think> It hums.", ["It leaks.", "It hums."]),
+        ("I use <think> tags. It leaks.", ["I use <think> tags.", "It leaks."]),
         ("I think it leaks.", ["I think it leaks."]),
     ],
 )

@@ -18,7 +18,6 @@ from prevalence.llm.released_replies import (
     read_reason_then_score,
     read_stars,
 )
-from prevalence.tags import answer_span
 
 __all__ = [
     "PARSERS",
@@ -64,6 +63,8 @@ _TAG = re.compile(r"<score>([^<]*)</score>", re.IGNORECASE)
 _PLACEHOLDERS = {"k", "x"}
 """What prompts write between the tags to show where the score goes."""
 _PLAIN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _OF_SCALE = re.compile(
     rf"(?<![\w.]){_NUMBER}\s*(?:/|out\s+of(?:\s+a(?:\s+possible)?)?)\s*{_NUMBER}", re.IGNORECASE
 )
@@ -319,7 +320,7 @@ def _inside_another(share: float, number: int) -> bool:
 
 def spoken(reply: str) -> str:
     """The reply without the thoughts that reasoning models write before it, ended or cut."""
-    return reply[slice(*answer_span(reply))]
+    return _THOUGHT.split(_THOUGHT_END.split(reply)[-1])[0]
 
 
 def _digits(number: str) -> str:

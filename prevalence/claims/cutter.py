@@ -160,7 +160,7 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     return [_without_quantity(claim) for claim in claims]
 
 
-_SIZED = re.compile(r"People |An? [\w-]+ can ")
+_SIZED = re.compile(r"People |(?:An? )?[\w-]+ (?:can|could|fit|sleep) ")
 
 
 def _without_quantity(claim: Claim) -> Claim:

@@ -161,7 +161,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
         table.add_row(str(place), _verdict(sentence, row.n_reviews), plain(sentence.text))
         evidence = _evidence_line(sentence)
         if evidence:
-            table.add_row("", "", Text(evidence, "dim"))
+            table.add_row("", "", plain(evidence, "dim"))
     parts: list[RenderableType] = [head, table]
     if len(row.prefix_curve) > 1:
         curve = ", ".join(_number(value, 3) for value in row.prefix_curve)

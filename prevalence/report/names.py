@@ -45,7 +45,8 @@ def quantity_note(quantity: Mapping[str, Any]) -> str:
     """
     verdict = {True: "the reviews agree", False: "the reviews disagree", None: "not asked"}
     try:
-        low, high = f"{quantity['low']:.0%}".removesuffix("%"), f"{quantity['high']:.0%}"
-        return f'says "{quantity["text"]}" ({low}–{high}): {verdict[quantity["agrees"]]}'
-    except (KeyError, TypeError, ValueError):
+        bounds = sorted({round(100 * quantity[name]) for name in ("low", "high")})
+        share = "–".join(map(str, bounds))
+        return f'says "{quantity["text"]}" ({share}%): {verdict[quantity["agrees"]]}'
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError(f"not a scored summary: quantity cannot be {quantity!r:.60}") from None

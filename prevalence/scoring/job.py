@@ -151,10 +151,10 @@ class SummaryJob:
             for k, found in enumerate(job.quantities)
             if found is not None and found.quantity.denies
         }
-        reviews = [product.reviews[place].text for place in job.review_places.tolist()]
+        reviews = [read(product.reviews[place].text) for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]
         job.review_rows = np.asarray(rows, np.int64)
-        job.review_ids = texts.add_all(read(reviews[row]) for row in rows)
+        job.review_ids = texts.add_all(reviews[row] for row in rows)
         statement = statement_of(template, product.name)
         if statement is not None:
             job.statement_id = texts.add(statement)

@@ -240,6 +240,9 @@ def test_reviews_are_read_without_html(fake_scorer):
     assert (row.prevalence, row.ceiling, row.profile.coverage) == (1.0, 1.0, 1.0)
     thoughts = one([review], f"<think>It is.</think><p>{said}</p>", scorer=scorer)
     assert [s.text for s in thoughts] == [said]
+    blank = one([review, "<p></p><!-- It isn't loud. -->"], said, scorer=scorer)
+    assert (blank.prevalence, blank.n_reviews) == (0.5, 2)
+    assert blank.warning == "1 of 2 reviews empty: counted, support nothing"
     # Splitters that leave texts as they are leave reviews too.
     assert one([review], said, scorer=scorer, splitter="lines").prevalence == 0.0
 
