@@ -133,8 +133,8 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     a dash. A name in bold with a colon at the beginning of a line ("**Fit**: small") begins a
     paragraph, and so do names without bold in two lines running. So does, with ``capitals``, a line
     with a capital below one that ends neither in a mark nor in a word such as "the", and in which
-    its first word had room, or which has more than 100 characters; but not in a block where some
-    line goes on in small letters. Any other line goes on with what stands before it.
+    its first word had room, or which has more than 100 characters; but not in a block where a
+    line begins with a small letter. Any other line goes on with what stands before it.
 
     Left out are labels: up to three words before an item that are a heading, in bold or with a
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
@@ -191,19 +191,17 @@ def _broken_lines(text: str, lines: Sequence[_Line]) -> frozenset[_Line]:
 
 def _broken(text: str, block: Sequence[_Line]) -> list[_Line]:
     """Those of the lines between two blank ones; none where lines are broken as they fill up."""
+    if any(not line.mark and text[line.start].islower() for line in block[1:]):
+        return []
     width = max(_LEAST_WIDTH, *(line.end - line.start for line in block), 0)
     found: list[_Line] = []
     for before, line in itertools.pairwise(block):
+        first = None if line.mark else _CAPITAL.match(text, line.start, line.end)
         above = text[max(before.start, before.end - _TAIL) : before.end]
-        if _UNFINISHED.search(above) or text[before.start : before.end].endswith("**"):
+        if first is None or _UNFINISHED.search(above) or above.endswith("**"):
             continue
-        if line.mark:
-            continue
-        if text[line.start].islower():
-            return []
-        first = _CAPITAL.match(text, line.start, line.end)
         size = before.end - before.start
-        if first and (size > _MOST_WIDTH or size + 1 + len(first[0]) <= width):
+        if size > _MOST_WIDTH or size + 1 + len(first[0]) <= width:
             found.append(line)
     return found
 

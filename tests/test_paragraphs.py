@@ -50,7 +50,7 @@ LONG = (
         ("Es passt\nÄrmel zu lang", ["Es passt", "Ärmel zu lang"]),
         # Broken where a line was full: it may go on.
         (f"{LONG[:71]}\nRockies", [f"{LONG[:71]}\nRockies"]),
-        ("We loved the Kindle\nPaperwhite more than\nthe Fire\nand more", None),
+        ("We loved the Kindle\nPaperwhite more than\nthe Fire HD from\nAmazon.", None),
         (
             f"Maria\nGonzalez helped\nus with it\n\n{LONG}",
             ["Maria\nGonzalez helped\nus with it", LONG],
