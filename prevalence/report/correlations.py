@@ -82,7 +82,7 @@ _NO_INTERVAL: dict[NoInterval, str] = {
     "few items": f"fewer than {FEWEST_PRODUCTS} items to draw from",
     "few systems": f"fewer than {FEWEST_PRODUCTS} systems to draw from",
     "undefined": "resamples have no coefficient",
-    "constant": "all resamples have the same coefficient",
+    "constant": "nearly all resamples have the same coefficient",
 }
 
 
