@@ -83,11 +83,13 @@ TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "It has some good qualities. It does what it is supposed to do. "
         "It works well for some people."
     ),
+    "other vague ones": lambda _: "Good and bad. It is worth mentioning. It is not terrible.",
     "key words": lambda record: KEYWORDS[record["id"]],
     "all of it with 'or'": lambda record: (
         ", or ".join(map(_small, _sentences(record, "balanced"))).capitalize() + "."
     ),
-    "what is wrong, hedged": _hedged,
+    "what is wrong": lambda record: record["summaries"]["contradicting"],
+    "the same, hedged": _hedged,
     "words that say nothing": lambda _: "Ok. Summary: Well, the.",
 }
 """What is rewarded, by name."""

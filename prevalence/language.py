@@ -96,7 +96,7 @@ def probably_english(text: str) -> bool:
     """
     head = text[:_READ]
     words = [word.casefold() for word in _WORD.findall(head)]
-    letters = "".join(words)
+    letters = "" if head.isascii() else "".join(words)
     # Some scripts have few words in many letters, or none.
     if sum(letter > _LAST_LATIN for letter in letters) > max(len(letters) / 2, _LEAST_LETTERS):
         return False

@@ -154,10 +154,11 @@ def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     >>> blanked("It *leaks*.", [(3, 4), (9, 10)])
     'It  leaks .'
     """
-    found = list(text)
+    found = None
     for start, end in spans:
+        found = found or list(text)
         found[start:end] = " " * (end - start)
-    return "".join(found)
+    return text if found is None else "".join(found)
 
 
 def spoken(left: str, source: str) -> str:

@@ -151,8 +151,8 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     begun: tuple[int, int] | None = None
     ended = True
     for before, line, after in zip([None, *lines], lines, [*lines[1:], None], strict=False):
-        begins = ended or line.apart or line.mark or _is_named(text, line, before, after)
-        begins = begins or line in broken
+        apart = ended or line.apart or line.mark or line in broken
+        begins = apart or _is_named(text, line, before, after)
         goes_on = begun is not None and not begins
         label = _is_label(text, line, after, goes_on=goes_on, broken=broken)
         if begun is not None and goes_on and not label:

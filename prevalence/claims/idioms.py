@@ -272,11 +272,11 @@ def _telling(piece: Piece) -> Piece | None:
     first, *rest = piece.words
     if first.low in {"others", "another"} and rest and rest[0].tag == "rel":
         say = first.reworded("say" if first.low == "others" else "says", "verb")
-        told = [word.tag for word in rest[1:2]] in (["pron"], ["det"], ["poss"])
         told = (
-            told
-            and rest[-1].tag not in {"aux", "neg"}
+            len(rest) > 1
+            and rest[1].tag in {"pron", "det", "poss"}
             and rest[1].low not in {"i", "we", "you"}
+            and rest[-1].tag not in {"aux", "neg"}
             and find_core(rest[1:]) is not None
         )
         return piece._replace(words=[first, say, *rest]) if told else None

@@ -180,10 +180,8 @@ def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:
         elif found and (
             piece.words[0].tag == "prep"
             or piece.joint not in {"", "and", "but"}
-            or (
-                piece.joint and all(word.tag == "noun" for word in piece.words)
-            )  # "at home | and work"
-        ):
+            or (piece.joint and {word.tag for word in piece.words} == {"noun"})
+        ):  # "at home | and work"
             last = found[-1]
             last.words, last.end = [*last.words, *piece.glue, *piece.words], end
         elif shape in {"clause", "noun"} and piece.joint in {"", "and", "but"}:

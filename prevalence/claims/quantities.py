@@ -489,7 +489,7 @@ def asides(text: str) -> list[Aside]:
         quantity = _of_reviews(words) if part else _apart(words)
         if quantity is not None:
             found.append(Aside(*cell.span(), quantity, behind_people=False, of_label=True))
-    found.sort()
+    found.sort(key=lambda aside: aside.start)
     ending = _ending(text, found[-1].end if found else 0)
     return found if ending is None else [*found, ending]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from prevalence.models.error_rates import read_errors_file
+from prevalence.paths import file_digest
 
 __all__ = [
     "BASE",
@@ -221,8 +221,7 @@ def trained_on(model: str, file: Path) -> bool:
     stored = Path(model if known is None else known.location) / HELD_OUT
     try:
         source = json.loads(stored.read_text(encoding="utf-8"))["source_sha256"]
-        with file.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = file_digest(file)
     except (OSError, ValueError, KeyError, TypeError):
         return False
     # Digests of the files beside the source follow its own.

@@ -465,8 +465,8 @@ def _products(
 
 
 def _opened(options: ScorerOptions) -> PairScorer:
-    """The scorer of this process; in a forked one on a single thread, as others would hang."""
-    if _forked:
+    """The scorer of this process; in a forked one a model has one thread, as others would hang."""
+    if _forked and options.loads_model:
         import torch
 
         if torch.get_num_threads() > 1:

@@ -165,8 +165,8 @@ class PrevalenceReward:
                 f"{self.__name__}: the column {self._reviews_column!r} holds single texts: give a "
                 "list of reviews for each completion"
             )
-        if size and self.shaping.asks_for_contradictions:
-            self._check_contradictions()
+        if size and (self.shaping.contradiction or self.shaping.contested):
+            self.shaping.check(three_way=self._batches.engine.scorer.traits.three_way)
         names: Sequence[Any] = [None] * size
         if self._name_column in columns or self._name_column not in {None, DEFAULT_NAME_COLUMN}:
             names = self._column(columns, str(self._name_column), size)
@@ -206,13 +206,6 @@ class PrevalenceReward:
         if isinstance(outcome, BadRecord):
             return self._failed
         return self._unscorable if outcome.prevalence is None else self.shaping.reward(outcome)
-
-    def _check_contradictions(self) -> None:
-        if not self._batches.engine.scorer.traits.three_way:
-            raise ConfigurationError(
-                "weights of contradiction need a model with a contradiction class; this one has "
-                "none"
-            )
 
     def _column(self, columns: dict[str, Any], name: str, size: int) -> Sequence[Any]:
         column = columns.get(name)

@@ -113,10 +113,17 @@ class Shaping:
         """The least that a summary can get."""
         return 0.0 - self.contradiction - self.contested
 
-    @property
-    def asks_for_contradictions(self) -> bool:
-        """Whether a weight needs a model with a contradiction class."""
-        return bool(self.contradiction or self.contested)
+    def check(self, *, three_way: bool) -> None:
+        """Refuse weights of contradictions for a model without that class.
+
+        Raises:
+            ConfigurationError: there is such a weight, and no such class.
+        """
+        if (self.contradiction or self.contested) and not three_way:
+            raise ConfigurationError(
+                "weights of contradiction need a model with a contradiction class; this one has "
+                "none"
+            )
 
     def reward(self, row: ScoredSummary) -> float:
         """The reward of a summary that has a score.
@@ -126,7 +133,11 @@ class Shaping:
 
         Returns:
             At most 1 but for a base above its ceiling, and at least :attr:`lowest`.
+
+        Raises:
+            ConfigurationError: a weight that needs a contradiction class, and a model without it.
         """
+        self.check(three_way=all(s.contradicted_by is not None for s in row.sentences if s.counts))
         if not row.sentences:
             return self.lowest
         value = self._base(row)

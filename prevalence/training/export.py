@@ -15,7 +15,7 @@ from prevalence.models.error_rates import ERRORS_FILE
 from prevalence.models.quantized import pack_rows
 from prevalence.models.registry import HELD_OUT
 from prevalence.nli.self_test import write_golden
-from prevalence.training.sources import file_digest
+from prevalence.paths import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

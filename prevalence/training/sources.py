@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
+from prevalence.paths import file_digest
 from prevalence.training.mixture import finds_examples
 
 if TYPE_CHECKING:
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
     from prevalence.training.recipe import DataSource, Recipe, Stage
 
-__all__ = ["Sources", "file_digest"]
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+__all__ = ["Sources"]
 
 
 class Sources:

@@ -23,9 +23,7 @@ def test_texts_are_made_of_each_example() -> None:
     assert made["its first sentence"] == "The soles grip well on wet ground."
     assert made["the same, cut off"] == "The soles grip well on wet ground and the"
     assert made["all of it with 'or'"].startswith("The soles grip well on wet ground, or the boots")
-    assert made["what is wrong, hedged"].startswith(
-        "In some cases the soles slip on wet ground. In"
-    )
+    assert made["the same, hedged"].startswith("In some cases the soles slip on wet ground. In")
     known = {record["id"] for record in RECORDS}
     assert known == gaming.PARAPHRASES.keys() == gaming.KEYWORDS.keys()
 

@@ -17,12 +17,12 @@ from prevalence.cli.train import train as command
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
+from prevalence.paths import file_digest
 from prevalence.training import state
 from prevalence.training.loop import TrainingProgress
 from prevalence.training.model import Classifier, load_classifier
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import ModelSettings, Recipe, read_recipe
-from prevalence.training.sources import file_digest
 from prevalence.training.stages import predict
 
 PREMISE_FIRST = "architecture = 'premise-first'\nmax_hypothesis = 16\n"
