@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from prevalence.errors import ConfigurationError
 from prevalence.records import well_formed
@@ -17,6 +18,7 @@ __all__ = [
     "TRIVIAL_TEMPLATES",
     "build_signature",
     "package_version",
+    "safe",
     "statement_of",
     "trivial_template",
     "with_parts",
@@ -135,3 +137,14 @@ def package_version() -> str:
     from importlib.metadata import version
 
     return version("prevalence")
+
+
+def safe(text: str) -> str:
+    """A text on one line and without the sign that separates the parts of a signature.
+
+    ``urllib.parse.unquote`` reads it back.
+
+    >>> safe("a|b"), safe("a%7Cb")
+    ('a%7Cb', 'a%257Cb')
+    """
+    return "".join(c if c.isprintable() and c not in "|%" else quote(c) for c in text)

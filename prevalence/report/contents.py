@@ -24,7 +24,7 @@ from prevalence.records import (
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import inert
-from prevalence.scoring.options import as_number
+from prevalence.scoring.conditions import as_number
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,

@@ -23,7 +23,7 @@ from prevalence.scoring.options import ScoringOptions
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
-    from prevalence.scoring.options import Where
+    from prevalence.scoring.conditions import Where
 
 __all__ = [
     "BatchScorer",

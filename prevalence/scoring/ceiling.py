@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prevalence.nli.pairs import PairPlan, PairScores, TextTable
+    from prevalence.scoring.conditions import Where
     from prevalence.scoring.job import SummaryJob
-    from prevalence.scoring.options import Where
     from prevalence.sentences import Splitter
 
 __all__ = ["Ceilings"]

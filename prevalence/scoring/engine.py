@@ -33,12 +33,12 @@ from prevalence.runs import Mark, chunks, summary_marks
 from prevalence.scoring.ceiling import Ceilings
 from prevalence.scoring.evidence import PassageSearch
 from prevalence.scoring.job import SummaryJob, scored_summary
-from prevalence.scoring.options import UNITS, ScoringOptions, safe
+from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.scoring.profile import Profiles
 from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
-from prevalence.signature import build_signature, trivial_template
+from prevalence.signature import build_signature, safe, trivial_template
 from prevalence.stats.correction import corrected_share
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from prevalence.language import counted
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
 from prevalence.records import CLAIMS, SHOWN_DECIMALS, ScoredSentence, ScoredSummary, input_digest
-from prevalence.scoring.options import Restriction
+from prevalence.scoring.conditions import Restriction
 from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
 

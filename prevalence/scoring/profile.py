@@ -18,7 +18,7 @@ import numpy as np
 from prevalence import metric
 from prevalence.nli.pairs import PairPlan, PairScores, no_pairs
 from prevalence.records import Profile
-from prevalence.scoring.options import as_number, review_fields
+from prevalence.scoring.conditions import as_number, review_fields
 from prevalence.scoring.statements import Statements
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prevalence.nli.pairs import PairPlan, PairScores, TextTable
-    from prevalence.scoring.options import Where
+    from prevalence.scoring.conditions import Where
     from prevalence.sentences import Splitter
     from prevalence.stats.arrays import Bools, Floats, Ints
 

@@ -31,7 +31,7 @@ TOLERANCE = 1e-5
 """Within which probabilities are the same, in float32 on any machine."""
 
 _QUOTED = ("statements", "reviews", "groups", "preset")
-"""Parts of a signature that :func:`prevalence.scoring.options.safe` has written."""
+"""Parts of a signature that :func:`prevalence.signature.safe` has written."""
 
 _SHOWN = TOLERANCE + 10.0**-SHOWN_DECIMALS
 """The same where both are rounded, which may part them by one in the last decimal."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
-from prevalence.scoring.options import Clause, Where, parse_where
+from prevalence.scoring.conditions import Clause, Where, parse_where
 
 REVIEW = {
     "text": "The Battery died; the power-supply hums. It won't charge!",
@@ -21,6 +23,8 @@ REVIEW = {
     "nothing": None,
     "empty": "",
     "huge": 10**400,
+    "date": "2024-06-30T23:59:00Z",
+    "month": "2024-06",
 }
 
 
@@ -68,6 +72,17 @@ REVIEW = {
         ("huge > 5", True),
         ("place.city != x", False),
         ("rating.inner = 2", False),
+        # A month or year as the limit stands for all its days.
+        ("date >= 2024-06-30", True),
+        ("date > 2024-06-30", False),
+        ("date <= 2024-06", True),
+        ("date < 2024-06", False),
+        ("date > 2023", True),
+        ("date < 2024", False),
+        ("date >= 2023-12 and date < 2024-07-01", True),
+        ("month >= 2020-01", False),
+        ("text >= 2020", False),
+        ("rating <= 2024-06", False),
     ],
 )
 def test_what_a_condition_means(condition, expected):
@@ -105,7 +120,15 @@ def test_other_values_of_numpy_are_what_they_stand_for():
     assert parse_where("stars.best >= 4").holds({"stars": {"best": np.array([1, 5])}})
 
 
-@pytest.mark.parametrize("nothing", [float("nan"), np.nan, np.float32("nan")])
+@pytest.mark.parametrize(
+    "day", [date(2024, 6, 30), datetime(2024, 6, 30, 12, tzinfo=UTC), np.datetime64("2024-06-30")]
+)
+def test_dates_of_python_and_numpy_are_dates(day):
+    assert parse_where("day >= 2024-06-30 and day < 2024-07").holds({"day": day})
+    assert not parse_where("day < 2024-06-30").holds({"day": day})
+
+
+@pytest.mark.parametrize("nothing", [float("nan"), np.nan, np.float32("nan"), np.datetime64("NaT")])
 def test_nan_is_a_missing_value(nothing):
     where = parse_where("rating != 1")
     assert not where.holds({"rating": nothing})
@@ -123,8 +146,9 @@ def test_nan_is_a_missing_value(nothing):
         (">= 4 rating", "'>=' stands where a field should be"),
         ("rating is 4", "'is' is no operator"),
         ('rating ">=" 4', "'>=' is no operator"),
-        ("rating >= high", ">= needs one number, not 'high'"),
-        ("rating >= 3,4", ">= needs one number, not '3, 4'"),
+        ("rating >= high", ">= needs one number or date (2024-06-30), not 'high'"),
+        ("rating >= 3,4", ">= needs one number or date (2024-06-30), not '3, 4'"),
+        ("date >= 06/30/2024", ">= needs one number or date (2024-06-30), not '06/30/2024'"),
         ("rating >= 4 or text has x", "'or' stands where 'and' or the end should be"),
         ("rating >= 4 and", "a clause needs"),
         ("text has ?", "has needs words, not '?'"),

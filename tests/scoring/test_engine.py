@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
 from prevalence.report.systems import SystemTable
+from prevalence.scoring.conditions import STATEMENTS
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.scoring.options import STATEMENTS
 from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
 from prevalence.stats.correction import ErrorRates

@@ -128,6 +128,23 @@ def test_rows_say_what_they_are_restricted_to_and_are_read_back(fake_scorer):
     assert "restriction" not in scored(labelled(), fake_scorer(ANSWERS)).to_json()
 
 
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("when >= 2024-06", "when>=2024-06 (when is a date such as 2024-06-30 in none)"),
+        ("when < 3", "when<3 (when is a number in none)"),
+        ("day >= 2025", "day>=2025"),
+        ("rating > 5", "rating>5"),
+    ],
+)
+def test_fields_that_cannot_be_compared_are_told(fake_scorer, condition, reason):
+    fields = {"when": "June 30, 2024", "day": "2024-06-30", "rating": 4}
+    review, summary = Review("Bright.", None, fields), Summary("good", "It is bright.")
+    product = Product("lamp", (review,), (summary,), None)
+    row = scored(product, fake_scorer({}), reviews_where=condition)
+    assert row.warning == f"no review satisfies {reason}"
+
+
 def test_nothing_left_is_no_score_and_no_fault(fake_scorer):
     engine = Engine(fake_scorer(ANSWERS), ScoringOptions(reviews_where="ratng <= 2"))
     (row,) = engine.run([labelled()])
