@@ -376,6 +376,8 @@ class Finished(Generic[Row]):
         changed: what it says of a row whose texts are others now.
         misplaced: what it says of a row in whose place the input has another.
         unknown: what it says of a row for which the input has nothing left.
+        drop: takes the last row off the output. It is dropped where a record could not be read and
+            now can, which is what becomes of input that was cut short. None where no row can be.
         in_order: whether all that has a mark has a row, in input order. Otherwise what failed has
             none; it is tried again, and its row stands below those of items that come after it.
         row: the next row that is not kept, once :meth:`advance` was called; None after the last.
@@ -388,6 +390,7 @@ class Finished(Generic[Row]):
     changed: str = "whose input has changed since"
     misplaced: str = "which is not what this input has in its place"
     unknown: str = misplaced
+    drop: Callable[[], object] | None = None
     in_order: bool = True
     row: Row | None = field(default=None, init=False)
     _mark: Mark = field(default=Mark("", None, None), init=False)
@@ -410,15 +413,32 @@ class Finished(Generic[Row]):
             found = f"{self.made} of other settings ({self._mark.signature})"
             raise foreign_output(self.path, found)
         if not same:
-            if self.in_order:
+            if self.in_order and not self._dropped():
                 raise self.foreign(self._difference(expected))
             return False
         keep(self.row)
         self.advance()
         return True
 
+    def _dropped(self) -> bool:
+        """Drop the current row, if it is the last and only says that a record was unreadable."""
+        if self.drop is None or not isinstance(self._mark.content, Fault):
+            return False
+        why = self._mark
+        self.advance()
+        if self.row is None:
+            self.drop()
+            return True
+        self._mark = why
+        return False
+
     def _difference(self, expected: Mark) -> str:
         """What a message says of the current row, in whose place another is expected."""
+        if isinstance(self._mark.content, Fault) and not isinstance(expected.content, Fault):
+            return (
+                f"where this input has {expected.name} now (to keep the rows above it, delete its "
+                "line and those below)"
+            )
         if self._mark.name != expected.name:
             return self.misplaced
         both = isinstance(self._mark.content, Fault) and isinstance(expected.content, Fault)

@@ -26,6 +26,7 @@ __all__ = [
     "JsonWriter",
     "RowWriter",
     "atomic_file",
+    "drop_last_row",
     "finished_records",
     "finished_rows",
     "is_stream",
@@ -329,6 +330,16 @@ def finished_rows(
     elif end and not line.endswith(b"\n"):
         with path.open("ab") as file:
             file.write(b"\n")
+
+
+def drop_last_row(path: Path) -> None:
+    """Take the last line off an output of :func:`finished_rows`, once all rows were taken."""
+    end = last = 0
+    with path.open("rb") as file:
+        for line in file:
+            last = len(line)
+            end += last
+    os.truncate(path, end - last)
 
 
 def _is_cut(line: bytes, begins: Sequence[bytes]) -> bool:

@@ -57,6 +57,7 @@ from prevalence.writers import (
     JsonWriter,
     RowWriter,
     atomic_file,
+    drop_last_row,
     finished_rows,
     is_stream,
 )
@@ -407,7 +408,10 @@ def _finished(options: _Options) -> Finished[ScoredSummary] | None:
     if output is None or not options.continues:
         return None
     if not output.is_dir():
-        return Finished(path=output, rows=finished_rows(output), changed=_CHANGED)
+        return Finished(
+            path=output, rows=finished_rows(output), changed=_CHANGED,
+            drop=partial(drop_last_row, output),
+        )  # fmt: skip
     from prevalence.distributed import finished_parts
 
     return Finished(path=output, rows=finished_parts(output), changed=_CHANGED)

@@ -208,3 +208,39 @@ def test_full_disk_is_one_line(write: Write, command: str) -> None:
     assert done.returncode == 2
     assert "error: standard output: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_on_input_that_was_cut_short_goes_on_when_the_input_is_whole(
+    score: Run, tmp_path: Path
+) -> None:
+    whole = "".join(json.dumps({**GOOD, "id": f"p{number}"}) + "\n" for number in range(3))
+    path, output = tmp_path / "in.jsonl", tmp_path / "rows.jsonl"
+    path.write_text(whole[:-20])
+    assert score(path, "-o", output).exit_code == 1
+    assert json.loads(output.read_text().splitlines()[-1])["error"]
+    path.write_text(whole)
+    again = score(path, "-o", output)
+    assert "2 rows were in" in again.stderr
+    assert again.exit_code == 0
+    score(path, "-o", tmp_path / "anew.jsonl")
+    assert output.read_text() == (tmp_path / "anew.jsonl").read_text()
+
+
+def test_a_record_mended_further_up_is_told_and_the_rows_above_it_can_be_kept(
+    score: Run, tmp_path: Path
+) -> None:
+    lines = [json.dumps({**GOOD, "id": f"p{number}"}) + "\n" for number in range(3)]
+    path, output = tmp_path / "in.jsonl", tmp_path / "rows.jsonl"
+    path.write_text("".join([lines[0], lines[1][:-20] + "\n", lines[2]]))
+    score(path, "-o", output)
+    before = output.read_text()
+    path.write_text("".join(lines))
+    refused = score(path, "-o", output)
+    assert refused.exit_code == 2
+    assert "where this input has 'p1' by 's' now (to keep the rows above it, delete its line" in (
+        refused.stderr
+    )
+    assert output.read_text() == before
+    output.write_text(before.splitlines(keepends=True)[0])
+    assert score(path, "-o", output).exit_code == 0
+    assert len(output.read_text().splitlines()) == 3
