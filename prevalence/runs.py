@@ -376,6 +376,7 @@ class Finished(Generic[Row]):
         changed: what it says of a row whose texts are others now.
         misplaced: what it says of a row in whose place the input has another.
         unknown: what it says of a row for which the input has nothing left.
+        advice: what it adds about rows of other settings.
         in_order: whether all that has a mark has a row, in input order. Otherwise what failed has
             none; it is tried again, and its row stands below those of items that come after it.
         row: the next row that is not kept, once :meth:`advance` was called; None after the last.
@@ -388,6 +389,7 @@ class Finished(Generic[Row]):
     changed: str = "whose input has changed since"
     misplaced: str = "which is not what this input has in its place"
     unknown: str = misplaced
+    advice: str = ""
     in_order: bool = True
     row: Row | None = field(default=None, init=False)
     _mark: Mark = field(default=Mark("", None, None), init=False)
@@ -408,7 +410,7 @@ class Finished(Generic[Row]):
         # Settings may decide what of the input matters, and so whether its content is the same.
         if known and self._mark.signature != expected.signature:
             found = f"{self.made} of other settings ({self._mark.signature})"
-            raise foreign_output(self.path, found)
+            raise foreign_output(self.path, found, advice=self.advice)
         if not same:
             if self.in_order:
                 raise self.foreign(self._difference(expected))

@@ -276,13 +276,7 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
     unchosen = frozenset(read.systems).difference(table.systems)
     all_pairs = bool(parameters.get("all_pairs"))
     study = Study(table, whole, convention, settings, own, all_pairs, unchosen)
-    counted = _gaps(study)
-    unrated = study.unrated if "own" in parameters else {}
-    if not parameters["quiet"]:
-        _note_unrated(unrated)
-        _note_missing(study, counted)
-    left_out = {"unrated_dimension": unrated} if unrated else {}
-    return replace(study, settings=settings | left_out | counted)
+    return replace(study, settings=settings | _left_out(study, parameters))
 
 
 def _without_others(
@@ -304,6 +298,16 @@ def _without_others(
                 "compares it with other dimensions"
             )
     return table.select(metrics=[metric for metric in table.metrics if metric not in others])
+
+
+def _left_out(study: Study, parameters: Mapping[str, Any]) -> dict[str, Mapping[str, object]]:
+    """What the settings say of metrics and summaries that are not compared; notes say it too."""
+    counted = _gaps(study)
+    unrated = study.unrated if "own" in parameters else {}
+    if not parameters["quiet"]:
+        _note_unrated(unrated)
+        _note_missing(study, counted)
+    return {**({"unrated_dimension": unrated} if unrated else {}), **counted}
 
 
 def _note_unrated(unrated: Mapping[str, str]) -> None:

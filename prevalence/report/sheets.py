@@ -106,7 +106,9 @@ class Study:
     @property
     def unrated(self) -> dict[str, str]:
         """Metrics that are compared with nothing, each with the unrated dimension it judges."""
-        return {} if self.all_pairs else unrated_metrics(self.table, self.own)
+        if self.all_pairs or not self.table.human:
+            return {}
+        return unrated_metrics(self.table, self.own)
 
     @property
     def comparable(self) -> bool:
