@@ -37,12 +37,16 @@ class BackendError(PrevalenceError, RuntimeError):
     """A device, a store or a service failed while work was under way."""
 
 
-def foreign_output(path: Path, found: str, *, option: str = "--output") -> InputError:
+def foreign_output(
+    path: Path, found: str, *, option: str = "--output", advice: str = ""
+) -> InputError:
     """The error of a run that was to continue an output which is not its own.
 
     Args:
         path: the output.
         found: what it holds.
         option: names the output.
+        advice: what the message adds.
     """
-    return InputError(f"{path}: holds {found}; choose another {option}, or --overwrite")
+    ways = f"choose another {option}, or --overwrite"
+    return InputError("; ".join(filter(None, (f"{path}: holds {found}", ways, advice))))

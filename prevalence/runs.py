@@ -378,6 +378,7 @@ class Finished(Generic[Row]):
         unknown: what it says of a row for which the input has nothing left.
         drop: takes the last row off the output. It is dropped where a record could not be read and
             now can, which is what becomes of input that was cut short. None where no row can be.
+        advice: what it adds about rows of other settings.
         in_order: whether all that has a mark has a row, in input order. Otherwise what failed has
             none; it is tried again, and its row stands below those of items that come after it.
         row: the next row that is not kept, once :meth:`advance` was called; None after the last.
@@ -391,6 +392,7 @@ class Finished(Generic[Row]):
     misplaced: str = "which is not what this input has in its place"
     unknown: str = misplaced
     drop: Callable[[], object] | None = None
+    advice: str = ""
     in_order: bool = True
     row: Row | None = field(default=None, init=False)
     _mark: Mark = field(default=Mark("", None, None), init=False)
@@ -411,7 +413,7 @@ class Finished(Generic[Row]):
         # Settings may decide what of the input matters, and so whether its content is the same.
         if known and self._mark.signature != expected.signature:
             found = f"{self.made} of other settings ({self._mark.signature})"
-            raise foreign_output(self.path, found)
+            raise foreign_output(self.path, found, advice=self.advice)
         if not same:
             if self.in_order and not self._dropped():
                 raise self.foreign(self._difference(expected))

@@ -132,7 +132,8 @@ class _Work(Tally[Product]):
             if not isinstance(summary, dict) or summary.get(CLAIMS) is None:
                 self.fail(
                     f"{row['id']}: summary by {system!r}: an earlier run could not read the reply; "
-                    f"add claims to {self._output}, or use another model with --overwrite"
+                    f"add claims to {self._output}, or give that file as INPUT, with another model "
+                    "and another --output"
                 )
 
     def claimed(
@@ -181,6 +182,7 @@ class _Writing(_Work):
         self._writer = writer
         self._backend = backend
         self._unparsable = 0
+        self._strange: list[str] = []
         self._options = options
 
     def claimed(
@@ -208,6 +210,7 @@ class _Writing(_Work):
         self, product: Product, summary: Summary, written: WrittenClaims
     ) -> tuple[str, ...] | None:
         if written.unparsable is None:
+            self._strange += [f"{_where(product, summary)}: {one!r}" for one in written.strange]
             return written.claims
         self._unparsable += 1
         self.fail(f"{_where(product, summary)}: {written.unparsable}")
@@ -230,6 +233,12 @@ class _Writing(_Work):
         if self._unparsable:
             replies = counted(self._unparsable, "reply", "replies")
             note(f"{replies} could not be read and gave no claims")
+        if self._strange:
+            share = "shares" if len(self._strange) == 1 else "share"
+            note(
+                f"{counted(len(self._strange), 'claim')} {share} no word with the sentence, "
+                f"such as {self._strange[0]}"
+            )
         if said := self._backend.describe():
             note(said)
 
@@ -284,6 +293,8 @@ def _finished(output: Path) -> Finished[dict[str, Any]]:
         mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
         made="claims",
         unknown="which this input does not have",
+        advice="--overwrite drops the claims in it, also those edited by hand; with this file as "
+        "INPUT and another --output they are kept, and only missing ones are made",
         in_order=False,
     )
 

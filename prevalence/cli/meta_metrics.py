@@ -16,6 +16,7 @@ from prevalence.cli.meta_options import (
     level_option,
     missing_option,
     names,
+    note_gaps,
     note_left_out,
     note_uneven,
     once,
@@ -309,7 +310,11 @@ def preferences(study: Study, *, judged: tuple[str, ...], quiet: bool, **_: Any)
         judges[label], left_out = read_duels(path, study.table, unchosen=study.unchosen)
         if not quiet:
             note_left_out(left_out, path)
-    return preference_report(study, judges, files=judged)
+    report = preference_report(study, judges, files=judged)
+    if not quiet:
+        missing = report.settings.get("without_verdict", {})
+        note_gaps("comparisons by people without a verdict, left out", missing)
+    return report
 
 
 @click.command(cls=GroupedCommand, epilog=_SIGNIFICANCE_EXAMPLES)

@@ -30,6 +30,7 @@ __all__ = [
     "level_option",
     "missing_option",
     "names",
+    "note_gaps",
     "note_left_out",
     "note_uneven",
     "once",
@@ -275,10 +276,7 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
     unchosen = frozenset(read.systems).difference(table.systems)
     all_pairs = bool(parameters.get("all_pairs"))
     study = Study(table, whole, convention, settings, own, all_pairs, unchosen)
-    counted = _gaps(study)
-    if not parameters["quiet"]:
-        _note_missing(study, counted)
-    return replace(study, settings=settings | counted)
+    return replace(study, settings=settings | _left_out(study, parameters))
 
 
 def _without_others(
@@ -302,15 +300,40 @@ def _without_others(
     return table.select(metrics=[metric for metric in table.metrics if metric not in others])
 
 
+def _left_out(study: Study, parameters: Mapping[str, Any]) -> dict[str, Mapping[str, object]]:
+    """What the settings say of metrics and summaries that are not compared; notes say it too."""
+    counted = _gaps(study)
+    unrated = study.unrated if "own" in parameters else {}
+    if not parameters["quiet"]:
+        _note_unrated(unrated)
+        _note_missing(study, counted)
+    return {**({"unrated_dimension": unrated} if unrated else {}), **counted}
+
+
+def _note_unrated(unrated: Mapping[str, str]) -> None:
+    """Say which metrics are not compared, because nobody rated what they judge."""
+    from prevalence.cli.errors import note
+
+    if unrated:
+        named = [f"{metric} ({dimension})" for metric, dimension in unrated.items()]
+        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        note(
+            f"metrics of a dimension that people did not rate, left out: "
+            f"{', '.join(named[:_NAMED])}{more}; --own METRIC=DIMENSION or --all-pairs compares "
+            "them all the same"
+        )
+
+
 def _note_missing(study: Study, counted: Mapping[str, Mapping[str, int]]) -> None:
     """Say what has no value and what no rating, as :func:`_gaps` counts them."""
     rule = "counted as 0" if study.convention.missing == "zero" else "left out"
-    _note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
-    _note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
+    note_gaps(f"rated summaries without a value, {rule}", counted.get("without_value", {}))
+    note_gaps("summaries that people did not rate, left out", counted.get("unrated", {}))
     _note_strangers(study)
 
 
-def _note_gaps(what: str, counts: Mapping[str, int]) -> None:
+def note_gaps(what: str, counts: Mapping[str, int]) -> None:
+    """Say how many there are of something by name, unless there are none."""
     from prevalence.cli.errors import note
 
     if counts:
@@ -325,7 +348,7 @@ def _note_strangers(study: Study) -> None:
     from prevalence.meta.correlate import shares_summary
 
     table = study.table
-    if not table.metrics or not table.human:
+    if not study.comparable:
         return
     known = {pair.metric for pair in study.pairs}
     met = {pair.metric for pair in study.pairs if shares_summary(table, pair)}
@@ -346,7 +369,7 @@ def _gaps(study: Study) -> dict[str, dict[str, int]]:
     """Where some are: rated summaries without a value by metric, unrated ones by dimension."""
     from prevalence.meta.correlate import metric_gaps, unrated
 
-    if not study.table.metrics or not study.table.human:
+    if not study.comparable:
         return {}
     found: dict[str, dict[str, int]] = {"without_value": {}, "unrated": {}}
     for pair in study.pairs:

@@ -17,7 +17,7 @@ from prevalence.meta.levels import (
     correlate_resampled,
     draw_resamples,
 )
-from prevalence.meta.table import own_dimension
+from prevalence.meta.table import own_dimension, unrated_dimension
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -42,6 +42,7 @@ __all__ = [
     "metric_gaps",
     "pairings",
     "score_grids",
+    "unrated_metrics",
 ]
 
 
@@ -138,6 +139,8 @@ def correlate(
         bootstrap: how to draw intervals; None draws none.
         all_pairs: compare a metric of one dimension (FAMILY.DIMENSION) with all others too.
         own: dimension by metric, for metrics of one dimension whose names do not end in it.
+            Otherwise metrics of a dimension that nobody rated are left out, see
+            :func:`unrated_metrics`.
 
     Returns:
         Cells by coefficient, level, metric and dimension, in the order of the table.
@@ -162,7 +165,8 @@ def pairings(
     """Which metric is compared with which dimension; see :func:`correlate`.
 
     Raises:
-        InputError: the table has no metric or no rating, or ``own`` names what it has not.
+        InputError: the table has no metric of a rated dimension, or no rating, or ``own`` names
+            what it has not.
     """
     own = own or {}
     for what, found in (("metric", table.metrics), ("human rating", table.human)):
@@ -170,11 +174,33 @@ def pairings(
             raise InputError(f"no {what} to correlate; add a file that holds some")
     for metric, dimension in own.items():
         table.select(metrics=[metric], dimensions=[dimension])
-    pairs = list(_pairings(table, all_pairs, own))
+    unrated = {} if all_pairs else unrated_metrics(table, own)
+    if len(unrated) == len(table.metrics):
+        named = ", ".join(f"{metric} judges {dimension}" for metric, dimension in unrated.items())
+        raise InputError(
+            f"no metric judges what people rated ({', '.join(table.dimensions)}): {named}; --own "
+            "METRIC=DIMENSION or --all-pairs compares them all the same"
+        )
+    pairs = [pair for pair in _pairings(table, all_pairs, own) if pair.metric not in unrated]
     cells = Counter((pair.row, pair.dimension) for pair in pairs)
     # A family's name is that of a line only where no other metric would stand in it.
     shared = {row for (row, _), count in cells.items() if count > 1 or row in table.metrics}
     return [pair._replace(row=pair.metric) if pair.row in shared else pair for pair in pairs]
+
+
+def unrated_metrics(table: RatingTable, own: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The metrics that judge a known dimension which nobody rated, each with that dimension.
+
+    Args:
+        table: scores and ratings.
+        own: metrics with the dimension to compare them with, which are never among these.
+    """
+    judged = {metric: unrated_dimension(metric, table.dimensions) for metric in table.metrics}
+    return {
+        metric: dimension
+        for metric, dimension in judged.items()
+        if dimension is not None and metric not in (own or {})
+    }
 
 
 def _pairings(table: RatingTable, all_pairs: bool, own: Mapping[str, str]) -> Iterator[Pairing]:

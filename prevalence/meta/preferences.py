@@ -36,6 +36,7 @@ __all__ = [
     "preference_points",
     "read_duels",
     "read_verdict",
+    "without_verdict",
 ]
 
 
@@ -87,6 +88,7 @@ class OrderBias:
 
     Attributes:
         asked: comparisons with both verdicts.
+        once: comparisons with one verdict, which are none of the others.
         same: of these, the same verdict in both orders.
         first: of these, the text shown first won both times.
         second: of these, the text shown second won both times.
@@ -96,6 +98,7 @@ class OrderBias:
     same: int
     first: int
     second: int
+    once: int = 0
 
 
 def all_pairs(systems: int) -> Ints:
@@ -222,6 +225,18 @@ def correct_preferences(
     )
 
 
+def without_verdict(points: ArrayLike, human: ArrayLike) -> int:
+    """How many comparisons that people made have no verdict of a judge.
+
+    Args:
+        points: float64 [items, systems, systems], as :func:`head_to_head_points` gives them.
+        human: float64 [items, systems], mean human scores, NaN = not rated.
+    """
+    gaps = np.isnan(np.asarray(points)) & ~np.isnan(preference_points(human))
+    first, second = all_pairs(gaps.shape[1]).T
+    return int(gaps[:, first, second].sum())
+
+
 def order_bias(verdicts: ArrayLike) -> OrderBias:
     """How often the order of the two texts decided.
 
@@ -232,16 +247,18 @@ def order_bias(verdicts: ArrayLike) -> OrderBias:
         The counts; an answer "equal" in one order only is none of same, first and second.
 
     >>> order_bias([[1, 1], [1, 2], [2, 1], [0, 1]])
-    OrderBias(asked=4, same=1, first=1, second=1)
+    OrderBias(asked=4, same=1, first=1, second=1, once=0)
     """
-    both = np.asarray(verdicts, dtype=np.float64).reshape(-1, 2)
-    both = both[~np.isnan(both).any(axis=1)]
+    rows = np.asarray(verdicts, dtype=np.float64).reshape(-1, 2)
+    known = ~np.isnan(rows)
+    both = rows[known.all(axis=1)]
     shown_first, shown_second = both.T
     return OrderBias(
         asked=len(both),
         same=int((shown_first == shown_second).sum()),
         first=int(((shown_first == _FIRST) & (shown_second == _SECOND)).sum()),
         second=int(((shown_first == _SECOND) & (shown_second == _FIRST)).sum()),
+        once=int((known.sum(axis=1) == 1).sum()),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from prevalence.errors import InputError
 from prevalence.meta.levels import without_noise
-from prevalence.readers.summeval_op import snake
+from prevalence.readers.summeval_op import DIMENSIONS, snake
 from prevalence.records import PROFILE_FIGURES
 from prevalence.stats.coefficients import mean_coefficient
 
@@ -24,6 +24,7 @@ __all__ = [
     "SummaryRatings",
     "TableBuilder",
     "own_dimension",
+    "unrated_dimension",
 ]
 
 _SAME_DIMENSION = (
@@ -33,6 +34,9 @@ _SAME_DIMENSION = (
     ("readblty", "readability"),
 )
 """OpinSummEval's released ratings abbreviate what its paper, and judges, write out."""
+
+_KNOWN = {*DIMENSIONS.values(), "consistency", *(name for pair in _SAME_DIMENSION for name in pair)}
+"""What judges are asked about, here and in the releases that are read."""
 
 PEOPLE = "people"
 """What people's own ratings are called where they stand among the metrics."""
@@ -221,6 +225,25 @@ def own_dimension(metric: str, dimensions: Iterable[str]) -> tuple[str, str | No
         if snake(metric).endswith(ending) and len(metric) > len(ending):
             return metric[: -len(ending)], named[spelling]
     return metric, None
+
+
+def unrated_dimension(metric: str, dimensions: Iterable[str]) -> str | None:
+    """The dimension that a metric judges by its name, where it is a known one that nobody rated.
+
+    Args:
+        metric: the metric's name.
+        dimensions: the rated dimensions.
+
+    Returns:
+        The dimension; None for a metric of a rated dimension, and for a name with any other ending.
+
+    >>> unrated_dimension("rts.relevance", ["fluency"]), unrated_dimension("rouge.1", ["fluency"])
+    ('relevance', None)
+    """
+    known = {**dict.fromkeys(_KNOWN), **dict.fromkeys(dimensions)}
+    judged = own_dimension(metric, known)[1]
+    rated = own_dimension(metric, dimensions)[1]
+    return judged if rated is None else None
 
 
 def _get(values: Mapping[str, Value], name: str, what: str) -> Value:

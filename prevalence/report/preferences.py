@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,28 +15,33 @@ from prevalence.meta.preferences import (
     neighbour_pairs,
     order_bias,
     preference_points,
+    without_verdict,
 )
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from prevalence.meta.conventions import Convention
-    from prevalence.meta.preferences import Duels
+    from prevalence.meta.preferences import Duels, OrderBias
     from prevalence.stats.arrays import Floats
 
 __all__ = ["preference_report"]
 
 
 class _Judged(NamedTuple):
+    """A metric, or a head-to-head judge: then with rated comparisons that lack a verdict."""
+
     row: str
     metric: str
     dimension: str
     everywhere: Preferences
     neighbours: Preferences
+    missing: int | None = None
+    order: OrderBias | None = None
 
 
 def preference_report(
@@ -50,7 +56,8 @@ def preference_report(
         files: where they stand.
 
     Raises:
-        InputError: nobody rated anything.
+        InputError: nobody rated anything, no metric judges what people rated and there is no
+            judge, or a value or verdict is missing and the convention refuses that.
     """
     if not study.whole.human:
         raise InputError("no human rating to compare with; add a file that holds some")
@@ -59,7 +66,7 @@ def preference_report(
     over_items = np.stack([mean_coefficient(grid.T) for grid in quality])
     neighbours = neighbour_pairs(mean_coefficient(over_items.T))
     judged = []
-    pairs = study.pairs if table.metrics or not judges else []
+    pairs = study.pairs if study.comparable or not judges else []
     taken = {name for pair in pairs for name in (pair.row, pair.metric)}
     judges = {f"{name} (duels)" if name in taken else name: each for name, each in judges.items()}
     for pair in pairs:
@@ -69,8 +76,7 @@ def preference_report(
         for duels in found:
             if duels.dimension in table.human:
                 pair = Pairing(name, f"{name}.{duels.dimension}", duels.dimension)
-                human = table.mean_human(duels.dimension)
-                judged.append(_judged(pair, duels.points, human, neighbours))
+                judged.append(_judge(pair, duels, study, neighbours))
     unrated = [
         f"{name} · {duels.dimension}"
         for name, found in judges.items()
@@ -87,8 +93,12 @@ def preference_report(
     ]  # fmt: skip
     if judges:
         sheets.append(_order_sheet(judges, convention))
+    missing = {entry.metric: entry.missing for entry in judged if entry.missing}
     settings = study.settings | {"duels": list(files)}
-    return Report("preferences", settings, tuple(sheets), tuple(map(_record, judged)))
+    if missing:
+        settings["without_verdict"] = missing
+    records = [*map(_record, judged), *_unrated_records(judges, whole.dimensions)]
+    return Report("preferences", settings, tuple(sheets), tuple(records))
 
 
 def _judged(pair: Pairing, metric: Floats, human: Floats, neighbours: NDArray[np.int64]) -> _Judged:
@@ -96,6 +106,18 @@ def _judged(pair: Pairing, metric: Floats, human: Floats, neighbours: NDArray[np
     return _Judged(
         *pair, correct_preferences(*points), correct_preferences(*points, pairs=neighbours)
     )
+
+
+def _judge(pair: Pairing, duels: Duels, study: Study, neighbours: NDArray[np.int64]) -> _Judged:
+    human = study.table.mean_human(pair.dimension)
+    missing = without_verdict(duels.points, human)
+    if missing and study.convention.missing == "fail":
+        raise InputError(
+            f"judge {pair.row!r}: {missing} comparisons in {pair.dimension} that people made have "
+            "no verdict; add them, or choose --missing drop"
+        )
+    judged = _judged(pair, duels.points, human, neighbours)
+    return judged._replace(missing=missing, order=order_bias(duels.verdicts))
 
 
 def _sheet(title: str, judged: Sequence[_Judged], field: str, *notes: str) -> Sheet:
@@ -120,15 +142,23 @@ def _order_sheet(judges: Mapping[str, Sequence[Duels]], convention: Convention) 
     for name, found in judges.items():
         for duels in found:
             bias = order_bias(duels.verdicts)
-            shares = (count / max(bias.asked, 1) for count in (bias.same, bias.first, bias.second))
-            figures = map(printer.figure, shares)
-            rows.append((Cell(f"{name} · {duels.dimension}"), Cell(str(bias.asked)), *figures))
-    columns = ("judge · dimension", "asked twice", "same", "first shown", "second shown")
+            counts = (bias.same, bias.first, bias.second)
+            shares = (count / bias.asked if bias.asked else float("nan") for count in counts)
+            figures = (Cell(str(bias.once)), Cell(str(bias.asked)), *map(printer.figure, shares))
+            rows.append((Cell(f"{name} · {duels.dimension}"), *figures))
+    columns = (
+        "judge · dimension",
+        "one order",
+        "both orders",
+        "same",
+        "first shown",
+        "second shown",
+    )
     return Sheet("Does the order decide?", columns, tuple(rows))
 
 
 def _record(entry: _Judged) -> dict[str, object]:
-    return {
+    record = {
         "row": entry.row,
         "metric": entry.metric,
         "dimension": entry.dimension,
@@ -139,3 +169,18 @@ def _record(entry: _Judged) -> dict[str, object]:
         "neighbours": len(entry.neighbours.pairs),
         "random_neighbours": entry.neighbours.random,
     }
+    if entry.order is None:
+        return record
+    return record | {"without_verdict": entry.missing} | asdict(entry.order)
+
+
+def _unrated_records(
+    judges: Mapping[str, Sequence[Duels]], rated: Collection[str]
+) -> Iterator[dict[str, object]]:
+    """The order in dimensions that people did not rate, where nothing is correct or not."""
+    for name, found in judges.items():
+        for duels in found:
+            if duels.dimension not in rated:
+                metric = {"row": name, "metric": f"{name}.{duels.dimension}"}
+                order = asdict(order_bias(duels.verdicts))
+                yield metric | {"dimension": duels.dimension} | order

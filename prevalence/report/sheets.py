@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.meta.conventions import printed
-from prevalence.meta.correlate import pairings
+from prevalence.meta.correlate import pairings, unrated_metrics
 from prevalence.report.text import one_line
 from prevalence.stats.coefficients import stars
 from prevalence.writers import neutral_cell
@@ -102,6 +102,18 @@ class Study:
     def pairs(self) -> list[Pairing]:
         """Metrics with the dimensions that they are compared with."""
         return pairings(self.table, all_pairs=self.all_pairs, own=self.own)
+
+    @property
+    def unrated(self) -> dict[str, str]:
+        """Metrics that are compared with nothing, each with the unrated dimension it judges."""
+        if self.all_pairs or not self.table.human:
+            return {}
+        return unrated_metrics(self.table, self.own)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there are ratings and a metric to compare with them."""
+        return bool(self.table.human) and len(self.unrated) < len(self.table.metrics)
 
 
 @dataclass(frozen=True, slots=True)

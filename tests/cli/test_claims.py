@@ -110,7 +110,95 @@ def test_a_model_writes_claims(
 
 
 @pytest.mark.parametrize("reply", [
+    "1. The lamp is bright.\n1. The lamp hums.\n2. It fits.",
+    "1) The lamp is bright.\n1) The lamp hums.\n2) It fits.",
+    "1:  The lamp is bright.\n1 : The lamp hums.\n2:It fits.",
+    "**1:** The lamp is bright.\n**1**: The lamp hums.\n**2: It fits.**",
+    "- 1: The lamp is bright.\n* 1: The lamp hums.\n- **2.** It fits.",
+    "Sure! Here are the 3 statements:\n\n1: The lamp is bright.\n1: The lamp hums.\n2: It fits.",
+    "```text\n1: The lamp is bright.\n1: The lamp hums.\n2: It fits.\n```\nNote: I left out none.",
+    "1: The lamp is bright.\n1: The lamp hums.\n1: (none)\n2: It fits.\n2: -",
+])  # fmt: skip
+def test_usual_layouts_of_replies_are_read(
+    claims: Run, write: Write, replies: Callable[..., str], tmp_path: Path, reply: str
+) -> None:
+    backend = replies({("p1", "a"): reply, ("p1", "b"): "1: It is red"})
+    result = claims(write(LAMP), "--backend", backend)
+    assert result.exit_code == 0, result.stderr
+    assert "share" not in result.stderr
+    (lamp,) = records(tmp_path / "out.jsonl")
+    assert lamp["summaries"]["a"]["claims"] == ["The lamp is bright.", "The lamp hums.", "It fits."]
+
+
+@pytest.mark.parametrize("nothing", [
+    "None", "none.", "(no statement)", "N/A", "\u2014", "No statements are made.",
+    "**None**", "The sentence makes no claim.",
+])  # fmt: skip
+def test_a_sentence_that_states_nothing_has_no_claim(
+    claims: Run, write: Write, replies: Callable[..., str], tmp_path: Path, nothing: str
+) -> None:
+    said = {("p1", "a"): f"1: It hums.\n2: {nothing}", ("p1", "b"): f"1: {nothing}"}
+    result = claims(write(LAMP), "--backend", replies(said))
+    assert "summary by 'b': the reply says that no sentence makes a statement" in result.stderr
+    (lamp,) = records(tmp_path / "out.jsonl")
+    assert lamp["summaries"]["a"]["claims"] == ["It hums."]
+    assert "claims" not in lamp["summaries"]["b"]
+
+
+def test_claims_that_share_no_word_with_their_sentence_are_counted(
+    claims: Run, write: Write, replies: Callable[..., str], tmp_path: Path
+) -> None:
+    # "fit" and "fits" are one word; "the" and "is" are in many sentences.
+    said = {("p1", "a"): "1: The lamp hums.\n1: The price is low.\n2: Fit is good.",
+            ("p1", "b"): "1: Aliens built it."}  # fmt: skip
+    result = claims(write(LAMP), "--backend", replies(said))
+    assert result.exit_code == 0
+    assert "2 claims share no word with the sentence, such as" in result.stderr
+    assert "summary by 'a': 'The price is low.'" in result.stderr
+    (lamp,) = records(tmp_path / "out.jsonl")
+    assert lamp["summaries"]["b"]["claims"] == ["Aliens built it."]
+
+
+def test_statements_without_a_full_stop_are_whole_where_none_is_expected(
+    claims: Run, write: Write, replies: Callable[..., str], tmp_path: Path
+) -> None:
+    record = {**LAMP, "summaries": {"a": LAMP["summaries"]["a"], "b": "It is red. Great price"}}
+    said = {("p1", "a"): "1: It is bright\n1: It hums\n2: It fits",
+            ("p1", "b"): "1: It is red.\n2: Great price"}  # fmt: skip
+    assert claims(write(record), "--backend", replies(said)).exit_code == 0
+    (lamp,) = records(tmp_path / "out.jsonl")
+    assert lamp["summaries"]["a"]["claims"] == ["It is bright", "It hums", "It fits"]
+
+
+def test_mended_replies_fill_what_is_missing_and_keep_what_was_edited(
+    claims: Run, run: Run, write: Write, replies: Callable[..., str], tmp_path: Path
+) -> None:
+    source, output = write(LAMP), tmp_path / "out.jsonl"
+    said = {("p1", "a"): "1: It hums.\n2: It fits.", ("p1", "b"): "It is red."}
+    claims(source, "--backend", replies(said))
+    output.write_text(output.read_text().replace("It hums.", "It buzzes."))
+    mended = replies({**said, ("p1", "b"): "1: It is red."})
+    refused = claims(source, "--backend", mended)
+    assert refused.exit_code == 2
+    assert "--overwrite drops the claims in it, also those edited by hand; with this file as" in (
+        refused.stderr
+    )
+    filled = tmp_path / "filled.jsonl"
+    assert run("claims", output, "--backend", mended, "--output", filled).exit_code == 0
+    (lamp,) = records(filled)
+    made = {name: summary["claims"] for name, summary in lamp["summaries"].items()}
+    assert made == {"a": ["It buzzes.", "It fits."], "b": ["It is red."]}
+
+
+@pytest.mark.parametrize("reply", [
     "The lamp is bright.",          # no number
+    "1: It hums.\nIt is bright.\n2: It fits.",
+    "1: It hums.\n2: It fits.\n- It is small.",
+    "1: It hums.\n2: It fits\nand is small.",
+    "1: It hums.\n2: It fits.\n2",
+    "1: It hums.\n2: It fi",        # cut
+    "1: It hums.\n2: 5 of 5",
+    "1: The lamp is bright.\n2:30 is late.",
     "1: The lamp is bright.",       # sentence 2 is left out
     "2: It fits.\n1: It hums.",     # out of order
     "1: Bright.\n3: It fits.",      # there is no sentence 3

@@ -355,6 +355,62 @@ def test_a_head_to_head_judge_named_like_a_metric_has_a_line_of_its_own(run: Run
     assert len({(row["row"], row["dimension"]) for row in rows}) == len(rows) == 6
 
 
+def test_comparisons_without_a_verdict_are_counted(run: Run, tmp_path: Path) -> None:
+    # Of ten pairs on each of six items that people rated, one has a verdict, in one order.
+    duel = {"id": "ex-boots", "a": "balanced", "b": "trivial", "verdict_ab": 1, "verdict_ba": None}
+    path = tmp_path / "duels.jsonl"
+    path.write_text(
+        json.dumps(duel | {"dimension": "coverage"}) + "\n"
+        + json.dumps(duel | {"dimension": "humour", "verdict_ba": 2}) + "\n"
+    )  # fmt: skip
+    words = ("meta", "preferences", RATINGS, "--duels", f"h={path}")
+    shown = run(*words)
+    assert "comparisons by people without a verdict, left out: h.coverage 59" in shown.stderr
+    assert re.search(r"^h · coverage +1 +0 +– +– +–$", shown.stdout, re.MULTILINE)
+    assert re.search(r"^h · humour +0 +1 +0.000 +1.000 +0.000$", shown.stdout, re.MULTILINE)
+    found = json.loads(run(*words, "--format", "json").stdout)
+    assert found["settings"]["without_verdict"] == {"h.coverage": 59}
+    coverage, humour = found["rows"][-2:]
+    order = {"asked": 0, "once": 1, "same": 0, "first": 0, "second": 0}
+    assert coverage.items() >= ({"correct": 1, "pairs": 1, "without_verdict": 59} | order).items()
+    assert humour == {
+        "row": "h", "metric": "h.humour", "dimension": "humour",
+        "asked": 1, "once": 0, "same": 0, "first": 1, "second": 0,
+    }  # fmt: skip
+    lines = list(csv.DictReader(io.StringIO(run(*words, "--format", "csv").stdout)))
+    assert [line["once"] for line in lines] == ["", "", "", "", "1", "0"]
+    refused = run(*words, "--missing", "fail")
+    assert refused.exit_code == 2
+    assert "59 comparisons in coverage that people made have no verdict" in refused.stderr
+
+
+def test_metrics_of_a_dimension_that_nobody_rated_are_told(run: Run, write: Write) -> None:
+    rows = [
+        {"id": i, "system": s, "human": {"Fluency": [n]},
+         "metrics": {"rts.fluency": n, "rts.relevance": -n}}
+        for i in "ab" for n, s in enumerate("xyz")
+    ]  # fmt: skip
+    path = write(*rows)
+    words = ("meta", "correlate", path, "--format", "json")
+    found = run(*words)
+    assert "did not rate, left out: rts.relevance (relevance); --own" in found.stderr
+    assert run(*words, "--quiet").stderr == ""
+    shown = json.loads(found.stdout)
+    assert {row["metric"] for row in shown["rows"]} == {"rts.fluency"}
+    assert shown["settings"]["unrated_dimension"] == {"rts.relevance": "relevance"}
+    both = run(*words, "--own", "rts.relevance=Fluency")
+    assert {row["metric"] for row in json.loads(both.stdout)["rows"]} == set(rows[0]["metrics"])
+    none = run(*words, "--metrics", "rts.relevance", "--quiet")
+    assert none.exit_code == 2
+    assert "no metric judges what people rated (Fluency)" in none.stderr
+    means = run("meta", "means", path, "--of", "metrics")
+    assert (means.exit_code, "did not rate" in means.stderr) == (0, False)
+    duel = {"id": "a", "a": "x", "b": "y", "dimension": "Fluency", "verdict_ab": 2}
+    duels = write(duel, name="duels.jsonl")
+    only = ("meta", "preferences", path, "--metrics", "rts.relevance", "--duels", duels)
+    assert run(*only).exit_code == 0
+
+
 def test_duels_of_a_record_that_could_not_be_read_are_left_out_and_counted(
     run: Run, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from prevalence.meta.preferences import (
     neighbour_pairs,
     order_bias,
     preference_points,
+    without_verdict,
 )
 
 NAN = float("nan")
@@ -183,10 +184,17 @@ def test_verdicts_that_follow_scores_give_the_points_of_the_scores(values):
     np.testing.assert_array_equal(points[:, apart], preference_points(scores)[:, apart])
 
 
-def test_order_bias_counts_only_double_answers():
-    rows = [[1, 1], [2, 2], [0, 0], [1, 2], [1, 2], [2, 1], [0, 1], [NAN, 1]]
-    assert order_bias(rows) == OrderBias(asked=7, same=3, first=2, second=1)
+def test_order_bias_tells_double_answers_from_single_ones():
+    rows = [[1, 1], [2, 2], [0, 0], [1, 2], [1, 2], [2, 1], [0, 1], [NAN, 1], [NAN, NAN]]
+    assert order_bias(rows) == OrderBias(asked=7, same=3, first=2, second=1, once=1)
     assert order_bias([]) == OrderBias(0, 0, 0, 0)
+
+
+def test_comparisons_by_people_without_a_verdict_are_counted():
+    # Item 0: all three pairs are rated, one has a verdict. Item 1: one pair is rated.
+    points = head_to_head_points([[0, 0, 1]], [[1, NAN]], items=2, systems=3)
+    assert without_verdict(points, [[1, 2, 3], [NAN, 2, 3]]) == 2 + 1
+    assert without_verdict(points, [[1, 2, NAN], [NAN, 2, NAN]]) == 0
 
 
 @pytest.mark.parametrize(

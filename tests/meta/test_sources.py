@@ -9,10 +9,12 @@ import shutil
 import numpy as np
 import pytest
 
+from prevalence.baselines.judges.packs import dimension_set_names, load_dimensions
 from prevalence.errors import InputError
 from prevalence.llm.released_replies import reply_reader
+from prevalence.meta.correlate import correlate, pairings, unrated_metrics
 from prevalence.meta.sources import read_table, read_tables
-from prevalence.meta.table import own_dimension
+from prevalence.meta.table import own_dimension, unrated_dimension
 
 
 @pytest.fixture
@@ -351,6 +353,34 @@ def test_metrics_of_one_dimension():
     assert own_dimension("J.aspect_coverage", dimensions) == ("J", "aspect coverage")
     assert own_dimension("J.coverage", dimensions) == ("J", "coverage")
     assert own_dimension("coverage", dimensions) == ("coverage", None)
+
+
+def test_whatever_judges_here_are_asked_about_is_a_known_dimension():
+    keys = {key for name in dimension_set_names() for key in load_dimensions(name).dimensions}
+    assert {key for key in keys if unrated_dimension(f"m.{key}", ["humour"]) == key} == keys
+    assert unrated_dimension("m.asp_rel", ["humour"]) == "asp_rel"
+
+
+@pytest.mark.parametrize("name", ["rouge.1", "relevance", "m.fluency", "m.self_coh", "a.b.FLUENCY"])
+def test_other_names_are_no_metrics_of_an_unrated_dimension(name):
+    assert unrated_dimension(name, ["Fluency", "self-coherence"]) is None
+
+
+def test_a_metric_of_a_dimension_that_nobody_rated_is_compared_with_none(write):
+    metrics = {"rts.fluency": 1, "rts.relevance": 2, "rouge.1": 3}
+    rows = write(
+        "rows.jsonl",
+        *(row("a", s, metrics=metrics, human={"Fluency": [n]}) for n, s in enumerate("xyz", 1)),
+    )
+    table = read_table(rows)
+    assert unrated_metrics(table) == {"rts.relevance": "relevance"}
+    assert [pair.metric for pair in pairings(table)] == ["rts.fluency", "rouge.1"]
+    named = pairings(table, own={"rts.relevance": "Fluency"})
+    every = pairings(table, all_pairs=True)
+    assert [pair.metric for pair in named] == [pair.metric for pair in every] == list(metrics)
+    only = table.select(metrics=["rts.relevance"])
+    with pytest.raises(InputError, match=r"rated \(Fluency\): rts.relevance judges relevance"):
+        correlate(only)
 
 
 @pytest.mark.parametrize(
