@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.baselines.judges.parsers import parser_for
+from prevalence.baselines.judges.parsers import before_cut, parser_for
 from prevalence.baselines.judges.prompts import Prompter
 from prevalence.baselines.judges.run import judge_signature, material_digest
 from prevalence.errors import InputError
@@ -231,7 +231,8 @@ class DuelRun:
         verdicts: list[int | None] = [None, None]
         errors = []
         for place, response in enumerate(responses):
-            reading = self._parse(response.text)
+            cut = response.finish == "length"
+            reading = self._parse(before_cut(response.text) if cut else response.text)
             if response.error is not None:
                 errors.append(response.error)
             elif reading.value is None:

@@ -153,6 +153,11 @@ class Method:
         """Whether the judge is shown two summaries."""
         return self.answer == "verdict"
 
+    @property
+    def reasons_first(self) -> bool:
+        """Whether replies give reasons first, so that a reply that was cut has no score yet."""
+        return self.answer in ("tag", "plain") and self.probabilities is None
+
 
 def method_names() -> tuple[str, ...]:
     """Names of the methods that ship with the package."""

@@ -24,6 +24,7 @@ __all__ = [
     "Fault",
     "Parser",
     "Reading",
+    "before_cut",
     "contradicts_percentage",
     "parser_for",
     "read_choice",
@@ -59,24 +60,65 @@ _LOW, _HIGH = 1.0, 5.0
 _WORDS = {"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
 # A sign makes it another number, and none of the scale.
 _NUMBER = rf"(?<![-+\u2212])(\d+(?:[.,]\d+)?|{'|'.join(_WORDS)})\b(?![.,]\d)"
+# Marks of emphasis, as Markdown and HTML have them.
+_EMPHASIS = re.compile(
+    r"(?<!\w)\*{1,3}|\*{1,3}(?!\w)|(?<![^\W_])_{1,3}|_{1,3}(?![^\W_])|</?(?:b|i|u|em|strong)>",
+    re.IGNORECASE,
+)
 _TAG = re.compile(r"<score>([^<]*)</score>", re.IGNORECASE)
 _PLACEHOLDERS = {"k", "x"}
 """What prompts write between the tags to show where the score goes."""
-_PLAIN_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
+_PLAIN_NUMBER = re.compile(
+    r"([-+]?\d+(?:\.\d+)?)(?:\s*(?:/|(?:out\s+)?of)\s*(?:5(?:\.0)?|five))?", re.IGNORECASE
+)
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_OF_SCALE = re.compile(
-    rf"(?<![\w.]){_NUMBER}\s*(?:/|out\s+of(?:\s+a(?:\s+possible)?)?)\s*{_NUMBER}", re.IGNORECASE
+_REASONS = (
+    r"for|because|since|as|due|on|in|with|given|based|overall|considering|would|is|was|seems|but|"
+    r"although|though|while|which|to|and|or"
 )
+# What is counted after a number would make it one of something else: "4 out of 5 reviewers".
+_ON_SCALE = rf"(?=\s*(?:$|[^\w\s%/]|stars?\b|points?\b|(?:{_REASONS})\b)|[ \t]*\n)"
+_OUT_OF = r"out\s+of(?:\s+(?:an?|the|possible|maximum)){0,3}"
+# The reception that is open 24/7 has no score.
+_OF_SCALE = re.compile(
+    rf"(?<![\w./])(?!24/7){_NUMBER}\s*(?:/|{_OUT_OF})\s*{_NUMBER}{_ON_SCALE}", re.IGNORECASE
+)
+_LABELLED_SCALE = re.compile(
+    rf"{_NUMBER}\s*(?:/|{_OUT_OF}|of(?:\s+an?)?)\s*{_NUMBER}{_ON_SCALE}", re.IGNORECASE
+)
+"""Behind a word of scoring, "4 of 5" is on a scale too."""
+_PART = re.compile(r"\s*(?:/\s*\d|(?:out\s+)?of\b)", re.IGNORECASE)
+_ENDED = rf"(?=\s*(?:$|[^\w\s%]|(?:out\s+)?of\b|stars?\b|(?:{_REASONS})\b)|[ \t]*\n)"
 # A number that a word of scoring introduces: "Score: 3", "a score of four", "rated it 2.5".
 _SCORED = re.compile(
     r"\b(?:scor(?:e[sd]?|ing)|rat(?:e[sd]?|ing)|grade[sd]?)\b\W{0,4}"
     r"(?:(?:of|is|as|at|a|an|the|it|this|be|would|to|for|with|and|summary|text)\b\W{0,3}){0,4}"
-    rf"(?<![\d.]){_NUMBER}"
-    # What is counted after it would make it a number of something else: "Score 3 facts".
-    r"(?=\s*(?:$|[^\w\s%]|out\s+of\b|stars?\b|(?:for|because|since|as|due|on|in|with|given|based|"
-    r"overall|considering|would|is|was|seems|but|although|though|while|which|to|and|or)\b)"
-    r"|[ \t]*\n)",
+    rf"(?<![\d.]){_NUMBER}{_ENDED}",
+    re.IGNORECASE,
+)
+# "I'd give it a 4."
+_GIVEN = re.compile(
+    r"\bI(?:\s+(?:would|will)|['\u2019](?:d|ll))?\s+(?:give|assign|award)\s{1,3}"
+    r"(?:(?:it|this|that|the|its|summary|text|a|an|score|rating|grade|of)\b\s{1,3}){0,6}"
+    rf"{_NUMBER}{_ENDED}",
+    re.IGNORECASE,
+)
+_RATERS = (
+    r"\b(?:guest|review(?:er)?|customer|user|buyer|visitor|travell?er|owner|shopper|diner|reader|"
+    r"people|person|one|some|many|most|few|other|they|he|she)s?['\u2019]?s?"
+)
+_RATED_THINGS = (
+    r"\b(?:hotel|product|item|place|restaurant|business|property|resort|hostel|film|movie|book|"
+    r"shop|store|device|app)(?:['\u2019]s)?"
+)
+# Others' ratings: "a guest rated it 2 out of 5", "the reviewers' score of 3", "the hotel has 4
+# stars". Whoever else is named, or what else is rated, is not recognised.
+_REPORTED = re.compile(
+    rf"(?:{_RATERS}\s+(?:(?:\w+ly|also|all|both|have|has|had|who|would|overall|average|mean)\s+){{0,2}}"
+    r"(?:(?:rat|scor|grad|gave|giv|award)\w*\s+(?:\w+\s+){0,4}|(?:is|was|of|at)\s+)?"
+    rf"|{_RATED_THINGS}\s+(?:(?:is|was|has|had|with|that|which|boasts|holds|currently|rat(?:ed|ing))"
+    r"\s+(?:(?:been|rated|rating|an?|of|at|overall|average)\s+){0,3})?)$",
     re.IGNORECASE,
 )
 # "4 or 5", "3/5 to 4", "3, 4": neither is plainly the score.
@@ -124,31 +166,35 @@ _CLOSING = re.compile(
     rf"[^\w\n]*?{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?\W*$",
     re.IGNORECASE,
 )
+# The first line is a number alone; the reasons follow.
+_OPENING = re.compile(rf"\W*{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[ \t]*\n", re.IGNORECASE)
 _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
 # The scale, if it is named, stands before the word or after it: "3 of 5 stars", "3 stars out of 5".
 _STARS = re.compile(
     rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|(?:out\s+)?of\b)(?:\s+(?:an?|the|possible))*\s*{_NUMBER})?"
-    rf"[\s-]*stars?\b(?:\s*(?:/|out\s+of\b)(?:\s+(?:an?|possible))*\s*{_NUMBER})?",
+    rf"[\s-]*stars?\b(?:\s*(?:/|out\s+of\b)(?:\s+(?:an?|possible))*\s*{_NUMBER})?"
+    # "A 4-star hotel" is none that the summary is given.
+    rf"(?=\s*(?:$|[^\w\s]|(?:out|rating|score|summary|one|{_REASONS})\b)|[ \t]*\n)",
     re.IGNORECASE,
 )
 _SHARE = r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s*%"
-_PERCENT = re.compile(rf"estimate\W{{0,6}}{_SHARE}", re.IGNORECASE)
+_PERCENT = re.compile(rf"\bestimate[ds]?\b[^\d%\n]{{0,40}}{_SHARE}", re.IGNORECASE)
 _ANY_PERCENT = re.compile(_SHARE)
 _BANDS = ((0.0, 20.0), (21.0, 50.0), (51.0, 75.0), (76.0, 94.0), (95.0, 100.0))
 
 
 def read_tag(reply: str) -> Reading:
-    """The score in ``<score>k</score>``; several tags must agree.
+    """The score in ``<score>k</score>`` or ``<score>k/5</score>``; several tags must agree.
 
     >>> read_tag("Mostly. Score- <score>4</score>"), read_tag("4")
     (Reading(value=4.0, fault=''), Reading(value=None, fault='unparsable'))
     >>> read_tag("<score>2</score> or <score>3</score>").fault, read_tag("<score>7</score>").fault
     ('several', 'out_of_range')
     """
-    found = _TAG.findall(spoken(reply))
-    said = [text.strip() for text in found]
-    numbers = [text for text in said if text.casefold() not in _PLACEHOLDERS]
-    if not all(map(_PLAIN_NUMBER.fullmatch, numbers)):
+    found = [text.strip() for text in _TAG.findall(_unmarked(reply))]
+    texts = [text for text in found if text.casefold() not in _PLACEHOLDERS]
+    numbers = [match[1] for match in map(_PLAIN_NUMBER.fullmatch, texts) if match]
+    if len(numbers) < len(texts):
         return Reading(None, "unparsable")
     return _agreed(numbers)
 
@@ -156,9 +202,10 @@ def read_tag(reply: str) -> Reading:
 def read_plain(reply: str) -> Reading:
     """The score that a sentence gives: "Score: 4", "a score of four", "3/5", "3 out of 5".
 
-    A number without such a context is no score, and one on another scale is out of range. Several
-    must agree, unless one is marked as the verdict ("Final score: 4/5"); of those the last counts.
-    A closing sentence or line that is a number alone is a score too.
+    A number without such a context is no score, nor is a share ("4 out of 5 reviewers") or the
+    rating of a guest; one on another scale is out of range. Several must agree, unless one is
+    marked as the verdict ("Final score: 4/5"); of those the last counts. A closing sentence or
+    line that is a number alone is a score too, and so is such a first line.
 
     >>> read_plain("Orderly but thin; 3 out of 5.").value, read_plain("Score: 3.5.").value
     (3.0, 3.5)
@@ -167,19 +214,23 @@ def read_plain(reply: str) -> Reading:
     >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
     ('unparsable', 'out_of_range')
     """
-    said = spoken(reply)
+    said = _unmarked(reply).strip()
     if _TAG.search(said):
         return read_tag(said)
     verdict = _verdict(said)
     if verdict is not None:
         return verdict
-    if any(float(_digits(scale)) != _HIGH for _, scale in _OF_SCALE.findall(said)):
+    if any(
+        float(_digits(match[2])) != _HIGH and not _ahead(_REPORTED, said, match)
+        for match in _OF_SCALE.finditer(said)
+    ):
         return Reading(None, "out_of_range")
-    whole = _WHOLE.fullmatch(said.strip()) or _CLOSING.search(said.rstrip())
-    numbers = _stated(said, _OF_SCALE, _SCORED)
-    numbers += [whole[1]] if whole else []
+    whole = _WHOLE.fullmatch(said)
+    alone = [whole] if whole else [_OPENING.match(said), _CLOSING.search(said)]
+    numbers = _stated(said, _OF_SCALE, _SCORED, _GIVEN)
+    numbers += [match[1] for match in alone if match]
     if not numbers:
-        closing = _IN_BRACKETS.search(said.rstrip())
+        closing = _IN_BRACKETS.search(said)
         numbers = [closing[1]] if closing else []
     return _agreed(numbers)
 
@@ -203,7 +254,7 @@ def _verdict(said: str) -> Reading | None:
         return None
     marked = finals[-1] if finals else labels[0]
     overrides = marked.start() in firsts and ":" in marked[0]
-    scale = _OF_SCALE.match(said, marked.start(1))
+    scale = _LABELLED_SCALE.match(said, marked.start(1))
     if scale is not None and float(_digits(scale[2])) != _HIGH:
         return Reading(None, "out_of_range")
     first = min(m.start() for m in ([marked] if overrides else [marked, *labels]))
@@ -220,11 +271,19 @@ def _ahead(pattern: re.Pattern[str], said: str, match: re.Match[str]) -> bool:
 def read_star_count(reply: str) -> Reading:
     """The number before "star"; a reply that is a number alone counts too.
 
+    Stars of a hotel, and those that a guest gave, are no score.
+
     >>> read_star_count("I give it 4 stars."), read_star_count("3").value
     (Reading(value=4.0, fault=''), 3.0)
     """
-    said = spoken(reply)
-    scales = [scale for _, *after in _STARS.findall(said) for scale in after if scale]
+    said = _unmarked(reply)
+    scales = [
+        scale
+        for match in _STARS.finditer(said)
+        if not _ahead(_REPORTED, said, match)
+        for scale in match.groups()[1:]
+        if scale
+    ]
     if any(float(_digits(scale)) != _HIGH for scale in scales):
         return Reading(None, "out_of_range")
     whole = _WHOLE.fullmatch(said.strip())
@@ -250,13 +309,13 @@ def read_verdict(reply: str) -> Reading:
 
 
 def read_table(reply: str, titles: Sequence[str]) -> list[Reading]:
-    r"""One score a dimension, on the line that begins with its name.
+    r"""One score a dimension, on the line, in the row or beside the JSON key that has its name.
 
     >>> read_table("Readability: 4\nSelf-coherence - 5/5", ["Readability", "Self-coherence"])
     [Reading(value=4.0, fault=''), Reading(value=5.0, fault='')]
     """
-    said = spoken(reply)
-    return [_agreed(_stated(said, _row_pattern(title))) for title in titles]
+    said = _unmarked(reply)
+    return [_agreed(_stated(said, *_row_patterns(title))) for title in titles]
 
 
 def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parser:
@@ -293,16 +352,16 @@ def contradicts_percentage(reply: str, score: float) -> bool | None:
     A share between two bands, such as 20.5%, may take either neighbour's score.
 
     Returns:
-        None where the reply has no percentage.
+        None where the reply has no percentage, or several and calls none its estimate.
 
     >>> [contradicts_percentage(f"Estimate: {p}%", 2) for p in (50, 20.5, 60)]
     [False, False, True]
     """
     said = spoken(reply)
-    found = _PERCENT.findall(said) or _ANY_PERCENT.findall(said)
-    if not found:
+    found = [float(share) for share in _PERCENT.findall(said)[-1:] or _ANY_PERCENT.findall(said)]
+    if len(set(found)) != 1:
         return None
-    share = float(found[-1])
+    share = found[0]
     fitting = [
         number
         for number, (low, high) in enumerate(_BANDS, start=1)
@@ -321,6 +380,17 @@ def _inside_another(share: float, number: int) -> bool:
 def spoken(reply: str) -> str:
     """The reply without the thoughts that reasoning models write before it, ended or cut."""
     return _THOUGHT.split(_THOUGHT_END.split(reply)[-1])[0]
+
+
+def before_cut(reply: str) -> str:
+    """The lines that a cut reply has finished; all of it where it is a single line."""
+    finished, _, _ = reply.rpartition("\n")
+    return finished if finished.strip() else reply
+
+
+def _unmarked(reply: str) -> str:
+    """What is spoken, without emphasis."""
+    return _EMPHASIS.sub("", spoken(reply))
 
 
 def _digits(number: str) -> str:
@@ -342,12 +412,20 @@ def _statements(said: str, *patterns: re.Pattern[str]) -> list[tuple[int, str]]:
         for match in pattern.finditer(said):
             if _ahead(_DENIED, said, match) or _REFUSED.match(said, match.end()):
                 continue
+            if _ahead(_REPORTED, said, match) or _is_share(said, match):
+                continue
             found.append((match.start(), match[1]))
             if match.start(1) in beside:
                 found.append((match.start(), beside[match.start(1)]))
             elif _OR_AFTER.match(said, match.end()) or _ahead(_OR_BEFORE, said, match):
                 found.append((match.start(), _ANOTHER))
     return found
+
+
+def _is_share(said: str, match: re.Match[str]) -> bool:
+    """Whether a number is a part of something counted: "rated 3 of 5 facts"."""
+    part = _PART.match(said, match.end(1)) is not None
+    return part and not _LABELLED_SCALE.match(said, match.start(1))
 
 
 def _agreed(numbers: Sequence[str]) -> Reading:
@@ -361,8 +439,9 @@ def _agreed(numbers: Sequence[str]) -> Reading:
 
 
 def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
-    said = spoken(reply).strip()
-    for rule, ending in _letter_rules(letters):
+    said = _unmarked(reply).strip()
+    *rules, beginning, last_line = _letter_rules(letters)
+    for rule, ending in (*rules, beginning):
         named = {
             match[1]: ending.match(said, match.end(1)) is not None
             for match in rule.finditer(said)
@@ -371,15 +450,21 @@ def _lettered(reply: str, letters: str, values: Sequence[float]) -> Reading:
         if len(named) > 1:
             return Reading(None, "several")
         for letter, ended in named.items():
-            return Reading(values[letters.index(letter)]) if ended else Reading(None, "unparsable")
-    return Reading(None, "unparsable")
+            if ended:
+                return Reading(values[letters.index(letter)])
+            if rule is not beginning[0]:
+                return Reading(None, "unparsable")
+    # A text that begins with "A" may come to a letter yet.
+    options, (line, _) = last_line[1], last_line
+    last = None if options.search(said) else line.search(said)
+    return Reading(values[letters.index(last[1])]) if last else Reading(None, "unparsable")
 
 
 @cache
 def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]:
     """Where an answer may stand, best first, and what must come after its letter."""
     one = rf"[(\[*\"']{{0,9}}([{letters}])\b(?!['\u2019]\w)"
-    closed = r"[\])*\"'.:,;!\s]*$"
+    closed = r"[\])}*\"'.:,;!\s]*$"
     # An article goes on ("A fine text"), and so does a list of letters, or what is said of one
     # ("(A) is worse than (B)").
     alone = (
@@ -390,8 +475,10 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
     rules = (
         (rf"<answer>\s*([{letters}])\s*</answer>", ""),
         (
-            rf"\b(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b(?:\s+is)?\s{{0,9}}[:=]?\s{{0,9}}{one}",
-            rf"{alone}(?:{closed}|[)\]*\"']{{0,4}}(?:[).\]:;,!\n]|\s+[-\u2013\u2014(]"
+            r"\b(?:(?:[Aa]nswer|[Cc]hoice|[Oo]ption)\b[\"']?(?:\s+is)?\s{0,9}[:=]?"
+            r"|(?:[Ww]inner|[Vv]erdict|[Gg]rade|[Rr]ating)\b[\"']?\s{0,9}[:=])"
+            rf"\s{{0,9}}{one}",
+            rf"{alone}(?:{closed}|[)\]*\"']{{0,4}}(?:[).\]}}:;,!\n]|\s+[-\u2013\u2014(]"
             r"|\s+(?:because|since)\b))",
         ),
         # A list of the options, in which other letters begin lines of their own, is no answer.
@@ -400,17 +487,34 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
             r"(?:[)\].:]|[ \t]*(?:\n|$)))",
             rf"{alone}(?:{closed}|[)\].:]|[)\]*\"']{{0,4}}[ \t]{{0,9}}\n)",
         ),
+        # The last line, where no line before it begins like an option.
+        (
+            rf"\n[ \t]{{0,9}}{one}[)\].\"']{{0,9}}$",
+            rf"(?:^|\n)[ \t]{{0,9}}[(\[*\"']{{0,9}}[{letters}]"
+            rf"(?:[)\].:][^\n]*|[ \t]*)\n",
+        ),
     )
     return tuple((re.compile(rule), re.compile(ending)) for rule, ending in rules)
 
 
-def _row_pattern(title: str) -> re.Pattern[str]:
+@cache
+def _row_patterns(title: str) -> tuple[re.Pattern[str], ...]:
+    """A dimension's score in a line or in JSON on one line, and in a row of a Markdown table."""
     words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
-    return re.compile(
-        rf"^[^\w\n]*(?:\d{{1,2}}[.)][^\w\n]*)?{words}\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}"
-        r"(?!\s*(?:/|out\s+of\b)(?!\s*(?:an?\s+)?(?:possible\s+)?(?:5|five)\b))"
-        r"(?=[ \t]*(?:$|[^\w\s%]|out\s+of\b|stars?\b))",
-        re.IGNORECASE | re.MULTILINE,
+    return (
+        re.compile(
+            rf"(?:^[^\w\n]*(?:\d{{1,2}}[.)][^\w\n]*)?|[{{,]\s{{0,9}}\"|(?<=\d)[,;]\s{{0,9}}){words}"
+            rf"\W{{0,6}}?\s*[:=\u2013-]\W{{0,4}}?{_NUMBER}"
+            r"(?!\s*(?:/|out\s+of\b)(?!\s*(?:an?\s+)?(?:possible\s+)?(?:5|five)\b))"
+            r"(?=[ \t]*(?:$|[^\w\s%]|out\s+of\b|stars?\b))",
+            re.IGNORECASE | re.MULTILINE,
+        ),
+        # Another number in the row leaves open which of them is the score.
+        re.compile(
+            rf"^[^\w\n]*{words}[ \t]*\|[ \t]*{_NUMBER}(?:[ \t]*/[ \t]*5)?[ \t]*(?=\||$)"
+            r"(?!(?:[^\n]*\|)?[ \t]*\d[\d.,/ ]*[ \t]*(?:\||$))",
+            re.IGNORECASE | re.MULTILINE,
+        ),
     )
 
 

@@ -1,22 +1,24 @@
-"""Recorded replies in, responses out: no model, and no prompt that has to match.
+"""Recorded replies in, responses out, and requests out that somebody else is to answer: no model.
 
-A recording is a JSON Lines file, ``{"id", "system", "other", "method", "dimension", "replies"}`` a
-line (``other`` only for comparisons, ``method`` only where a file holds several; a reply that
-failed is null), or a folder as LLM_summeval released it
-(``EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt``).
+A recording is a JSON Lines file, ``{"id", "system", "other", "method", "dimension", "prompt",
+"replies", "finish"}`` a line, or a folder as LLM_summeval released it
+(``EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt``). ``other`` is there only for comparisons,
+``method`` only where a file holds several. A reply that failed is null; ``finish`` says "length"
+of one that was cut. ``prompt`` is the digest of what was asked; where it is there, the replies
+answer that prompt only. Lines of one request add up, unless one has ``"instead": true``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import BackendError, InputError
+from prevalence.language import counted
 from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies, unread_results
 from prevalence.readers.fields import escaped
@@ -30,10 +32,39 @@ if TYPE_CHECKING:
     from prevalence.llm.protocol import Keep
     from prevalence.meta.layouts import Generations
 
-__all__ = ["Recorder", "Replay", "open_backend", "read_recording"]
+__all__ = [
+    "Exporter",
+    "Recorded",
+    "Recorder",
+    "Replay",
+    "open_backend",
+    "prompt_digest",
+    "read_recording",
+]
 
 _SUMMEVAL = ("coherence", "consistency", "fluency", "relevance")
 _KEYS = ("method", "dimension", "id", "system", "other")
+_FINISHES = ("stop", "length", None)
+
+
+class Recorded(NamedTuple):
+    """A reply as it was recorded.
+
+    Attributes:
+        text: the reply; None for one that failed.
+        cut: whether it was cut at its longest.
+        prompt: digest of what was asked; "" where that is not known.
+    """
+
+    text: str | None
+    cut: bool = False
+    prompt: str = ""
+
+
+def prompt_digest(request: Request) -> str:
+    """Digest of the dialogue that a request puts to a model, 16 hex digits."""
+    data = json.dumps([tuple(message) for message in request.messages], ensure_ascii=True)
+    return hashlib.blake2b(data.encode(), digest_size=8).hexdigest()
 
 
 class _Subjects:
@@ -60,18 +91,20 @@ class Replay:
     """A backend that answers with what was recorded.
 
     Args:
-        recorded: replies by subject, None for one that failed; a subject without method stands for
-            every method.
+        recorded: replies by subject; a subject without method stands for every method.
         name: what the signature calls it.
         empty: files of the recording that hold no replies.
         unread: what else of the recording is not read, in words.
+
+    Attributes:
+        unmatched: subjects of the recording that no request so far was about.
     """
 
     work_unit = 1024
 
     def __init__(
         self,
-        recorded: Mapping[Subject, Sequence[str | None]],
+        recorded: Mapping[Subject, Sequence[Recorded]],
         *,
         name: str,
         empty: Sequence[Path] = (),
@@ -81,7 +114,15 @@ class Replay:
         self._empty = empty
         self._unread = unread
         self._subjects = _Subjects()
+        self._spare: dict[Subject, tuple[int, int]] = {}
+        self.unmatched = dict.fromkeys(recorded)
         self.signature: Mapping[str, str] = {"replay": name}
+
+    @property
+    def spare(self) -> tuple[int, int]:
+        """Replies that were there for requests and not asked for, and the most for a request."""
+        every = self._spare.values()
+        return sum(left for left, _ in every), max((most for _, most in every), default=0)
 
     def complete(
         self, requests: Sequence[Request], *, keep: Keep | None = None
@@ -93,9 +134,7 @@ class Replay:
         """
         for request in requests:
             self._subjects.check(request)
-        answered = [
-            [self._response(request, index) for index in request.indices] for request in requests
-        ]
+        answered = [self._responses(request) for request in requests]
         if keep is not None:
             for request, responses in zip(requests, answered, strict=True):
                 for response in responses:
@@ -111,27 +150,49 @@ class Replay:
         empty = f"files of the recording without a reply: {len(self._empty)} ({escaped(named)})"
         return "; ".join(filter(None, (empty, self._unread)))
 
-    def _response(self, request: Request, index: int) -> Response:
+    def _responses(self, request: Request) -> list[Response]:
         subject = request.subject
-        replies = self._recorded.get(subject) or self._recorded.get(subject._replace(method=""), ())
+        general = subject._replace(method="")
+        self.unmatched.pop(subject, None)
+        replies = self._recorded.get(subject, ())
+        if not replies:
+            self.unmatched.pop(general, None)
+            replies = self._recorded.get(general, ())
         if request.answers:
-            return Response(index=index, error="a recording holds no log-probabilities")
-        text = replies[index] if index < len(replies) else None
+            error = "a recording holds no log-probabilities"
+            return [Response(index=index, error=error) for index in request.indices]
+        digest = prompt_digest(request)
+        fitting = [reply for reply in replies if reply.prompt in ("", digest)]
+        left = sum(reply.text is not None for reply in fitting[max(request.indices) + 1 :])
+        self._spare[subject] = (left, len(fitting))
+        others = len(replies) - len(fitting)
+        return [_response(subject, index, fitting, others) for index in request.indices]
+
+
+def _response(subject: Subject, index: int, replies: Sequence[Recorded], others: int) -> Response:
+    """A reply of those recorded for a prompt; others are for another prompt."""
+    wanted = ", ".join(part for part in subject if part)
+    if index < len(replies):
+        text, cut, _ = replies[index]
         if text is not None:
-            return Response(index=index, text=text)
-        wanted = ", ".join(part for part in subject if part)
-        if index < len(replies):
-            return Response(
-                index=index, error=f"reply {index + 1} for {wanted} failed when it was recorded"
-            )
+            return Response(index=index, text=text, finish="length" if cut else "stop")
         return Response(
-            index=index,
-            error=f"the recording has {len(replies)} replies for {wanted}, not {index + 1}",
+            index=index, error=f"reply {index + 1} for {wanted} failed when it was recorded"
         )
+    error = f"the recording has {len(replies)} replies for {wanted}, not {index + 1}"
+    if others:
+        error += (
+            f"; {counted(others, 'reply answers', 'replies answer')} another prompt: the texts, "
+            "the wording of the method or the steps are not those of the recording"
+        )
+    return Response(index=index, error=error)
 
 
 class Recorder:
     """Writes replies as a recording that :class:`Replay` reads.
+
+    Of a request that was recorded before, because a run was killed before its row was written, the
+    new replies take the place of those.
 
     Args:
         path: the file.
@@ -149,12 +210,13 @@ class Recorder:
         self._to_empty = path.is_file() and not append
         self._steps: list[str] = []
         self._subjects = _Subjects()
+        self._written: set[Subject] = set()
         if not path.is_file():
             return
         try:
             lock(self._file, path)
             if append:
-                _continue(path)
+                self._written.update(_continue(path))
         except BaseException:
             self._file.close()
             raise
@@ -178,8 +240,15 @@ class Recorder:
         replies = [None if response.error is not None else response.text for response in responses]
         if not any(reply is not None for reply in replies):
             return
-        subject = {key: value for key, value in request.subject._asdict().items() if value}
-        line = json.dumps({**subject, "replies": replies}, ensure_ascii=False) + "\n"
+        row = {**_head(request), "replies": replies}
+        if any(response.finish == "length" for response in responses):
+            row["finish"] = [
+                None if response.error is not None else response.finish for response in responses
+            ]
+        if request.subject in self._written:
+            row["instead"] = True
+        self._written.add(request.subject)
+        line = json.dumps(row, ensure_ascii=False) + "\n"
         if not (request.subject.id or request.subject.system):
             self._steps.append(line)
             return
@@ -203,12 +272,83 @@ class Recorder:
             raise
 
 
-def _continue(path: Path) -> None:
-    """Make a recording end with a whole line, if it is one."""
+class Exporter:
+    """A backend that asks nobody and writes each request, once, as a line of a recording.
+
+    Args:
+        file: what is written to.
+        answered: replies that are there already, such as evaluation steps; None for none.
+
+    Attributes:
+        requests: how many were written that have no reply yet.
+    """
+
+    work_unit = Replay.work_unit
+
+    def __init__(self, file: IO[str], answered: Replay | None = None) -> None:
+        self._file = file
+        self._answered = answered
+        self._subjects = _Subjects()
+        self._written: set[Subject] = set()
+        self.requests = 0
+        self.signature: Mapping[str, str] = {}
+
+    def complete(
+        self,
+        requests: Sequence[Request],
+        *,
+        keep: Keep | None = None,  # noqa: ARG002 - nothing is kept
+    ) -> list[list[Response]]:
+        """Write requests; what has no reply yet is an error.
+
+        Raises:
+            InputError: two records that differ are called alike.
+        """
+        return [self._exported(request) for request in requests]
+
+    def describe(self) -> str:
+        """Nothing: the command says what was written."""
+        return ""
+
+    def _exported(self, request: Request) -> list[Response]:
+        self._subjects.check(request)
+        error = "not asked: the requests are exported"
+        responses = [Response(index=index, error=error) for index in request.indices]
+        if self._answered is not None and not request.subject.system:
+            [responses] = self._answered.complete([request])
+        if request.subject not in self._written:
+            self._written.add(request.subject)
+            replies = [response.text for response in responses if response.error is None]
+            self.requests += not replies
+            self._file.write(_exported_line(request, replies))
+        return responses
+
+
+def _exported_line(request: Request, replies: Sequence[str]) -> str:
+    drawn = request.sampling
+    row = {
+        **_head(request),
+        "samples": len(request.indices),
+        "temperature": drawn.temperature,
+        "max_tokens": drawn.max_tokens,
+        "messages": [message._asdict() for message in request.messages],
+        "replies": list(replies),
+    }
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _head(request: Request) -> dict[str, Any]:
+    """What a line says of its request."""
+    subject = {key: value for key, value in request.subject._asdict().items() if value}
+    return {**subject, "prompt": prompt_digest(request)}
+
+
+def _continue(path: Path) -> set[Subject]:
+    """Make a recording end with a whole line, if it is one; what it has replies for."""
     read = partial(_read_row, where="it")
     heads = (b'{"method": , "dimension": ', b'{"method": , "id": ')
     rows = finished_rows(path, read, kind="recorded reply", begins=heads, option="--record")
-    deque(rows, maxlen=0)
+    return {line.subject for line in rows}
 
 
 def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG001 - the seam's shape
@@ -217,14 +357,27 @@ def open_backend(target: str, options: BackendOptions) -> Replay:  # noqa: ARG00
     recorded = read_recording(path)
     files = find_generations(path) if path.is_dir() else []
     empty = [file.path for file in files if not read_replies(file.path)]
-    data = json.dumps(sorted((tuple(key), list(value)) for key, value in recorded.items()))
+    shown = {key: [_shown(reply) for reply in replies] for key, replies in recorded.items()}
+    data = json.dumps(sorted((tuple(key), value) for key, value in shown.items()))
     digest = hashlib.blake2b(data.encode(), digest_size=8).hexdigest()
     unread = unread_results(path) if path.is_dir() else ""
-    return Replay(recorded, name=f"{path.name}@{digest}", empty=empty, unread=unread)
+    replay = Replay(recorded, name=f"{path.name}@{digest}", empty=empty, unread=unread)
+    if path.is_dir():
+        # A folder holds whole runs of several methods, and nobody writes its names by hand.
+        replay.unmatched.clear()
+    return replay
 
 
-def read_recording(path: Path) -> dict[Subject, tuple[str | None, ...]]:
-    """Read a recording: a JSON Lines file or a folder of generations; None for a failed reply.
+def _shown(reply: Recorded) -> object:
+    """A reply as the signature of its recording takes it."""
+    return list(reply) if reply.cut or reply.prompt else reply.text
+
+
+def read_recording(path: Path) -> dict[Subject, tuple[Recorded, ...]]:
+    """Read a recording: a JSON Lines file or a folder of generations.
+
+    Replies of several lines about a subject add up. Those of a later line take the places of
+    replies that failed first; of a line with ``"instead": true``, the places of all before.
 
     Raises:
         InputError: it cannot be read, or a line is no record of replies.
@@ -233,32 +386,60 @@ def read_recording(path: Path) -> dict[Subject, tuple[str | None, ...]]:
         return _read_folder(path)
     if not path.is_file():
         raise InputError(f"{path}: no such recording; give a file or a folder of replies")
-    return dict(_read_row(row, position.source) for position, row in json_lines(path))
+    found: dict[Subject, list[Recorded]] = {}
+    for position, row in json_lines(path):
+        line = _read_row(row, position.source)
+        before = found.setdefault(line.subject, [])
+        failed = [place for place, reply in enumerate(before) if reply.text is None]
+        if line.instead:
+            before.clear()
+            failed.clear()
+        for reply in line.replies:
+            if failed:
+                before[failed.pop(0)] = reply
+            else:
+                before.append(reply)
+    return {subject: tuple(replies) for subject, replies in found.items()}
 
 
-def _read_folder(path: Path) -> dict[Subject, tuple[str | None, ...]]:
+def _read_folder(path: Path) -> dict[Subject, tuple[Recorded, ...]]:
     files = find_generations(path)
     evaluators = sorted({file.evaluator for file in files})
     if len(evaluators) != 1:
         found = ", ".join(evaluators) or "no EVALUATOR/eval_SYSTEM_generations/DIM_METHOD.txt"
         raise InputError(f"{path}: holds {found}; give the folder of one evaluator")
-    return dict(pair for file in files for pair in _subjects(file))
+    return dict(pair for file in files for pair in _of_file(file))
 
 
-def _subjects(file: Generations) -> Iterator[tuple[Subject, tuple[str | None, ...]]]:
+def _of_file(file: Generations) -> Iterator[tuple[Subject, tuple[Recorded, ...]]]:
     for item, reply in read_replies(file.path).items():
         dimension = full_name(file.dimension, _SUMMEVAL)
         subject = Subject(file.method, dimension, item, file.system)
-        yield subject, (reply,)
+        yield subject, (Recorded(reply),)
 
 
-def _read_row(row: object, where: str) -> tuple[Subject, tuple[str | None, ...]]:
+class _Line(NamedTuple):
+    subject: Subject
+    replies: Sequence[Recorded]
+    instead: bool
+
+
+def _read_row(row: object, where: str) -> _Line:
     fix = 'give {"id": "...", "system": "...", "dimension": "...", "replies": ["..."]} a line'
     replies = row.get("replies") if isinstance(row, dict) else None
     texts = isinstance(replies, list) and all(isinstance(one, str | None) for one in replies)
     if not isinstance(row, dict) or not isinstance(replies, list) or not texts:
         raise InputError(f"{where}: has no list of replies; {fix}")
-    parts = {key: row.get(key, "") for key in _KEYS}
+    parts = {key: row.get(key, "") for key in (*_KEYS, "prompt")}
     if not all(isinstance(value, str) for value in parts.values()):
-        raise InputError(f"{where}: {', '.join(_KEYS)} are strings; {fix}")
-    return Subject(**parts), tuple(replies)
+        raise InputError(f"{where}: {', '.join(parts)} are strings; {fix}")
+    finish = row.get("finish", [None] * len(replies))
+    if not isinstance(finish, list) or not all(one in _FINISHES for one in finish):
+        raise InputError(f'{where}: finish is a list of "stop" and "length", one for each reply')
+    if len(finish) != len(replies):
+        raise InputError(f"{where}: finish has {len(finish)} entries for {len(replies)} replies")
+    prompt = parts.pop("prompt")
+    read = [
+        Recorded(text, one == "length", prompt) for text, one in zip(replies, finish, strict=True)
+    ]
+    return _Line(Subject(**parts), read, row.get("instead") is True)

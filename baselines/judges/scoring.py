@@ -11,7 +11,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from prevalence.baselines.judges.parsers import contradicts_percentage, parser_for, read_table
+from prevalence.baselines.judges.parsers import (
+    Reading,
+    before_cut,
+    contradicts_percentage,
+    parser_for,
+    read_table,
+)
 from prevalence.errors import ConfigurationError
 from prevalence.llm.protocol import Sampling
 
@@ -19,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from prevalence.baselines.judges.packs import Dimension, Method
-    from prevalence.baselines.judges.parsers import Reading
     from prevalence.llm.protocol import Response
 
 __all__ = ["Form", "Judged", "Plan", "make_plan", "merged"]
@@ -27,6 +32,8 @@ __all__ = ["Form", "Judged", "Plan", "make_plan", "merged"]
 Form = Literal["samples", "direct", "probabilities"]
 """Mean of sampled replies, one greedy reply, or weighting by token probabilities."""
 
+_CUT = "length"
+"""How a reply finished that was cut."""
 _DIGITS = {str(grade): float(grade) for grade in range(1, 6)}
 _LETTERS = {letter: float(grade) for grade, letter in enumerate("ABCDE", start=1)}
 
@@ -115,10 +122,17 @@ class Plan:
         return merged(each)
 
     def _readings(self, dimensions: Sequence[Dimension], response: Response) -> list[Reading]:
+        text = response.text
+        if response.finish == _CUT and self.rules == "strict":
+            if self.method.reasons_first:
+                # What is read in it would be some number of the reasons.
+                return [Reading(None, "unparsable") for _ in dimensions]
+            # A closed tag is whole; a letter or number at the end may be the beginning of another.
+            text = text if self.method.answer == "tag" else before_cut(text)
         if self.method.answer == "table":
-            return read_table(response.text, [dimension.title for dimension in dimensions])
+            return read_table(text, [dimension.title for dimension in dimensions])
         parse = parser_for(self.method.answer, self.rules, method=self.method.name)
-        return [parse(response.text)]
+        return [parse(text)]
 
     def _mean(
         self, dimension: Dimension, responses: Sequence[Response], readings: Sequence[Reading]
@@ -174,8 +188,21 @@ def make_plan(
     max_tokens: int | None = None,
     seed: int = 0,
     rules: str = "strict",
+    recorded: bool = False,
 ) -> Plan:
     """Settle how replies are drawn; what is None is as the method's paper has it.
+
+    Args:
+        method: whose replies they are.
+        form: how they become a score.
+        samples: replies to each prompt, at least 1.
+        temperature: 0 to 2. At 0 one reply is asked for, because all are alike.
+        top_p: nucleus, in (0, 1].
+        top_k: most tokens to draw from.
+        max_tokens: most tokens of a reply.
+        seed: of the first sample.
+        rules: the parser's.
+        recorded: replies come from a recording, whose samples may differ at temperature 0 too.
 
     Raises:
         ConfigurationError: the settings contradict each other or the method.
@@ -184,13 +211,15 @@ def make_plan(
     if form != "samples":
         _check_form(method, form, samples, temperature)
         samples, temperature = 1, 0.0
+    told = samples is not None
     samples = preset.samples if samples is None else samples
     temperature = preset.temperature if temperature is None else temperature
     if method.compares and (samples != 1 or form == "probabilities"):
         raise ConfigurationError(f"{method.name} takes one reply in each order: --samples 1")
     note = None
-    if temperature == 0.0 and samples > 1:
+    if temperature == 0.0 and samples > 1 and not (recorded and told):
         note = f"at temperature 0 all {samples:,} replies are the same one, which is asked for once"
+        note = None if recorded else note
         samples = 1
     drawn = Sampling(
         temperature=temperature, top_p=top_p, top_k=top_k,
@@ -236,7 +265,7 @@ def _counts(responses: Sequence[Response], readings: Sequence[Reading]) -> dict[
         "asked": len(responses),
         **{name: faults[name] for name in names},
         "failed": sum(response.error is not None for response in responses),
-        "cut": sum(response.finish == "length" for response in responses),
+        "cut": sum(response.finish == _CUT for response in responses),
         "distinct": len({response.text for response in responses if response.error is None}),
     }
 
@@ -264,4 +293,6 @@ def _why(responses: Sequence[Response], report: Mapping[str, Any]) -> str:
         for name in ("unparsable", "several", "out_of_range", "failed")
         if report[name]
     ]
-    return f"of {report['asked']:,} replies none has a score ({', '.join(parts)})"
+    why = f"of {report['asked']:,} replies none has a score ({', '.join(parts)})"
+    cut = report["cut"]
+    return f"{why}; {cut:,} cut at the limit: raise --max-tokens" if cut else why

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +22,7 @@ from prevalence.cli.options import (
     option,
     output_option,
     quiet_option,
+    refuse_given,
     refuse_two_streams,
     seed_option,
     several_names,
@@ -29,10 +30,12 @@ from prevalence.cli.options import (
 from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer, print_json
 from prevalence.errors import BackendError, ConfigurationError, InputError
 from prevalence.language import counted
+from prevalence.records import BadRecord
 from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.writers import atomic_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from prevalence.baselines.judges.duels import DuelRun, PairRow
     from prevalence.baselines.judges.packs import Dimension
@@ -49,6 +52,7 @@ __all__ = ["judge"]
 
 _COUNTED = ("unparsable", "several", "out_of_range", "failed", "cut", "contradictions")
 _SHOWN_IDS = 5
+_REPLAY = "replay:"
 _DRAWING = ("form", "samples", "temperature", "top_p", "top_k", "max_tokens", "seed")
 """Parameters that say how replies are drawn."""
 
@@ -61,6 +65,8 @@ Examples:
       --backend replay:examples/replies.jsonl --systems balanced,trivial
   prevalence judge examples/summaries.jsonl --method h2h --dimensions fluency \\
       --pairs all --backend openai:MODEL --dry-run
+  prevalence judge examples/summaries.jsonl --method rts --dimensions fluency \\
+      --export requests.jsonl
 
 \b
 --method is a name, a TOML file, or a folder of prompts with two {}; NAME:reviews-first
@@ -168,7 +174,7 @@ class _Options(SimpleNamespace):
     "Output",
     "--overwrite",
     is_flag=True,
-    help="Start --output and --record over instead of continuing them.",
+    help="Start --output and --record over instead of continuing them; write --export anew.",
 )
 @option(
     "Output",
@@ -176,6 +182,14 @@ class _Options(SimpleNamespace):
     metavar="FILE",
     type=FILE_PATH,
     help="Also write every reply here, for replay:FILE; continued together with --output.",
+)
+@option(
+    "Output",
+    "--export",
+    metavar="FILE",
+    type=FILE_PATH,
+    help="Call no model; write every request here, for you to fill in replies and give it to "
+    "--backend replay:FILE.",
 )
 @option(
     "Output", "--dry-run", is_flag=True, help="Call no model; only count replies, tokens and cost."
@@ -211,10 +225,12 @@ def _judge(options: _Options) -> tuple[int, int]:
     from prevalence.baselines.judges.scoring import make_plan
     from prevalence.llm.backends import open_backend
 
+    asked = options.export is None
     method = load_method(str(options.method))
     dimensions = choose_dimensions(method, options.dimensions or ("all",))
     drawing = {name: getattr(options, name) for name in _DRAWING}
-    plan = make_plan(method, rules=options.parser, **drawing)
+    recorded = asked and str(options.backend).startswith(_REPLAY)
+    plan = make_plan(method, rules=options.parser, recorded=recorded, **drawing)
     if options.pairs is not None and not method.compares:
         raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
     if options.attacks and method.compares:
@@ -226,6 +242,8 @@ def _judge(options: _Options) -> tuple[int, int]:
         limit=options.limit,
         changed=attacked if options.attacks else None,
     )
+    if not asked:
+        return _export(options, plan, dimensions, selection)
     backend = open_backend(str(options.backend), options.told)
     if options.dry_run:
         return _dry_run(options, plan, dimensions, backend, selection=selection)
@@ -243,6 +261,8 @@ def _judge(options: _Options) -> tuple[int, int]:
     rows.show(opened.signature, backend)
     if failure is not None:
         raise Incomplete from failure
+    if not options.quiet:
+        _tell_recording(options, plan, backend, rows)
     return rows.scored, rows.failed
 
 
@@ -399,6 +419,83 @@ def _recorder(options: _Options, stack: ExitStack) -> Any:
     return recorder.write
 
 
+def _tell_recording(options: _Options, plan: Plan, backend: Backend, rows: _Rows) -> None:
+    """What of a recording was not used, if one was read."""
+    from prevalence.baselines.judges.replay import Replay
+
+    if not isinstance(backend, Replay):
+        return
+    left, most = backend.spare
+    if left:
+        several = plan.form == "samples" and not plan.method.compares
+        how = f"--samples {most} reads up to {most:,} of each" if several else "one is read of each"
+        note(f"{counted(left, 'recorded reply was', 'recorded replies were')} not used; {how}")
+    whole = options.limit is None and not options.systems and not rows.earlier
+    if whole and backend.unmatched:
+        first = ", ".join(part for part in next(iter(backend.unmatched)) if part)
+        many = counted(
+            len(backend.unmatched), "request of the recording matches",
+            "requests of the recording match",
+        )  # fmt: skip
+        note(f"{many} nothing that was asked; the first is {first}")
+
+
+def _export(
+    options: _Options, plan: Plan, dimensions: Sequence[Dimension], selection: Selection
+) -> tuple[int, int]:
+    """Write the requests as a recording that has no replies yet.
+
+    Returns:
+        Requests written, and records that could not be read.
+    """
+    from prevalence.baselines.judges.replay import Exporter, Replay
+    from prevalence.llm.backends import open_backend
+
+    answered = None if options.backend is None else open_backend(options.backend, options.told)
+    faulty: list[str] = []
+    with atomic_file(options.export) as file:
+        exporter = Exporter(file, answered if isinstance(answered, Replay) else None)
+        steps = _stored_steps(plan, dimensions, exporter)
+        missing = [key for key, text in steps.items() if not text]
+        if not missing:
+            opened = _open(options, plan, dimensions, exporter, selection=selection, steps=steps)
+            opened = cast("JudgeRun", opened)
+            records = _sound(selection.items(), faulty)
+            count = sum(1 for _ in opened.rows(opened.items(records)))
+            _check_found(selection, opened, count + len(faulty))
+    for error in faulty:
+        note(error)
+    if not options.quiet:
+        _tell_export(plan, exporter.requests, steps_alone=bool(missing))
+    return exporter.requests, len(faulty)
+
+
+def _tell_export(plan: Plan, requests: int, *, steps_alone: bool) -> None:
+    written = f"{counted(requests, 'request')} written, for"
+    if steps_alone:
+        note(f"{written} 1 reply at temperature 0 each")
+        note(
+            "they are for the evaluation steps, which the judge writes first; fill in their "
+            "replies, and export again with --backend replay:FILE"
+        )
+        return
+    if plan.note is not None:
+        note(plan.note)
+    replies = counted(plan.samples, "reply", "replies")
+    note(f"{written} {replies} at temperature {plan.sampling.temperature:g} each")
+
+
+def _sound(
+    records: Iterable[Product | BadRecord], faulty: list[str]
+) -> Iterator[Product | BadRecord]:
+    """The records that could be read; the errors of the others are kept."""
+    for record in records:
+        if isinstance(record, BadRecord):
+            faulty.append(record.error)
+        else:
+            yield record
+
+
 def _dry_run(
     options: _Options,
     plan: Plan,
@@ -449,24 +546,51 @@ def _show_list(as_json: bool) -> None:
 
 
 def _check(options: _Options) -> None:
+    exports = options.export is not None
     for missing, name, advice in (
         (not options.inputs, "INPUT", "give a file of products, or --list"),
         (options.method is None, "--method", "choose one of `prevalence judge --list`"),
-        (options.backend is None, "--backend", "for example --backend hf:PATH"),
+        (options.backend is None and not exports, "--backend", "for example --backend hf:PATH"),
     ):
         if missing:
             raise click.UsageError(f"no {name}; {advice}")
-    check_backend_options(str(options.backend), dry_run=options.dry_run)
+    if exports:
+        _check_export(options)
+    if options.backend is not None:
+        check_backend_options(options.backend, dry_run=options.dry_run)
     refuse_two_streams(options.inputs)
-    if options.overwrite and options.output is None and options.record is None:
-        raise click.UsageError("--overwrite goes with --output and --record")
-    written = {"--output": options.output, "--record": options.record}
+    written = {
+        "--output": options.output, "--record": options.record, "--export": options.export,
+    }  # fmt: skip
+    if options.overwrite and not any(written.values()):
+        raise click.UsageError("--overwrite goes with --output, --record and --export")
     found = {option: path for option, path in written.items() if path is not None}
     if len({path.absolute() for path in found.values()}) < len(found):
         raise click.UsageError("--output and --record are the same file")
     for option_name, path in found.items():
         check_output(path, option=option_name)
     _check_record(options)
+
+
+def _check_export(options: _Options) -> None:
+    """An export asks nobody, and its replies may have been filled in."""
+    from prevalence.llm.backends import BackendOptions
+
+    refuse_given({"output", "record", "dry_run"}, "does not go with --export, which asks nobody")
+    if options.form == "probabilities":
+        raise click.UsageError("--form probabilities: a recording holds no log-probabilities")
+    if options.backend is None:
+        every = {field.name for field in fields(BackendOptions)}
+        refuse_given(every, "has no effect with --export, which asks nobody")
+    elif not options.backend.startswith(_REPLAY):
+        raise click.UsageError(
+            "--export asks nobody: give no --backend, or replay:FILE with evaluation steps"
+        )
+    path = options.export
+    if path.is_file() and path.stat().st_size and not options.overwrite:
+        raise click.UsageError(
+            f"--export: {path} is there, perhaps with replies; choose another file, or --overwrite"
+        )
 
 
 def _check_record(options: _Options) -> None:

@@ -51,7 +51,7 @@ PAIRS_KEPT = "pairs scored so far are in the cache; the same command continues f
 """What an interrupted run without an output leaves behind where there is a pair cache."""
 
 _BLOCK = 1 << 20
-_WRITTEN = frozenset({"--output", "--record", "--report"})
+_WRITTEN = frozenset({"--export", "--output", "--record", "--report"})
 """Options that name what a command writes; whatever other parameters name is read."""
 _PAGES = frozenset({"", ".html", ".htm"})
 

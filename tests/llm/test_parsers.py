@@ -44,6 +44,11 @@ from prevalence.llm.released_replies import (
         ("<score>3</score> then <score></score>", None, "unparsable"),
         ("Score: 4", None, "unparsable"),
         ("<score>4", None, "unparsable"),
+        ("<score>4/5</score>", 4.0, ""),
+        ("<score>4 out of 5</score>", 4.0, ""),
+        ("<score>**4**</score>", 4.0, ""),
+        ("<score>4/10</score>", None, "unparsable"),
+        ("<score>3-4</score>", None, "unparsable"),
         ("", None, "unparsable"),
         ("<think>maybe <score>5</score></think> <score>2</score>", 2.0, ""),
         # A thought that was cut is no answer, and neither is what the opening tag lost.
@@ -59,6 +64,43 @@ def test_tags(reply, value, fault):
 @pytest.mark.parametrize(
     ("reply", "value"),
     [
+        # A share of something counted, or a rating of others, is no score.
+        ("The summary is supported: 4 out of 5 reviewers mention the noise, and the", None),
+        ("Three out of five reviewers complain about breakfast, which the summary", None),
+        ("4/5 reviews mention the noisy rooms, which the summary captures, but it omits", None),
+        ("A guest rated it 2 out of 5 and the summary reports this well.", None),
+        ("Guests rated the hotel 4/5 on average, and the summary", None),
+        ("The reviewers' overall rating is 4.5 out of 5, which the summary omits.", None),
+        ("The hotel is rated 5, says the summary", None),
+        ("Score: 3 of 5 facts are right", None),
+        ("Score: 3/5 facts", None),
+        ("Score: 4/5/5", None),
+        ("My rating is 4 out of 5 because 2 out of 5 facts are wrong.", 4.0),
+        ("Overall, guests rated it 2, which the summary omits.\nScore: 4/5", 4.0),
+        ("As most reviews say the same, I'd rate it 4/5", 4.0),
+        # Nor does a share, or a reception that never closes, void a good one.
+        ("I would rate it a 4, since 24/7 reception is correctly reported.", 4.0),
+        ("Fluent text with no errors: 4/5. It mentions the 24/7 reception.", 4.0),
+        ("Reception is open 24/7. I would rate it 4.", 4.0),
+        ("The points are mentioned by 6 out of 8 reviewers. I would rate it 4.", 4.0),
+        ("A guest rated it 7/10. I would rate it 4.", 4.0),
+        ("It is worth 7/10. I would rate it 4.", None),
+        # Emphasis, a scale with "of", a first line, and what is given.
+        ("**Score:** **4**", 4.0),
+        ("**Score**: **4**", 4.0),
+        ("Score: ***4***", 4.0),
+        ("__Score:__ __4__", 4.0),
+        ("<b>Score:</b> 4", 4.0),
+        ("Score: 4 of 5", 4.0),
+        ("Score: 4 of 10", None),
+        ("4\n\nThe summary is fluent.", 4.0),
+        ("**4/5**\nThe summary is fluent.", 4.0),
+        ("4\nThe summary is fluent.\n3", None),
+        ("4. The summary is fluent.", None),
+        ("I'd give it a 4.", 4.0),
+        ("On a scale of 1 to 5, I would give the summary a 4.", 4.0),
+        ("I'd give it a 4 if it had prices.", None),
+        ("I would not give it a 4.", None),
         ("Thin. Score: 3", 3.0),
         ("Thin. Score: 3/5.", 3.0),
         ("It lacks detail; 3 out of 5.", 3.0),
@@ -145,6 +187,48 @@ def test_sentences(reply, value):
     assert read_plain(reply).value == value
 
 
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("**Answer:** D", 4.0),
+        ("**Answer**: D", 4.0),
+        ('{"answer": "D"}', 4.0),
+        ('```json\n{"answer": "D", "reason": "A fine text."}\n```', 4.0),
+        ("The summary is fluent.\n\nD", 4.0),
+        ("A fluent summary.\n\n**D**", 4.0),
+        ("Grade: D", 4.0),
+        ("Winner: B", 2.0),
+        ("Winner: A or B", None),
+        ("The options:\nA\nB", None),
+        ("A) poor\nB) fair\nC", None),
+        ("The text is\nA fine one", None),
+    ],
+)
+def test_letters_in_other_layouts(reply, value):
+    assert read_choice(reply).value == value
+
+
+def test_a_winner_is_a_verdict():
+    assert read_verdict("Both are fluent, the second more so.\nWinner: B").value == 2.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "values"),
+    [
+        ("| Dimension | Score |\n|---|---|\n| Aspect relevance | 4 |\n| **Readability** | 5/5 |",
+         [4.0, 5.0]),
+        ('{"aspect_relevance": 4, "self_coherence": 3, "readability": "5"}', [4.0, 5.0]),
+        ('{"Aspect relevance": 4, "Readability": 5}', [4.0, 5.0]),
+        ("Aspect relevance: 4, Readability: 5", [4.0, 5.0]),
+        # Which of two numbers in a row is the score?
+        ("| Aspect relevance | 5 | 4 |\n| Readability | 1-5 |", [None, None]),
+    ],
+)  # fmt: skip
+def test_tables_and_objects_with_all_dimensions(reply, values):
+    read = read_table(reply, ["Aspect relevance", "Readability"])
+    assert [one.value for one in read] == values
+
+
 def test_letters_stars_verdicts_and_tables():
     assert [read_choice(r).value for r in ("D", "(b)", "E. All of it", "**C**")] == [4, None, 5, 3]
     assert read_choice("A summary that is fine").fault == "unparsable"
@@ -181,6 +265,11 @@ def test_letters_stars_verdicts_and_tables():
         ("2 of 10 stars", None, "out_of_range"),
         ("4 stars out of 10", None, "out_of_range"),
         ("4 1/2 stars", None, "out_of_range"),
+        ("The hotel has 4 stars, and the summary", None, "unparsable"),
+        ("Guests gave it 5 stars, which the summary", None, "unparsable"),
+        ("A 4-star hotel", None, "unparsable"),
+        ("Guests praise the 4-star hotel. I give the summary 2 stars.", 2.0, ""),
+        ("A 4-star rating.", 4.0, ""),
         ("Out of 5 stars, I give it 3.", None, "unparsable"),
     ],
 )
@@ -230,6 +319,12 @@ def test_a_percentage_must_lie_in_the_band_of_its_score():
     assert [contradicts_percentage("Estimate: 94.5%", k) for k in (3, 4, 5)] == [True, False, False]
     assert contradicts_percentage("Estimate: 21%", 1)
     assert contradicts_percentage("none", 1) is None
+    # The estimate is what is called so, or the only percentage; what reviews count is another.
+    counted = "Estimated percentage: 80%.\n<score>4</score>\nOnly 10% of reviews mention price."
+    assert contradicts_percentage(counted, 4) is False
+    assert contradicts_percentage("Estimate: about 80%, while 30% of reviews", 4) is False
+    assert contradicts_percentage("80% of it, and 30% of reviews", 4) is None
+    assert contradicts_percentage("It is 80%, I think: 80%.", 2) is True
 
 
 def test_compatibility_rules_exist_only_where_they_were_used():
@@ -269,7 +364,9 @@ LONG = 200_000
     "filler",
     [" ", "\n", "<score>", "<think", "(", "1", "answer ", "1.", "*", "%", "not ", "1 or ",
      "score 1 ", "Final score: 1. ", ". ",
-     "score 1 is ", "would have "],
+     "score 1 is ", "would have ", "guests rated it ", "4/5 ", "1 of ", "_", "I'd give it a ",
+     '{"Readability": ', "Readability", "| Readability | 4 |", "Estimated ", "hotel has ", "\n1",
+     "A\n"],
 )  # fmt: skip
 def test_long_replies_of_nothing_are_read_in_one_pass(filler):
     # Where a pattern could try every beginning with every end, these would take hours.

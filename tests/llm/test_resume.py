@@ -15,7 +15,7 @@ import pytest
 from prevalence.baselines.judges.packs import PACKS
 from prevalence.baselines.judges.replay import Recorder, Replay, read_recording
 from prevalence.errors import BackendError
-from prevalence.llm.protocol import Request, Response, Subject
+from prevalence.llm.protocol import Message, Request, Response, Subject
 
 pytest.importorskip("openai")
 
@@ -223,7 +223,10 @@ def test_a_recording_holds_the_replies_beside_one_that_failed(judge_many, chat_s
     assert first
     assert last
     backend = Replay(read_recording(record), name="x")
-    request = Request(messages=(), indices=(0, 1, 2), subject=Subject("op-i", "fluency", "p0", "s"))
+    subject = Subject("op-i", "fluency", "p0", "s")
+    body = chat_server.bodies[0]["messages"]
+    messages = tuple(Message(one["role"], one["content"]) for one in body)
+    request = Request(messages=messages, indices=(0, 1, 2), subject=subject)
     [replies] = backend.complete([request])
     assert [reply.text for reply in replies] == [
         f"<score>{first:.0f}</score>", "", f"<score>{last:.0f}</score>",

@@ -112,6 +112,49 @@ def test_identical_replies_are_asked_for_once_and_said_so():
     assert make_plan(load_method("op-i"), form="direct").sampling.temperature == 0.0
 
 
+@pytest.mark.parametrize(
+    ("name", "reply", "value"),
+    [
+        # Their score follows the reasons, which is where the reply was cut.
+        ("rts", "It has 2 of the points. A score of 2", None),
+        ("op-i", "A text with <score>2</score> would", None),
+        ("omni", "<score>2</score>", None),
+        # These answer at once; of several lines the last may lack something.
+        ("g-eval", "Fluency:\n<score>2</score> because", 2.0),
+        ("mcq", "B\nA", 2.0),
+        ("star", "2 stars, be", 2.0),
+    ],
+)
+def test_a_reply_that_was_cut_before_its_score_has_none(name, reply, value):
+    plan = make_plan(load_method(name), samples=1, temperature=0.0)
+    dimensions = choose_dimensions(plan.method, ("all",))[:1]
+    found = plan.judge(dimensions, [said(reply, finish="length")])
+    assert list(found.metrics.values()) == [value]
+    if value is None:
+        assert "(1 unparsable); 1 cut at the limit: raise --max-tokens" in found.errors[0]
+    if name == "rts":
+        assert plan.judge(dimensions, [said(reply)]).metrics != found.metrics
+        released = make_plan(plan.method, rules="llm-summeval")
+        assert [*released.judge(dimensions, [said(reply, finish="length")]).metrics.values()] == [2]
+
+
+def test_a_table_that_was_cut_lacks_its_last_line():
+    plan = make_plan(load_method("chatgpt-4d"))
+    dimensions = choose_dimensions(plan.method, ("all",))
+    titles = [one.title for one in dimensions]
+    reply = f"{titles[0]}: 4\n{titles[1]}: 4"
+    found = plan.judge(dimensions, [said(reply, finish="length")])
+    assert [*found.metrics.values()] == [4.0, None, None, None]
+
+
+def test_samples_of_a_recording_may_differ_at_temperature_0():
+    method = load_method("rts")
+    assert make_plan(method, samples=3, recorded=True).samples == 3
+    assert make_plan(method, samples=3, recorded=True).note is None
+    assert make_plan(load_method("omni"), recorded=True).samples == 1
+    assert make_plan(method, samples=3).samples == 1
+
+
 def test_contradicted_percentages_are_flagged():
     plan = make_plan(load_method("omni"), samples=3, temperature=1.0)
     texts = ["Estimate: 80% <score>4</score>", "Estimate: 30% <score>4</score>", "<score>4</score>"]
