@@ -98,7 +98,7 @@ class OrderBias:
     same: int
     first: int
     second: int
-    once: int = 0
+    once: int
 
 
 def all_pairs(systems: int) -> Ints:

@@ -367,4 +367,4 @@ def test_a_mark_in_the_own_name_of_a_system_is_no_attack(tmp_path):
 
 def test_orders():
     found = audit_orders({"fluency": [(1, 1), (1, 2), (float("nan"), 1)]})
-    assert found == {"fluency": OrderBias(asked=2, same=1, first=1, second=0)}
+    assert found == {"fluency": OrderBias(asked=2, same=1, first=1, second=0, once=1)}

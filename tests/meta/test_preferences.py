@@ -187,7 +187,7 @@ def test_verdicts_that_follow_scores_give_the_points_of_the_scores(values):
 def test_order_bias_tells_double_answers_from_single_ones():
     rows = [[1, 1], [2, 2], [0, 0], [1, 2], [1, 2], [2, 1], [0, 1], [NAN, 1], [NAN, NAN]]
     assert order_bias(rows) == OrderBias(asked=7, same=3, first=2, second=1, once=1)
-    assert order_bias([]) == OrderBias(0, 0, 0, 0)
+    assert order_bias([]) == OrderBias(0, 0, 0, 0, 0)
 
 
 def test_comparisons_by_people_without_a_verdict_are_counted():
