@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,7 @@ from prevalence.cli.options import (
     quiet_option,
     several_names,
 )
-from prevalence.cli.report import read_contents
+from prevalence.cli.report import note_repeats, read_contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ Figures:
 )  # fmt: skip
 @quiet_option
 def plot(
-    *, rows: tuple[Path, ...], folder: Path, wanted: tuple[str, ...], form: str, **_: Any
+    *, rows: tuple[Path, ...], folder: Path, wanted: tuple[str, ...], form: str, quiet: bool
 ) -> None:
     """Draw rows as plots, in colours that are safe for colour blindness.
 
@@ -79,6 +79,8 @@ def plot(
         path = folder / f"{name}.{form}"
         save(figure, path)
         click.echo(path)
+    if not quiet:
+        note_repeats(contents)
 
 
 def _names(wanted: tuple[str, ...], contents: Contents) -> list[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from prevalence.report.contents import Contents
     from prevalence.report.page import Plot
 
-__all__ = ["TITLE", "read_contents", "report", "write_report"]
+__all__ = ["TITLE", "note_repeats", "read_contents", "report", "write_report"]
 
 TITLE = "Opinion prevalence"
 _MEGABYTES = 100_000
@@ -213,6 +213,7 @@ def write_report(
     if limit is not None and limit < len(contents.products):
         held = f"{limit:,} of {held}"
     note(f"{output}: {held}, {_size(size)}")
+    note_repeats(contents)
     if others:
         note(f"{output} also holds {_listed(others)}: no page of this run or of an earlier one")
     if contents.unmatched:
@@ -226,6 +227,13 @@ def write_report(
             "products with the most faults, and --pages N writes a folder of pages with N "
             "products each"
         )
+
+
+def note_repeats(contents: Contents) -> None:
+    """Say how many rows were not counted because others say the same, if any."""
+    if contents.repeats:
+        rows = counted(contents.repeats, "row repeats another one", "rows repeat others")
+        note(f"{rows}: each summary is counted once")
 
 
 def _drop_earlier(folder: Path, files: Sequence[str], report: str | None) -> list[Path]:

@@ -156,12 +156,44 @@ def test_a_report_is_no_pdf(run: Run, score: Run, write: Write, rows: Path, boot
     assert not asked.exists()
 
 
+def test_rows_that_are_there_twice_count_once_and_are_noted(
+    run: Run, rows: Path, tmp_path: Path
+) -> None:
+    page, copy = tmp_path / "r.html", tmp_path / "copy.jsonl"
+    copy.write_bytes(2 * rows.read_bytes())
+    for given, repeats in (([copy], 2), ([rows, copy], 4)):
+        result = run("report", *given, "-o", page)
+        assert f"{repeats} rows repeat others: each summary is counted once\n" in result.stderr
+        html = page.read_text("utf-8")
+        assert re.search(rf"rows that repeat others \(not counted\)\D+{repeats}\b", html)
+        assert "<bdi>good (copy)</bdi>" not in html
+        assert len(data_of(page)["products"]) == 1
+    assert run("report", copy, "-o", page, "--quiet").stderr == ""
+
+
+def test_shards_without_ids_are_refused(run: Run, score: Run, boots: Any, tmp_path: Path) -> None:
+    del boots["id"]
+    shards = []
+    for place in range(2):
+        source = tmp_path / str(place) / "data.jsonl"
+        source.parent.mkdir()
+        source.write_text(json.dumps({**boots, "name": f"boot {place}"}), "utf-8")
+        shards.append(tmp_path / f"shard-{place}.jsonl")
+        assert score(source, "--output", shards[-1]).exit_code == 0
+    result = run("report", *shards, "-o", tmp_path / "r.html")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {shards[1]}: its rows are about other records than")
+    assert (
+        'shard-0, under the same ids (such as "data.jsonl:1", a place in a file)' in result.stderr
+    )
+
+
 def test_files_of_one_name_are_told_apart_by_their_paths(
     run: Run, rows: Path, tmp_path: Path
 ) -> None:
     page, other = tmp_path / "r.html", tmp_path / "large" / "rows.jsonl"
     other.parent.mkdir()
-    other.write_bytes(rows.read_bytes())
+    other.write_text(rows.read_text("utf-8").replace('"signature": "', '"signature": "large '))
     assert run("report", rows, other, "-o", page).exit_code == 0
     assert len(data_of(page)["products"]) == 1
     html = page.read_text("utf-8")
