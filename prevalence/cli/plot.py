@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from prevalence.cli.options import (
-    FILE_PATH,
     FOLDER_PATH,
+    ROWS_PATH,
     GroupedCommand,
     option,
     quiet_option,
@@ -46,7 +46,7 @@ Figures:
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=FILE_PATH,
+    type=ROWS_PATH,
 )  # fmt: skip
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,

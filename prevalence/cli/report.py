@@ -11,6 +11,7 @@ import click
 from prevalence.cli.errors import note
 from prevalence.cli.options import (
     FILE_PATH,
+    ROWS_PATH,
     GroupedCommand,
     option,
     quiet_option,
@@ -44,18 +45,20 @@ Examples:
   prevalence score examples/summaries.jsonl --evidence --output rows.jsonl
   prevalence report rows.jsonl --records examples/summaries.jsonl -o report.html
   prevalence report rows.jsonl judged.jsonl calibration.json -o report.html
+  prevalence report shard-*.jsonl -o report.html
 
 \b
 Rows of score, judge and baselines about one summary are shown together. The
 file needs no network and no server. With --records, it shows the reviews that
-were scored; without, the passages that score --evidence stored.
+were scored; without, the passages that score --evidence stored. The systems are
+also printed, as by score; --quiet prints nothing.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=FILE_PATH,
+    type=ROWS_PATH,
 )  # fmt: skip
 @option(
     "Input",
@@ -120,13 +123,16 @@ def report(**parameters: Any) -> None:
     """Show rows as one HTML file: who said what, with the reviews behind every sentence.
 
     ROWS are files of prevalence score, judge, baselines (JSON Lines), calibrate --json or
-    meta correlate --format json, gzipped or not, or - for standard input.
+    meta correlate --format json, gzipped or not, or - for standard input; or folders of
+    Parquet that score --engine ray wrote.
     """
     options = SimpleNamespace(**parameters)
     _check(options)
     contents = read_contents(options.rows, doubt=options.doubt)
     if options.records:
         contents.attach(_records(options))
+    if not options.quiet:
+        _print_systems(contents)
     write_report(
         contents,
         options.output,
@@ -142,6 +148,29 @@ def report(**parameters: Any) -> None:
             f"products without reviews: {bare:,}; --records has no record with the reviews and "
             "summaries that were scored"
         )
+
+
+def _print_systems(contents: Contents) -> None:
+    """Print the systems as score prints them at its end."""
+    from prevalence.report.console import make_console, plain, system_table
+    from prevalence.report.standings import standings_table
+    from prevalence.signature import with_parts
+    from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED
+
+    console = make_console()
+    statistics = [line.statistics for line in contents.systems if line.statistics is not None]
+    if not statistics:
+        return
+    console.print(system_table(statistics, width=console.width))
+    places = [line.standing for line in contents.systems if line.standing is not None]
+    if places:
+        console.print()
+        console.print(standings_table(places))
+    if contents.table.signatures:
+        console.print()
+    resampling = {"bs": DEFAULT_RESAMPLES, "seed": DEFAULT_SEED}
+    for signature in contents.table.signatures:
+        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
 def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
