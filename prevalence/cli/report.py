@@ -238,10 +238,7 @@ def write_report(
     others = _drop_earlier(output, [path.name for path, _ in files], before) if pages else []
     if quiet:
         return
-    held = counted(len(contents.products), "product")
-    if limit is not None and limit < len(contents.products):
-        held = f"{limit:,} of {held}"
-    note(f"{output}: {held}, {_size(size)}")
+    note(f"{output}: {_held(contents, limit)}, {_size(size)}")
     note_repeats(contents)
     if others:
         note(f"{output} also holds {_listed(others)}: no page of this run or of an earlier one")
@@ -256,6 +253,12 @@ def write_report(
             "products with the most faults, and --pages N writes a folder of pages with N "
             "products each"
         )
+
+
+def _held(contents: Contents, limit: int | None) -> str:
+    """How many products the page or the folder holds, in words."""
+    held = counted(len(contents.products), "product")
+    return held if limit is None or limit >= len(contents.products) else f"{limit:,} of {held}"
 
 
 def note_repeats(contents: Contents) -> None:
