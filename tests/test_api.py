@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import pickle
+from copy import copy, deepcopy
 
 import numpy as np
 import pytest
@@ -44,6 +46,49 @@ def test_one_summary(metric):
     assert row.sentences[0].contradicting_reviews == (1,)
     assert row.warning == "1 of 3 reviews empty: counted, support nothing"
     assert row.signature == metric.signature.replace("trivial:name", "trivial:none")
+
+
+def test_a_pickled_copy_is_made_anew_with_the_same_arguments():
+    made = OpinionPrevalence("rouge1-precision", threshold=0.25, soft=True, trivial=None)
+    first = made.score(REVIEWS, "It fits.")
+    found = pickle.loads(pickle.dumps(made))
+    assert (found.signature, found.threshold) == (made.signature, 0.25)
+    assert (made.counts.scored, found.counts.scored) == (1, 0)
+    assert found.score(REVIEWS, "It fits.") == first
+    # What opens the model goes along, and no model: a few names.
+    assert len(pickle.dumps(made)) < 500
+
+
+def test_a_ready_scorer_is_pickled_if_its_class_says_how(fake_scorer):
+    with pytest.raises(ConfigurationError, match=r"scorer \(FakeScorer\) .*give a model by name"):
+        pickle.dumps(OpinionPrevalence(scorer=fake_scorer(ANSWERS)))
+
+    class Known(fake_scorer):
+        def __reduce__(self):
+            return open_scorer, ("rouge1-precision",)
+
+    found = pickle.loads(pickle.dumps(OpinionPrevalence(scorer=Known(ANSWERS))))
+    assert found.signature == OpinionPrevalence("rouge1-precision").signature
+
+
+def test_copies_within_a_process_keep_the_scorer(metric):
+    for copied in (copy(metric), deepcopy(metric)):
+        assert copied.score(REVIEWS, "It fits.") == metric.score(REVIEWS, "It fits.")
+    assert copy(metric).counts is metric.counts
+
+
+def test_a_record_is_scored_when_its_batch_is_full():
+    read = []
+
+    def records():
+        for place in range(5_000):
+            read.append(place)
+            yield {"id": f"p{place}", "reviews": ["Warm."], "summary": "Warm."}
+
+    rows = OpinionPrevalence("rouge1-precision").score_many(records())
+    assert next(rows).id == "p0"
+    assert len(read) == 4_096
+    assert sum(1 for _ in rows) == 4_999
 
 
 def test_a_name_makes_the_trivial_mask(metric):

@@ -33,6 +33,7 @@ __all__ = [
     "LABELLED_FILE",
     "MODEL_SPEC",
     "ONE_DEVICE",
+    "ROWS_PATH",
     "SCORER",
     "GroupedCommand",
     "NamingFiles",
@@ -66,6 +67,8 @@ INPUT_FORMATS = tuple(name for name in FORMATS if name != "authors")
 
 FILE_PATH = click.Path(path_type=Path, dir_okay=False)
 """The path of a file, there or not."""
+ROWS_PATH = click.Path(path_type=Path)
+"""The path of a file of rows or of a folder of Parquet parts, there or not."""
 FOLDER_PATH = click.Path(path_type=Path, file_okay=False)
 """The path of a folder, there or not."""
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from prevalence.cli.options import (
-    FILE_PATH,
     FOLDER_PATH,
+    ROWS_PATH,
     GroupedCommand,
     option,
     quiet_option,
     several_names,
 )
-from prevalence.cli.report import read_contents
+from prevalence.cli.report import note_repeats, read_contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ Figures:
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=FILE_PATH,
+    type=ROWS_PATH,
 )  # fmt: skip
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
@@ -63,7 +63,7 @@ Figures:
 )  # fmt: skip
 @quiet_option
 def plot(
-    *, rows: tuple[Path, ...], folder: Path, wanted: tuple[str, ...], form: str, **_: Any
+    *, rows: tuple[Path, ...], folder: Path, wanted: tuple[str, ...], form: str, quiet: bool
 ) -> None:
     """Draw rows as plots, in colours that are safe for colour blindness.
 
@@ -79,6 +79,8 @@ def plot(
         path = folder / f"{name}.{form}"
         save(figure, path)
         click.echo(path)
+    if not quiet:
+        note_repeats(contents)
 
 
 def _names(wanted: tuple[str, ...], contents: Contents) -> list[str]:

@@ -11,6 +11,7 @@ import click
 from prevalence.cli.errors import note
 from prevalence.cli.options import (
     FILE_PATH,
+    ROWS_PATH,
     GroupedCommand,
     option,
     quiet_option,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from prevalence.report.contents import Contents
     from prevalence.report.page import Plot
 
-__all__ = ["TITLE", "read_contents", "report", "write_report"]
+__all__ = ["TITLE", "note_repeats", "read_contents", "report", "write_report"]
 
 TITLE = "Opinion prevalence"
 _MEGABYTES = 100_000
@@ -44,18 +45,20 @@ Examples:
   prevalence score examples/summaries.jsonl --evidence --output rows.jsonl
   prevalence report rows.jsonl --records examples/summaries.jsonl -o report.html
   prevalence report rows.jsonl judged.jsonl calibration.json -o report.html
+  prevalence report shard-*.jsonl -o report.html
 
 \b
 Rows of score, judge and baselines about one summary are shown together. The
 file needs no network and no server. With --records, it shows the reviews that
-were scored; without, the passages that score --evidence stored.
+were scored; without, the passages that score --evidence stored. The systems are
+also printed, as by score; --quiet prints nothing.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument(
     "rows", metavar="ROWS...", nargs=-1, required=True,
-    type=FILE_PATH,
+    type=ROWS_PATH,
 )  # fmt: skip
 @option(
     "Input",
@@ -120,13 +123,16 @@ def report(**parameters: Any) -> None:
     """Show rows as one HTML file: who said what, with the reviews behind every sentence.
 
     ROWS are files of prevalence score, judge, baselines (JSON Lines), calibrate --json or
-    meta correlate --format json, gzipped or not, or - for standard input.
+    meta correlate --format json, gzipped or not, or - for standard input; or folders of
+    Parquet that score --engine ray wrote.
     """
     options = SimpleNamespace(**parameters)
     _check(options)
     contents = read_contents(options.rows, doubt=options.doubt)
     if options.records:
         contents.attach(_records(options))
+    if not options.quiet:
+        _print_systems(contents)
     write_report(
         contents,
         options.output,
@@ -142,6 +148,29 @@ def report(**parameters: Any) -> None:
             f"products without reviews: {bare:,}; --records has no record with the reviews and "
             "summaries that were scored"
         )
+
+
+def _print_systems(contents: Contents) -> None:
+    """Print the systems as score prints them at its end."""
+    from prevalence.report.console import make_console, plain, system_table
+    from prevalence.report.standings import standings_table
+    from prevalence.signature import with_parts
+    from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED
+
+    console = make_console()
+    statistics = [line.statistics for line in contents.systems if line.statistics is not None]
+    if not statistics:
+        return
+    console.print(system_table(statistics, width=console.width))
+    places = [line.standing for line in contents.systems if line.standing is not None]
+    if places:
+        console.print()
+        console.print(standings_table(places))
+    if contents.table.signatures:
+        console.print()
+    resampling = {"bs": DEFAULT_RESAMPLES, "seed": DEFAULT_SEED}
+    for signature in contents.table.signatures:
+        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
 def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
@@ -209,10 +238,8 @@ def write_report(
     others = _drop_earlier(output, [path.name for path, _ in files], before) if pages else []
     if quiet:
         return
-    held = counted(len(contents.products), "product")
-    if limit is not None and limit < len(contents.products):
-        held = f"{limit:,} of {held}"
-    note(f"{output}: {held}, {_size(size)}")
+    note(f"{output}: {_held(contents, limit)}, {_size(size)}")
+    note_repeats(contents)
     if others:
         note(f"{output} also holds {_listed(others)}: no page of this run or of an earlier one")
     if contents.unmatched:
@@ -226,6 +253,19 @@ def write_report(
             "products with the most faults, and --pages N writes a folder of pages with N "
             "products each"
         )
+
+
+def _held(contents: Contents, limit: int | None) -> str:
+    """How many products the page or the folder holds, in words."""
+    held = counted(len(contents.products), "product")
+    return held if limit is None or limit >= len(contents.products) else f"{limit:,} of {held}"
+
+
+def note_repeats(contents: Contents) -> None:
+    """Say how many rows were not counted because others say the same, if any."""
+    if contents.repeats:
+        rows = counted(contents.repeats, "row repeats another one", "rows repeat others")
+        note(f"{rows}: each summary is counted once")
 
 
 def _drop_earlier(folder: Path, files: Sequence[str], report: str | None) -> list[Path]:

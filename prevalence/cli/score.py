@@ -641,14 +641,22 @@ def _check_profile(options: _Options) -> None:
         refuse_given({"sap_alpha"}, "goes with --others")
 
 
+_OTHER_SUFFIXES = {
+    ".parquet": ", or --engine ray (pip install 'prevalence[ray]') for a folder of Parquet",
+    ".gz": "; output is not compressed",
+}
+"""What else there is to say of an output whose suffix names no format."""
+
+
 def _check_output(options: _Options, output: Path) -> None:
     if str(output) == "-":
         raise click.UsageError("--output takes a file; --format jsonl alone writes to the screen")
     if output.is_dir() and options.file_format != "parquet":
         raise click.UsageError(f"--output: {output} is a folder; name a file")
     if options.file_format is None:
+        other = _OTHER_SUFFIXES.get(output.suffix, "")
         raise click.UsageError(
             f"--output: cannot tell the format from the suffix {output.suffix}; add --format "
-            "jsonl, csv or json"
+            f"jsonl, csv or json{other}"
         )
     check_output(output)

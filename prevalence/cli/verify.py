@@ -9,7 +9,7 @@ import click
 
 from prevalence.cli.errors import EXIT_SOME_FAILED, note
 from prevalence.cli.options import (
-    FILE_PATH,
+    ROWS_PATH,
     GroupedCommand,
     field_options,
     input_options,
@@ -41,16 +41,16 @@ Examples:
   prevalence verify scores.jsonl examples/summaries.jsonl --sample 10 --seed 7
 
 \b
-ROWS is what `prevalence score --output ROWS.jsonl` wrote; INPUT is what it read,
-since rows hold no reviews. The settings, threshold included, come from the rows'
-signatures.
+ROWS is what `prevalence score --output ROWS.jsonl` wrote, or the Parquet of
+--engine ray; INPUT is what it read, since rows hold no reviews. The settings,
+threshold included, come from the rows' signatures.
 Exit status: 0 all equal, 1 a row differs or its input has changed, 2 usage,
 another model, or no row to compare.
 """
 
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
-@click.argument("rows", metavar="ROWS", type=FILE_PATH)
+@click.argument("rows", metavar="ROWS", type=ROWS_PATH)
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @input_options("input_format", "reviews", "product_names")
 @option(
@@ -136,16 +136,28 @@ def _outcome(again: int, differing: int, changed: int, skipped: int) -> str:
 
 
 def _read(path: Path) -> Iterator[ScoredSummary]:
-    from prevalence.readers.jsonfiles import json_lines
     from prevalence.records import ScoredSummary
 
-    for position, row in json_lines(path):
+    for where, row in _placed(path):
         if not isinstance(row, dict):
-            raise InputError(f"{position.source}: is not a row of `prevalence score`")
+            raise InputError(f"{where}: is not a row of `prevalence score`")
         try:
             yield ScoredSummary.from_json(row)
         except InputError as error:
-            raise InputError(f"{position.source}: {error}") from None
+            raise InputError(f"{where}: {error}") from None
+
+
+def _placed(path: Path) -> Iterator[tuple[str, Any]]:
+    """Where each row stands, and the row."""
+    from prevalence.readers.jsonfiles import json_lines
+    from prevalence.report.rows import is_parquet
+
+    if not is_parquet(path):
+        yield from ((position.source, row) for position, row in json_lines(path))
+        return
+    from prevalence.distributed import part_rows
+
+    yield from part_rows(path)
 
 
 def _model_of(row: ScoredSummary) -> str:

@@ -6,7 +6,7 @@ so that one which dies takes nothing half done with it; the driver sees rows and
 
 from prevalence.distributed.cluster import Cluster
 from prevalence.distributed.engine import DistributedEngine
-from prevalence.distributed.parts import PartsWriter, finished_count, finished_parts
+from prevalence.distributed.parts import PartsWriter, finished_count, finished_parts, part_rows
 from prevalence.distributed.reading import Reading
 from prevalence.distributed.splits import Split, plan_splits
 
@@ -18,5 +18,6 @@ __all__ = [
     "Split",
     "finished_count",
     "finished_parts",
+    "part_rows",
     "plan_splits",
 ]

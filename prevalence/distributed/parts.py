@@ -9,6 +9,8 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from prevalence.distributed.splits import parquet
 from prevalence.errors import InputError
+from prevalence.models.checkpoint import first_line
+from prevalence.readers.streams import display
 from prevalence.records import PROFILE_FIGURES, ScoredSummary
 from prevalence.writers import SENTENCE_KINDS, lock, named_output, sentence_count
 
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-__all__ = ["COLUMNS", "PART_ROWS", "PartsWriter", "finished_count", "finished_parts"]
+__all__ = ["COLUMNS", "PART_ROWS", "PartsWriter", "finished_count", "finished_parts", "part_rows"]
 
 PART_ROWS = 4_096
 _SECONDS = 60.0
+_BATCH = 256
 _ROW = "row"
 
 
@@ -157,6 +160,62 @@ def finished_parts(folder: Path) -> Iterator[ScoredSummary]:
                     yield ScoredSummary.from_json(json.loads(text))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise _foreign(path, error) from error
+
+
+def part_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows for those who only read them; a few hundred are in memory at a time.
+
+    Args:
+        path: a folder of :class:`PartsWriter`, also while it is written, or one of its parts.
+
+    Yields:
+        Where a row stands, for messages, and its JSON object, in the order of the parts.
+
+    Raises:
+        InputError: there is no part, or one that is damaged or was not written here.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    parts = [path]
+    if path.is_dir():
+        found = (one for one in path.iterdir() if not one.name.startswith((".", "_")))
+        parts = sorted(found, key=_number)
+        if not parts or any(one.suffix != ".parquet" for one in parts):
+            raise InputError(
+                f"{display(path)}: is a folder; name the files in it, or give a folder of Parquet "
+                "parts as prevalence score --engine ray writes it"
+            )
+    for part in parts:
+        yield from _rows_of(part)
+
+
+def _rows_of(part: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    module, place = parquet(), 0
+    try:
+        with module.ParquetFile(part) as file:
+            if _ROW not in file.schema_arrow.names:
+                raise InputError(
+                    f"{display(part)}: has no column {_ROW}; give rows as prevalence score "
+                    "--engine ray writes them"
+                )
+            for batch in file.iter_batches(batch_size=_BATCH, columns=[_ROW]):
+                for text in batch.column(_ROW).to_pylist():
+                    place += 1
+                    where = f"{display(part)}: row {place}"
+                    yield where, _row_of(text, where)
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{display(part)}: cannot be read ({first_line(error)})") from error
+
+
+def _row_of(text: object, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict):
+        raise InputError(f"{where}: column {_ROW} holds no JSON object")
+    return row
 
 
 def finished_count(folder: Path) -> int:

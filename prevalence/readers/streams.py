@@ -42,7 +42,11 @@ _FOREIGN = {
     b"\x89PNG": ("a PNG image", "give a file of texts"),
     b"\xff\xd8\xff": ("a JPEG image", "give a file of texts"),
     b"%PDF": ("a PDF document", "export its texts as JSON Lines or CSV"),
-    b"PAR1\x15": ("a Parquet file", "export it as JSON Lines or CSV"),
+    b"PAR1\x15": (
+        "a Parquet file",
+        "export it as JSON Lines or CSV, or read it with prevalence score --engine ray "
+        "(pip install 'prevalence[ray]')",
+    ),
     b"BZh91AY&": ("a bzip2 archive", "unpack it, or compress it with gzip"),
     b"\xfd7zXZ": ("an xz archive", "unpack it, or compress it with gzip"),
     b"(\xb5/\xfd": ("a zstd archive", "unpack it, or compress it with gzip"),

@@ -21,9 +21,9 @@ from prevalence.records import (
     ScoredSummary,
     input_digest,
 )
+from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
-from prevalence.report.text import inert
 from prevalence.scoring.conditions import as_number
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
@@ -61,7 +61,6 @@ _REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
 """What a judge's rows say of its replies."""
 
 _THRESHOLD = re.compile(r"(?:^|\|)thr:([0-9.e+-]+)")
-_ONE_SPACE = str.maketrans("\t\r\v\f", "    ")
 
 
 class ReportReview(NamedTuple):
@@ -233,7 +232,7 @@ class Contents:
         self._by_id: dict[str, list[ReportProduct]] = {}
         self._places: dict[tuple[str, str, frozenset[str]], int] = {}
         self._values: dict[str, dict[str, list[float]]] = {}
-        self._seen: dict[tuple[str, str, str], str] = {}
+        self._earlier = EarlierRows()
         self._renamed: set[tuple[str, str]] = set()
         self._systems: tuple[SystemLine, ...] | None = None
 
@@ -243,23 +242,29 @@ class Contents:
         Args:
             rows: their JSON objects.
             source: the file. A system of which an earlier file scored one of the same summaries
-                goes by another name in all rows.
+                with another outcome goes by another name in all rows.
             where: what errors begin with.
 
         Raises:
-            InputError: one is none that a report can show.
+            InputError: one is none that a report can show, or the rows are about other products
+                than those of an earlier file, under the same made-up ids.
         """
-        rows, count = list(rows) if self._seen else rows, 0
-        for row in rows if self._seen else ():
-            if any(self._seen.get(key, source) != source for key in _keys(row)):
-                self._renamed.add((source, _text(str(row["system"]))))
+        count = 0
+        if self._earlier:
+            rows = list(rows)
+            try:
+                self._earlier.refuse_other_products(rows, source)
+            except InputError as error:
+                raise InputError(f"{where}{error}") from None
+            for system in self._earlier.rescored(rows, source):
+                self._renamed.add((source, system))
         for row in rows:
             self.add(row, source=source, where=where)
             count += 1
         return count
 
     def add(self, row: Mapping[str, Any], *, source: str = "", where: str = "") -> None:
-        """Take a row of any of the commands.
+        """Take a row of any of the commands; one that says the same again counts once.
 
         Args:
             row: its JSON object.
@@ -282,8 +287,10 @@ class Contents:
     def _add(self, row: Mapping[str, Any], source: str) -> None:
         clean = _clean(row)
         if "prevalence" in row or "metrics" in row:
-            self._add_summary(clean, _scored(row) if "prevalence" in row else None,
-                              source)  # fmt: skip
+            scored = _scored(row) if "prevalence" in row else None
+            system = self._shown_system(clean, source)
+            if self._earlier.take(row, system=system, source=source):
+                self._add_summary(clean, scored, system)
         elif "verdict_ab" in row:
             if clean.get("a") is None or clean.get("b") is None:
                 self._add_failure(clean)
@@ -310,18 +317,23 @@ class Contents:
         known = {product.id for product in self.products}
         for record in products:
             found = [product for d in _digests(record) for product in waiting.get(d, ())]
-            own = _text(record.id)
+            own = shown(record.id)
             self.unmatched += not found and own in known
             reviews = tuple(
-                ReportReview(_text(r.text), None if r.id is None else _text(r.id),
+                ReportReview(shown(r.text), None if r.id is None else shown(r.id),
                              _number(as_number(r.extra.get("rating"))))
                 for r in record.reviews
             )  # fmt: skip
             for product in found:
                 # Equal records of several ids differ in what the digest leaves out.
                 if product.id == own or not product.reviews:
-                    product.name = None if record.name is None else _text(record.name)
+                    product.name = None if record.name is None else shown(record.name)
                     product.reviews = reviews
+
+    @property
+    def repeats(self) -> int:
+        """Rows that say the same of the same input as another one, and were not counted."""
+        return self._earlier.repeats
 
     @property
     def systems(self) -> Sequence[SystemLine]:
@@ -399,7 +411,12 @@ class Contents:
                 found[figure] = mean
         return found
 
-    def _add_summary(self, row: dict[str, Any], scored: ScoredSummary | None, source: str) -> None:
+    def _shown_system(self, row: Mapping[str, Any], source: str) -> str:
+        """The name of a row's system here: the same summary scored in another file has another."""
+        system = str(row.get("system"))
+        return f"{system} ({source})" if (source, system) in self._renamed else system
+
+    def _add_summary(self, row: dict[str, Any], scored: ScoredSummary | None, system: str) -> None:
         if row.get("signature") and row["signature"] not in self.signatures:
             self.signatures.append(row["signature"])
         if row.get("system") is None:
@@ -408,7 +425,7 @@ class Contents:
         for account in (row.get("judge") or {}).values():
             if isinstance(account, dict):
                 self.replies.update({f"replies {n}": int(account.get(n, 0)) for n in _REPLIES})
-        product, system = self._place(row, source)
+        product = self._place(row, system)
         if scored is not None:
             # By its own id: equal ids are one product in intervals and tests.
             self.table.add(replace(scored, system=system))
@@ -427,17 +444,12 @@ class Contents:
         error = row.get("error") or "a row without a system"
         self.failures.append(error if row.get("id") is None else f"{row['id']}: {error}")
 
-    def _place(self, row: Mapping[str, Any], source: str) -> tuple[ReportProduct, str]:
-        """The product that shows a row, and the name of its system here.
+    def _place(self, row: Mapping[str, Any], system: str) -> ReportProduct:
+        """The product that shows a row of a system, which goes by this name here.
 
-        The same summary scored in another file goes by another name; in the same file it is shown
-        as that of another product.
+        Another score of the same summary in the same file is shown as that of another product.
         """
-        name, system, figures = str(row.get("id")), str(row["system"]), _names(row)
-        for key in _keys(row):
-            self._seen.setdefault(key, source)
-        if (source, system) in self._renamed:
-            system = f"{system} ({source})"
+        name, figures = str(row.get("id")), figures_of(row)
         same, none = self._by_id.setdefault(name, []), ReportSummary(system)
         # Summaries only gain names: a product without room for these figures stays without.
         group = (name, system, figures)
@@ -448,26 +460,26 @@ class Contents:
         if place == len(same):
             same.append(ReportProduct(f"{name} ({place + 1})" if place else name))
             self.products.append(same[-1])
-        return same[place], system
+        return same[place]
 
     def _summary(self, row: Mapping[str, Any], system: str, scored: bool) -> ReportSummary:
         notes = tuple(str(row[key]) for key in ("error", "warning") if row.get(key))
         if not scored:
             return ReportSummary(
                 system,
-                _names(row),
-                values=_numbers(_object_at(row, "metrics")) | _human_means(row),
-                samples=_samples(_object_at(row, "samples")),
+                figures_of(row),
+                values=_numbers(object_at(row, "metrics")) | _human_means(row),
+                samples=_samples(object_at(row, "samples")),
                 notes=notes,
                 failed=bool(row.get("error")),
             )
-        profile = _object_at(row, "profile")
+        profile = object_at(row, "profile")
         names = ("prevalence", "corrected", "soft_prevalence", "floor", "ceiling", "ceiling_share")
         left_out = [{**one, "text": str(one["text"])} for one in profile.get("left_out") or ()]
         sentences = row.get("sentences") or ()
         return ReportSummary(
             system,
-            _names(row),
+            figures_of(row),
             sentences=tuple(self._sentence(s, row) for s in sentences),
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
@@ -533,25 +545,6 @@ class Contents:
         return "".join(cells)
 
 
-def _names(row: Mapping[str, Any]) -> frozenset[str]:
-    """The figures that a row of a summary is for."""
-    return frozenset(["prevalence"] if "prevalence" in row else _object_at(row, "metrics"))
-
-
-def _keys(row: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """What no two files may score under one name: system, figure and id of a summary's row."""
-    if row.get("system") is None or not ("prevalence" in row or "metrics" in row):
-        return []
-    name, system = (_text(str(row.get(key))) for key in ("id", "system"))
-    return [(system, _text(figure), name) for figure in sorted(_names(row))]
-
-
-def _object_at(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """The object at a key; an empty one for null, or anything else."""
-    value = row.get(key)
-    return value if isinstance(value, dict) else {}
-
-
 def _merged(old: ReportSummary, new: ReportSummary) -> ReportSummary:
     """A summary with the values of one more row about it."""
     first = new if new.sentences else old
@@ -576,13 +569,13 @@ def _extracts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for system, summary in summaries.items() if isinstance(summaries, dict) else ():
         extract = summary.get("extract") if isinstance(summary, dict) else None
-        if isinstance(extract, dict) and {"reviews", "avoided"} <= {*_object_at(extract, "calls")}:
+        if isinstance(extract, dict) and {"reviews", "avoided"} <= {*object_at(extract, "calls")}:
             found.append({"system": system, **extract})
     return found
 
 
 def _is_calibration(row: Mapping[str, Any]) -> bool:
-    crossed = _object_at(row, "dev").get("cross_validation") or {}
+    crossed = object_at(row, "dev").get("cross_validation") or {}
     parts = (row.get("dev"), row.get("test") or {}, crossed, crossed and crossed.get("pooled"))
     return all(isinstance(part, dict) for part in parts)
 
@@ -602,19 +595,15 @@ def _digests(record: Product) -> Iterator[str]:
 def _clean(value: Any) -> Any:
     """A JSON value in which no text drives anything; lengths of texts stay as they are."""
     if isinstance(value, str):
-        return _text(value)
+        return shown(value)
     if isinstance(value, dict):
-        return {_text(str(key)): _clean(item) for key, item in value.items()}
+        return {shown(key): _clean(item) for key, item in value.items()}
     return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _text(text: str) -> str:
-    return inert(text.translate(_ONE_SPACE))
 
 
 def _human_means(row: Mapping[str, Any]) -> dict[str, float]:
     """Mean ratings by people, under names that no metric has."""
-    found = _samples(_object_at(row, "human"))
+    found = _samples(object_at(row, "human"))
     return {f"people: {name}": math.fsum(v) / len(v) for name, v in found.items()}
 
 
@@ -655,13 +644,13 @@ def _logit(p: float) -> float:
 def _scored(row: Mapping[str, Any]) -> ScoredSummary:
     """A prevalence row; its profile may lack figures."""
     scored = ScoredSummary.from_json({key: row[key] for key in row if key != "profile"})
-    told = _object_at(row, "profile")
+    told = object_at(row, "profile")
     if not told:
         return scored
     figures = _numbers({name: told.get(name) for name in (*PROFILE_FIGURES, "review_coverage")})
     groups = {
         name: found
-        for name, group in _object_at(told, "groups").items()
+        for name, group in object_at(told, "groups").items()
         if isinstance(group, dict) and {"reviews", "coverage"} <= {*(found := _numbers(group))}
     }
     return replace(scored, profile=Profile(**figures, groups=groups))  # type: ignore[arg-type]

@@ -315,6 +315,7 @@ def _facts(contents: Contents) -> list[_Fact]:
         "failed": contents.table.failed,
         "records that could not be read": len(contents.failures),
         "nothing left to score": contents.table.nothing_left,
+        "rows that repeat others (not counted)": contents.repeats,
         "answers of reviews": contents.cells,
         "doubtful answers": contents.doubtful,
         **{name.replace("_", " "): count for name, count in contents.replies.items()},

@@ -1,4 +1,4 @@
-"""Files of rows that commands wrote → their JSON objects."""
+"""Files of rows that commands wrote, and folders of Parquet → their JSON objects."""
 
 from __future__ import annotations
 
@@ -9,24 +9,46 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import InputError
 from prevalence.readers.fields import FieldError
 from prevalence.readers.jsonfiles import refuse_cut
-from prevalence.readers.streams import EmptyInputError, display, open_source
+from prevalence.readers.streams import STDIN, EmptyInputError, display, open_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["read_rows"]
+__all__ = ["is_parquet", "read_rows"]
+
+_PARQUET = b"PAR1"
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether rows are in Parquet: in a folder of parts, or a file that begins like one."""
+    if str(path) == STDIN:
+        return False
+    try:
+        if not path.is_file():  # What a pipe has given would be lost.
+            return path.is_dir()
+        with path.open("rb") as file:
+            return file.read(len(_PARQUET)) == _PARQUET
+    except (OSError, ValueError):
+        return False  # Whoever reads it says why it cannot be read.
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Read rows: JSON Lines, a JSON array, or one JSON object over several lines.
+    """Read rows: JSON Lines, a JSON array, one JSON object over several lines, or Parquet.
 
     Args:
-        path: the file, gzipped or not; "-" for stdin.
+        path: the file, gzipped or not; "-" for stdin. Or a folder of Parquet parts, or one of them,
+            as ``prevalence score --engine ray`` writes them.
 
     Raises:
         InputError: the file is missing or holds something else; the message says where.
+        MissingDependencyError: rows are in Parquet, and pyarrow is not installed.
     """
+    if is_parquet(path):
+        from prevalence.distributed import part_rows
+
+        yield from (row for _, row in part_rows(path))
+        return
     name = display(path)
     with suppress(EmptyInputError), open_source(path) as source:
         lines = ((number, line) for number, line in source.texts() if line.strip())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from prevalence.records import ScoredSummary
 from prevalence.stats.resampling import paired_randomization
 
 if TYPE_CHECKING:
@@ -156,12 +158,90 @@ def test_a_report_is_no_pdf(run: Run, score: Run, write: Write, rows: Path, boot
     assert not asked.exists()
 
 
+def test_rows_that_are_there_twice_count_once_and_are_noted(
+    run: Run, rows: Path, tmp_path: Path
+) -> None:
+    page, copy = tmp_path / "r.html", tmp_path / "copy.jsonl"
+    copy.write_bytes(2 * rows.read_bytes())
+    for given, repeats in (([copy], 2), ([rows, copy], 4)):
+        result = run("report", *given, "-o", page)
+        assert f"{repeats} rows repeat others: each summary is counted once\n" in result.stderr
+        html = page.read_text("utf-8")
+        assert re.search(rf"rows that repeat others \(not counted\)\D+{repeats}\b", html)
+        assert "<bdi>good (copy)</bdi>" not in html
+        assert len(data_of(page)["products"]) == 1
+    assert run("report", copy, "-o", page, "--quiet").stderr == ""
+
+
+def test_shards_give_the_table_of_the_whole(
+    run: Run, score: Run, boots: Any, tmp_path: Path
+) -> None:
+    whole, shards = tmp_path / "whole.jsonl", []
+    records = [{**boots, "id": f"p{n}", "reviews": boots["reviews"][n % 3 :]} for n in range(8)]
+    whole.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    halves = records[:4], records[4:]
+    for place in range(2):
+        source = tmp_path / f"in-{place}.jsonl"
+        source.write_text("".join(json.dumps(one) + "\n" for one in halves[place]), "utf-8")
+        shards.append(tmp_path / f"shard-{place}.jsonl")
+        assert score(source, "-q", "--output", shards[-1]).exit_code == 0
+    table = score(whole, "-q").stdout
+    assert "group" in table
+    words = ("report", *shards, "-o", tmp_path / "r.html")
+    assert run(*words).stdout == table
+    assert run(*words, "--quiet").stdout == ""
+
+
+def test_shards_without_ids_are_refused(run: Run, score: Run, boots: Any, tmp_path: Path) -> None:
+    del boots["id"]
+    shards = []
+    for place in range(2):
+        source = tmp_path / str(place) / "data.jsonl"
+        source.parent.mkdir()
+        source.write_text(json.dumps({**boots, "name": f"boot {place}"}), "utf-8")
+        shards.append(tmp_path / f"shard-{place}.jsonl")
+        assert score(source, "--output", shards[-1]).exit_code == 0
+    result = run("report", *shards, "-o", tmp_path / "r.html")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {shards[1]}: its rows are about other records than")
+    assert (
+        'shard-0, under the same ids (such as "data.jsonl:1", a place in a file)' in result.stderr
+    )
+
+
+def test_rows_in_parquet_are_read_like_lines(
+    run: Run, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    from prevalence.distributed import PartsWriter
+
+    folder, pages = tmp_path / "rows.parquet", [tmp_path / "a.html", tmp_path / "b.html"]
+    with PartsWriter(folder, continues=False, rows=1) as writer:
+        for line in rows.read_text("utf-8").splitlines():
+            writer.write(ScoredSummary.from_json(json.loads(line)))
+    for given, page in zip((rows, folder), pages, strict=True):
+        assert run("report", given, "-o", page, "-q").exit_code == 0
+    assert data_of(pages[0]) == data_of(pages[1])
+    source = tmp_path / "input.jsonl"
+    lines, parts = (run("verify", given, source) for given in (rows, folder))
+    assert (parts.exit_code, parts.stdout, parts.stderr) == (
+        lines.exit_code, lines.stdout, lines.stderr,
+    )  # fmt: skip
+    assert "2 rows" in parts.stderr
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    for words in (("report", folder, "-o", pages[0]), ("verify", folder, source)):
+        refused = run(*words)
+        assert (refused.exit_code, refused.stderr) == (
+            2, "error: Parquet needs pyarrow: pip install 'prevalence[ray]'\n",
+        )  # fmt: skip
+
+
 def test_files_of_one_name_are_told_apart_by_their_paths(
     run: Run, rows: Path, tmp_path: Path
 ) -> None:
     page, other = tmp_path / "r.html", tmp_path / "large" / "rows.jsonl"
     other.parent.mkdir()
-    other.write_bytes(rows.read_bytes())
+    other.write_text(rows.read_text("utf-8").replace('"signature": "', '"signature": "large '))
     assert run("report", rows, other, "-o", page).exit_code == 0
     assert len(data_of(page)["products"]) == 1
     html = page.read_text("utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.distributed import PartsWriter, finished_count, finished_parts
+from prevalence.distributed import PartsWriter, finished_count, finished_parts, part_rows
 from prevalence.distributed.parts import COLUMNS, PART_ROWS
 from prevalence.errors import BackendError, InputError
 from prevalence.records import (
@@ -199,3 +199,37 @@ def test_parts_are_sorted_by_number(tmp_path: Path) -> None:
     # By their names, the 100,000th would be the first.
     with pytest.raises(InputError, match=r"part-99998\.parquet, which is not part 0"):
         PartsWriter(folder, continues=True)
+
+
+def test_parts_are_read_as_rows_in_their_order(tmp_path: Path, rows: list[ScoredSummary]) -> None:
+    folder = tmp_path / "rows.parquet"
+    write(folder, rows[:3], continues=False, most=1)
+    (folder / "part-00002.parquet").rename(folder / "part-100000.parquet")
+    (folder / "_SUCCESS").touch()
+    found = list(part_rows(folder))
+    assert [row for _, row in found] == [row.to_json() for row in rows[:3]]
+    assert found[2][0] == f"{folder / 'part-100000.parquet'}: row 1"
+    (alone,) = part_rows(folder / "part-00001.parquet")
+    assert alone[1]["id"] == "p1"
+
+
+def test_what_holds_no_rows_is_refused_with_its_place(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    with pytest.raises(InputError, match=r"rows\.parquet: is a folder; name the files in it"):
+        list(part_rows(folder))
+    part = folder / "part-00000.parquet"
+    for column, value, message in (
+        ("id", "p", "has no column row"),
+        ("row", "[1]", "row 1: column row holds no JSON object"),
+        ("row", None, "row 1: column row holds no JSON object"),
+        ("row", 3, "row 1: column row holds no JSON object"),
+    ):
+        pq.write_table(pa.table({column: [value]}), part)
+        with pytest.raises(InputError, match=f"part-00000.parquet: {message}"):
+            list(part_rows(folder))
+    part.write_bytes(part.read_bytes()[:-8])
+    with pytest.raises(InputError, match=r"part-00000\.parquet: cannot be read \("):
+        list(part_rows(folder))

@@ -216,6 +216,83 @@ def test_the_same_id_twice_in_a_file_is_another_product(rows):
     assert contents.systems[0].statistics.summaries == 2
 
 
+def test_a_row_that_repeats_another_counts_once(rows):
+    first = {**rows[0], "input_digest": "d1"}
+    # Another machine rounds otherwise.
+    near = [{**one, "entailment": [0.9000001, 0.9, 0.1]} for one in first["sentences"]]
+    contents = filled([first, dict(first), {**first, "sentences": near}])
+    assert [product.id for product in contents.products] == ["p/1"]
+    assert (contents.repeats, contents.systems[0].statistics.summaries) == (2, 1)
+    # Other texts, settings or decisions, or a failure in between, say something else.
+    none = [{**one, "supporting_reviews": [1, 2]} for one in first["sentences"]]
+    for other in ({"input_digest": "d2"}, {"signature": "s"}, {"error": "e", "prevalence": None},
+                  {"sentences": none}):  # fmt: skip
+        contents.add({**first, **other})
+    assert contents.repeats == 2
+    assert len(contents.products) == 5
+
+
+def test_metrics_that_are_there_twice_count_once():
+    one = {"id": "p", "system": "s", "metrics": {"m": 1.0}, "input_digest": "d", "signature": "m"}
+    contents = filled([one, one, {**one, "metrics": {"m": 2.0}}])
+    assert contents.repeats == 1
+    assert contents.systems[0].means == {"m": 1.5}
+
+
+def test_files_that_overlap_name_no_system_twice(rows):
+    rows = [{**one, "input_digest": f"d{place}"} for place, one in enumerate(rows)]
+    contents = Contents()
+    for source, taken in (("a", rows[:2]), ("b", rows), ("c", rows[2:])):
+        contents.add_all(taken, source=source)
+    assert {line.name: line.statistics.summaries for line in contents.systems} == {
+        "good": 2, "bad": 2,
+    }  # fmt: skip
+    assert contents.repeats == 4
+
+
+def test_another_version_of_a_system_keeps_the_rows_that_are_as_before(rows):
+    first = [{**one, "input_digest": f"d{n}"} for n, one in enumerate((rows[0], rows[2]))]
+    contents = Contents()
+    contents.add_all(first, source="old")
+    contents.add_all([first[0], {**first[1], "input_digest": "new"}], source="new")
+    assert {line.name: line.statistics.summaries for line in contents.systems} == {
+        "good": 2, "good (new)": 2,
+    }  # fmt: skip
+    assert contents.repeats == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["<stdin>:1", "data.jsonl:1", "part-00000:12", "data.json[0]", "my reviews.csv.gz:3"]
+)
+def test_ids_that_are_places_join_no_products_of_other_files(rows, name):
+    first = [{**one, "id": name, "input_digest": f"d{n}"} for n, one in enumerate(rows[:2])]
+    contents = Contents()
+    contents.add_all(first, source="a")
+    others = [{**one, "input_digest": f"{one['input_digest']}-other"} for one in first]
+    with pytest.raises(InputError) as refused:
+        contents.add_all(others, source="b", where="b.jsonl: ")
+    assert str(refused.value) == (
+        "b.jsonl: its rows are about other records than those of a, under the same ids (such as "
+        f'"{name}", a place in a file): give each record an id of its own in a field "id", and '
+        "score again"
+    )
+    # With one input in common, or ids that were given, they are another version of the same.
+    contents.add_all([others[0], first[1]], source="c")
+    for rows_of, source in ((first, "d"), (others, "e")):
+        contents.add_all([{**one, "id": "amazon:1"} for one in rows_of], source=source)
+    # Digests of other settings cover other fields of a record.
+    contents.add_all([{**one, "signature": "other"} for one in others], source="f")
+    assert {"good (c)", "good (e)", "good (f)"} <= {line.name for line in contents.systems}
+
+
+def test_damaged_rows_of_a_second_file_are_refused(rows):
+    contents = Contents()
+    contents.add_all(rows, source="a")
+    for damage in ({"sentences": 5}, {"sentences": {"x": 1}}, {"signature": 3}, {"id": ["x"]}):
+        with pytest.raises(InputError, match=r"^b: "):
+            contents.add_all([{**rows[0], "input_digest": "d", **damage}], source="b", where="b: ")
+
+
 class Looked(dict):
     """Summaries of a product that count how often any product was looked into."""
 
@@ -275,7 +352,8 @@ def test_products_of_equal_records_all_get_their_reviews(rows):
         for name, rating in (("p/1", "r0"), ("p2", "r1"), ("p/1", "r0"))
     ]
     digest = input_digest(records[0], records[0].summaries[0])
-    contents = filled([{**rows[place], "input_digest": digest} for place in (0, 2, 0)])
+    own = [{**rows[place], "input_digest": digest} for place in (0, 2, 0)]
+    contents = filled([*own[:2], {**own[2], "signature": "of another setting"}])
     contents.attach(records)
     found = {product.id: product.reviews[0].id for product in contents.products}
     assert found == {"p/1": "r0", "p2": "r1", "p/1 (2)": "r0"}
