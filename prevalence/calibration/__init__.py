@@ -1,6 +1,6 @@
 """Thresholds and maps from labelled pairs: figures, resampling, cross-validation, files."""
 
-from prevalence.calibration.cautions import set_cautions, use_caution
+from prevalence.calibration.cautions import label_caution, set_cautions, use_caution
 from prevalence.calibration.figures import (
     THRESHOLD_RULES,
     Threshold,
@@ -39,6 +39,7 @@ __all__ = [
     "calibration_error",
     "check_sets",
     "grouped_folds",
+    "label_caution",
     "read_calibration",
     "set_cautions",
     "study",

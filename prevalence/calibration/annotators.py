@@ -76,7 +76,7 @@ def worker_figures(documents: Iterable[Document]) -> dict[str, Any] | None:
     """How well annotators agree.
 
     Args:
-        documents: With the annotators' labels; those without are passed over.
+        documents: With the annotators' labels; pairs without any are passed over.
 
     Returns:
         Pairs, labels, pooled rates against the majority, and nominal alpha, as JSON values (None
@@ -89,12 +89,16 @@ def worker_figures(documents: Iterable[Document]) -> dict[str, Any] | None:
     blocks = []
     for document in voted:
         block = np.full((annotators, len(document.hypotheses)), np.nan)
-        block[: len(document.votes)] = np.asarray(document.votes) > 0.5
+        given = np.asarray(document.votes, np.float64)
+        block[: len(document.votes)] = np.where(np.isnan(given), np.nan, given > 0.5)
         blocks.append(block)
     votes = np.concatenate(blocks, axis=1)
+    judged = ~np.isnan(votes).all(axis=0)
+    if not judged.any():
+        return None
     majority = [target.entailment > 0.5 for document in voted for target in document.targets]
     figures = {
-        "pairs": votes.shape[1],
+        "pairs": int(judged.sum()),
         **majority_agreement(votes, majority)._asdict(),
         "krippendorff_alpha": krippendorff_alpha(votes.T, level="nominal"),
     }

@@ -31,6 +31,7 @@ __all__ = [
     "outcome_of",
     "relation_figures",
     "set_figures",
+    "threshold_figures",
 ]
 
 Figures = dict[str, Any]
@@ -80,6 +81,23 @@ def set_figures(outcome: Outcome, resampling: Resampling, *, curves: bool = Fals
         "intervals": {name: [found.low, found.high] for name, found in intervals.items()},
         **({"curves": curves_of(outcome)} if curves else {}),
     }
+
+
+def threshold_figures(scores: Floats, judged: JudgedPairs, threshold: float) -> Figures:
+    """How well a threshold that was chosen elsewhere decides.
+
+    Args:
+        scores: [P], of single precision, as scorers give them.
+        judged: the P pairs.
+        threshold: in [0, 1).
+
+    Returns:
+        The threshold, balanced accuracy, recall (sensitivity) and specificity.
+    """
+    # Scorers decide in single precision too.
+    figures = figures_of(outcome_of(scores, judged, Decider(float(np.float32(threshold)))))
+    names = ("balanced_accuracy", "recall", "specificity")
+    return {"threshold": threshold, **{name: figures[name] for name in names}}
 
 
 def curves_of(outcome: Outcome) -> Figures:

@@ -19,8 +19,15 @@ from prevalence.calibration.evaluation import (
     outcome_of,
     relation_figures,
     set_figures,
+    threshold_figures,
 )
-from prevalence.calibration.figures import THRESHOLD_RULES, ThresholdRule, auc, best_threshold
+from prevalence.calibration.figures import (
+    THRESHOLD_RULES,
+    ThresholdRule,
+    auc,
+    best_threshold,
+    tally,
+)
 from prevalence.calibration.resampling import Outcome, Resampling, figures_of
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.scorers.calibrated import MAPS, check_choice, fit_map
@@ -89,6 +96,7 @@ class ScoredPairs:
         signature: the scorer's part of the signature.
         dev: float64, score of each pair of the first set; NaN where there is none.
         test: of the second set; None without one.
+        threshold: the calibrated one that the scorer has at present; None if it has none.
     """
 
     name: str
@@ -96,6 +104,7 @@ class ScoredPairs:
     signature: Mapping[str, str]
     dev: Floats
     test: Floats | None = None
+    threshold: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,12 +146,16 @@ class ScorerRow:
         decider: threshold and map.
         dev: figures of the first set, on which the choice was made.
         test: figures of the second set, or None.
+        products: for each product of the reviews that no choice has seen, how many supported pairs
+            were decided so and not, and how many unsupported pairs were decided so and not; empty
+            where one kind is missing. See :class:`prevalence.stats.correction.ErrorRates`.
     """
 
     scored: ScoredPairs
     decider: Decider
     dev: Figures
     test: Figures | None
+    products: tuple[tuple[int, int, int, int], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Scorer, threshold and figures."""
@@ -295,19 +308,39 @@ def _report(
 ) -> tuple[ScorerRow, Outcome | None]:
     """A row, and the outcome on pairs that no choice has seen."""
     scored, decider = choice.scored, choice.decider
-    dev, _ = _set_report(scored.dev, first, decider, settings)
+    dev, _ = _set_report(choice, scored.dev, first, settings)
     if second is None or scored.test is None:
         dev["cross_validation"], unseen = _cross_validate(family, first, settings)
-        return ScorerRow(scored, decider, dev, None), unseen
-    test, outcome = _set_report(scored.test, second, decider, settings)
-    return ScorerRow(scored, decider, dev, test), outcome
+        return ScorerRow(scored, decider, dev, None, _products(unseen, first)), unseen
+    test, outcome = _set_report(choice, scored.test, second, settings)
+    return ScorerRow(scored, decider, dev, test, _products(outcome, second)), outcome
+
+
+def _products(outcome: Outcome | None, view: _View) -> tuple[tuple[int, int, int, int], ...]:
+    """Decisions on pairs with a review by product, see :class:`ScorerRow`."""
+    if outcome is None:
+        return ()
+    reviews = view.judged.relations == "review"
+    if len(set(outcome.labels[reviews].tolist())) < 2:
+        return ()
+    groups = outcome.groups[reviews]
+    sums = tally(
+        outcome.probabilities[reviews], outcome.decided[reviews], outcome.labels[reviews], groups,
+        outcome.size,
+    )[np.unique(groups)].astype(int).tolist()  # fmt: skip
+    return tuple((tp, fn, tn, fp) for tp, fp, fn, tn, *_ in sums)
 
 
 def _set_report(
-    scores: Floats, view: _View, decider: Decider, settings: Settings
+    choice: _Choice, scores: Floats, view: _View, settings: Settings
 ) -> tuple[Figures, Outcome]:
+    decider = choice.decider
     outcome = outcome_of(scores[view.kept], view.judged, decider)
     figures = set_figures(outcome, settings.resampling, curves=settings.curves)
+    if choice.scored.threshold is not None:
+        figures["present"] = threshold_figures(
+            scores[view.kept], view.judged, choice.scored.threshold
+        )
     figures["unscored"] = int((~view.readable).sum())
     others = view.others(settings.relation)
     if others.any() and (set(view.whole.relations[others].tolist()) != {settings.relation}):
@@ -411,12 +444,11 @@ def _compare(
 
 
 def _too_few(whole: JudgedPairs, judged: JudgedPairs, relation: str, name: str) -> str:
+    if not len(whole):
+        return f"{name} has no pair with a label"
     if len(judged):
         label = "positive" if judged.labels.all() else "negative"
         return f"{name} has only {label} pairs of relation {relation!r}; a threshold needs both"
     present, counts = np.unique(whole.relations, return_counts=True)
-    found = (
-        ", ".join(f"{n} of {str(r)!r}" for r, n in zip(present, counts, strict=True))
-        or "none at all"
-    )
+    found = ", ".join(f"{n} of {str(r)!r}" for r, n in zip(present, counts, strict=True))
     return f"{name} has no readable pair of relation {relation!r}; it has {found} (--relation)"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.calibration import ScoredPairs, ScorerRow, Settings
-    from prevalence.labelled import JudgedPairs
+    from prevalence.labelled import Document, JudgedPairs
 
 __all__ = ["calibrate"]
 
@@ -164,8 +164,8 @@ def calibrate(**parameters: Any) -> None:
 
     PAIRS is JSON Lines, gzipped or not: a premise, a hypothesis and a label; or a review with
     sentences and labels; or a product with reviews, sentences and a label for every pair; or
-    ReviewNLI's released answers with --products. Comments matched to key points may also be a CSV
-    or TSV table.
+    ReviewNLI's released answers with --products. Premises with hypotheses, and comments matched to
+    key points, may also be a CSV or TSV table.
     """
     options = _Options(**parameters)
     options.check()
@@ -246,6 +246,7 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
     workers = {name: worker_figures(found) for name, found in documents.items()}
     if options.agreement:
         _show_agreement(options, workers)
+        _note_left_out(options, documents)
         return
     sets = {name: JudgedPairs.of(found) for name, found in documents.items()}
     rows = _rows(options, scoring, sets)
@@ -255,8 +256,20 @@ def _run(options: _Options, scoring: dict[str, Any]) -> None:
             row.test["workers"] = workers["test"]
     _write(options, rows)
     _show(options, rows, workers)
+    _note_left_out(options, documents)
     if not options.quiet:
         _note(options, rows, sets)
+
+
+def _note_left_out(options: _Options, documents: dict[str, list[Document]]) -> None:
+    """Say how many pairs have no label."""
+    from prevalence.calibration import label_caution
+    from prevalence.cli.errors import note
+
+    names = {"dev": "the first set", "test": "the held-out set"}
+    for name, found in documents.items():
+        if (caution := label_caution(found)) and not options.quiet:
+            note(f"{names[name]}: {caution}")
 
 
 def _rows(
@@ -292,7 +305,14 @@ def _scored(
         for part, judged in sets.items()
     }
     traits = scorer.traits
-    return ScoredPairs(name, traits.digest, traits.signature, scores["dev"], scores.get("test"))
+    return ScoredPairs(
+        name,
+        traits.digest,
+        traits.signature,
+        scores["dev"],
+        scores.get("test"),
+        traits.threshold if traits.calibrated else None,
+    )
 
 
 def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
@@ -326,6 +346,7 @@ def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
         },
         dev=best.dev,
         test=best.test,
+        products=best.products,
     )
     with atomic_file(options.output) as file:
         file.write(json.dumps(found.to_json(), ensure_ascii=False, indent=1) + "\n")

@@ -131,6 +131,8 @@ def train(*, quiet: bool, **parameters: Any) -> None:
 
     PAIRS has any layout that `prevalence calibrate` reads.
     """
+    from prevalence.calibration import label_caution
+    from prevalence.cli.errors import note
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import JudgedPairs, read_documents
     from prevalence.scorers.conv import ConvSettings, write_head
@@ -141,7 +143,8 @@ def train(*, quiet: bool, **parameters: Any) -> None:
     settings = ConvSettings(**_taken(parameters, ConvSettings))
     training = ConvTraining(**_taken(parameters, ConvTraining))
     pairs, products = parameters.pop("pairs"), parameters.pop("products")
-    judged = JudgedPairs.of(read_documents(pairs, products=products, refuse_unused=True))
+    documents = read_documents(pairs, products=products, refuse_unused=True)
+    judged = JudgedPairs.of(documents)
     models = parameters.pop("models") or ("embedded",)
     options = ScorerOptions(**scorer_settings(parameters))
     inners = [open_unit_model(model, options) for model in models]
@@ -152,6 +155,8 @@ def train(*, quiet: bool, **parameters: Any) -> None:
             training=training, progress=done,
         )  # fmt: skip
     write_head(head, output)
+    if (caution := label_caution(documents)) and not quiet:
+        note(f"{pairs}: {caution}")
     click.echo(f"{output}: trained on {len(judged):,} pairs; --model "
                f"summac-conv:{output}{_named(models)}")  # fmt: skip
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.readers.key_points import NO_LABEL, YES_NO
 from prevalence.readers.streams import EmptyInputError, open_source
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ __all__ = [
     "items_of",
     "majority_target",
     "mean_target",
+    "parse_label",
     "parse_target",
     "read_records",
     "text_of",
@@ -56,13 +59,21 @@ _NAMES = {
 }
 _NAMES |= {name[0]: target for name, target in _NAMES.items()}
 _NAMES |= dict.fromkeys(("not_entailment", "not entailment", "non-entailment"), _BINARY_NO)
+_NAMES |= {
+    name: Target(1.0, 0.0, 0.0, True) if said else _BINARY_NO for name, said in YES_NO.items()
+}
+_FORMS = (
+    "entailment, neutral, contradiction or not_entailment (or e, n, c), 1 or 0, true or false, "
+    "yes or no, supported or not supported, a probability, or nothing where there is no label"
+)
 
 
 def parse_target(label: object, where: str) -> Target:
     """Turn one label of any accepted spelling into a target.
 
     Args:
-        label: 0 or 1, a probability of entailment, a label name, or three probabilities.
+        label: 0 or 1, a probability of entailment, a label name, or three probabilities. Names
+            count in any case; numbers may be text.
         where: File and line for messages.
 
     Returns:
@@ -75,10 +86,9 @@ def parse_target(label: object, where: str) -> Target:
         name = label.strip().lower()
         if name in _NAMES:
             return _NAMES[name]
-        raise InputError(
-            f"{where}: unknown label {label!r}; use entailment, neutral, contradiction or "
-            "not_entailment"
-        )
+        if (number := _number(name)) is None:
+            raise InputError(f"{where}: unknown label {label!r}; use {_FORMS}")
+        return Target(number, 1.0 - number, 0.0, True)
     if isinstance(label, bool | int | float) and 0 <= label <= 1:
         return Target(float(label), 1.0 - float(label), 0.0, True)
     if _is_distribution(label):
@@ -89,6 +99,33 @@ def parse_target(label: object, where: str) -> Target:
         f"{where}: label {label!r} is not 0, 1, a probability, a label name or three "
         "probabilities that sum to 1"
     )
+
+
+def _number(text: str) -> float | None:
+    """The probability that a text spells, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1 else None
+
+
+def parse_label(label: object, where: str) -> Target | None:
+    """Turn one label into a target, or None where there is none: null, an empty text, or NaN.
+
+    Args:
+        label: As for :func:`parse_target`; or missing.
+        where: File and line for messages.
+
+    Raises:
+        InputError: There is a label, and it is none that is known.
+    """
+    missing = (
+        label is None
+        or (isinstance(label, str) and label.strip().casefold() in NO_LABEL)
+        or (isinstance(label, float) and math.isnan(label))
+    )
+    return None if missing else parse_target(label, where)
 
 
 def _is_distribution(label: object) -> bool:
@@ -119,16 +156,22 @@ def mean_target(targets: Sequence[Target]) -> Target:
 
 
 def majority_target(targets: Sequence[Target]) -> Target:
-    """Whether more than half of the annotators say entailment; a tie is no entailment.
+    """What most annotators say: entailment if more than half do; a tie is no entailment.
 
     Args:
         targets: One target an annotator, at least one.
 
     Returns:
-        A binary target of 0 or 1.
+        A target of zeros and a one. It is binary if one voice is. Otherwise, what is not entailed
+        is contradicted if more annotators say so than say neutral.
     """
-    entailed = sum(target.entailment > 0.5 for target in targets) * 2 > len(targets)
-    return Target(float(entailed), 1.0 - entailed, 0.0, True)
+    entailed = sum(target.entailment > 0.5 for target in targets)
+    yes = entailed * 2 > len(targets)
+    if any(target.binary for target in targets):
+        return Target(float(yes), 1.0 - yes, 0.0, True)
+    against = sum(t.entailment <= 0.5 and t.contradiction > t.neutral for t in targets)
+    no = not yes and against > len(targets) - entailed - against
+    return Target(float(yes), float(not (yes or no)), float(no), False)
 
 
 RELATIONS = ("review", "product", "sentence")
@@ -149,7 +192,8 @@ class Document:
         domain: Where easy negatives are drawn from; empty when unknown.
         relation: `review`, `product` or `sentence`.
         unlabelled: Hypotheses that nobody has judged, for a teacher.
-        votes: One row an annotator, with P(entailment) of each hypothesis; empty when unknown.
+        votes: One row an annotator, with P(entailment) of each hypothesis, None where the annotator
+            gave no label; empty when unknown.
     """
 
     premise: str
@@ -159,7 +203,7 @@ class Document:
     domain: str = ""
     relation: str = "review"
     unlabelled: tuple[str, ...] = ()
-    votes: tuple[tuple[float, ...], ...] = ()
+    votes: tuple[tuple[float | None, ...], ...] = ()
 
 
 def read_records(path: Path) -> Iterator[tuple[str, Record]]:

@@ -8,32 +8,81 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.labelled.documents import Document, group_named, parse_target
-from prevalence.readers.key_points import KeyPointTable, is_matching, matching_table, named_rows
+from prevalence.readers.columns import with_point
+from prevalence.readers.key_points import (
+    KeyPointTable,
+    NamedRow,
+    is_matching,
+    matching_table,
+    named_rows,
+)
 from prevalence.readers.streams import STDIN
 from prevalence.readers.thinkp import is_thinkp, thinkp_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from prevalence.labelled.documents import Record
     from prevalence.readers.key_points import KeyPointPair
 
-__all__ = ["holds_key_points", "join_key_points", "key_point_documents", "read_key_points"]
+__all__ = [
+    "holds_table",
+    "join_key_points",
+    "key_point_documents",
+    "pair_records",
+    "read_key_points",
+]
 
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 
 
-def holds_key_points(path: Path) -> bool:
-    """Whether a file of labelled pairs is a table of key points: by its name, or its first row."""
+def holds_table(path: Path) -> bool:
+    """Whether labelled pairs are a table, or key points in JSON: by the name, or the first row."""
     if path.name.casefold().endswith(_TABLES):
         return True
+    row = _first_row(path)
+    return row is not None and (is_matching(row) or is_thinkp(row) or _is_pair(row))
+
+
+def _first_row(path: Path) -> NamedRow | None:
+    """The first row of a file that can be read twice; None where there is none."""
     if str(path) == STDIN:
-        return False
+        return None
     try:
-        rows = list(islice(named_rows(path), 1))
+        return next(islice(named_rows(path), 1), None)
     except InputError:
         # The reader of the other layouts explains the fault better.
-        return False
-    return any(is_matching(row) or is_thinkp(row) for row in rows)
+        return None
+
+
+def _is_pair(row: NamedRow) -> bool:
+    """Whether a row of a table, which JSON is not, has a premise and a hypothesis."""
+    return bool(row.delimiter) and {"premise", "hypothesis"} <= row.cells.keys()
+
+
+def pair_records(path: Path) -> Iterator[tuple[str, Record]] | None:
+    """The rows of a table with columns `premise` and `hypothesis`, as records of the pair layout.
+
+    Args:
+        path: CSV or TSV. Empty cells are as good as none, but for an empty label.
+
+    Returns:
+        `FILE:LINE` and record of each row; None where the table is another one.
+
+    Raises:
+        InputError: a row cannot be read.
+    """
+    first = _first_row(path)
+    if first is None or not _is_pair(first):
+        return None
+    return ((row.where, _record(row)) for row in named_rows(path))
+
+
+def _record(row: NamedRow) -> Record:
+    kept = {name: cell for name, cell in row.cells.items() if cell.strip() or name == "label"}
+    if "label" in kept:
+        kept["label"] = with_point(kept["label"], row.delimiter)
+    return kept
 
 
 def read_key_points(path: str | Path) -> KeyPointTable:
@@ -58,8 +107,8 @@ def read_key_points(path: str | Path) -> KeyPointTable:
         return matching_table(rows, path)
     raise InputError(
         f"{rows[0].where}: needs columns comment, key_point and label, or kp1, kp2 and relation; "
-        f"there are: {', '.join(rows[0].cells)}; labelled pairs of another kind are read from JSON "
-        "Lines alone (prevalence calibrate --help)"
+        f"there are: {', '.join(rows[0].cells)}; `prevalence calibrate` also reads "
+        "tables with premise, hypothesis and label"
     )
 
 
@@ -111,7 +160,9 @@ def key_point_documents(path: Path) -> list[Document]:
 
 def _document(pairs: list[KeyPointPair], relation: str) -> Document:
     first = pairs[0]
-    labelled = [(pair.hypothesis, pair.label) for pair in pairs if pair.label is not None]
+    labelled = [
+        (pair.hypothesis, pair.relation or pair.label) for pair in pairs if pair.label is not None
+    ]
     return Document(
         first.premise,
         tuple(text for text, _ in labelled),

@@ -14,7 +14,7 @@ from prevalence.labelled.documents import (
     items_of,
     majority_target,
     mean_target,
-    parse_target,
+    parse_label,
     text_of,
 )
 from prevalence.sentences import get_splitter
@@ -28,7 +28,8 @@ __all__ = ["LABEL_MODES", "LabelMode", "judged_document", "parse_record"]
 LABEL_MODES = ("majority", "soft")
 LabelMode = Literal["majority", "soft"]
 
-Targets = tuple[Target, ...]
+Labels = tuple[Target | None, ...]
+"""Targets of some hypotheses, None where one has no label."""
 
 _GROUP_FIELDS = ("group", "product_id", "id")
 """What names the product of a record, in any layout; the first that is given counts."""
@@ -42,18 +43,18 @@ def parse_record(
     Args:
         record: The object.
         where: File and line for messages.
-        mode: `majority` uses `labels`, or the annotators' majority where there are none; `soft`
+        mode: `majority` uses labels, or the annotators' majority where there is none; `soft`
             averages `worker_labels` where present.
         summaries: Systems whose summary sentences are unlabelled hypotheses of unlabelled reviews.
 
     Returns:
-        One document a premise.
+        One document a premise. Hypotheses without a label are among the unlabelled ones.
 
     Raises:
         InputError: The record has no known layout, or a field is not what its layout asks for.
     """
     if "premise" in record:
-        return [_parse_pair(record, where)]
+        return [_parse_pair(record, where, mode)]
     if "statements" in record:
         return [_parse_review(record, "statements", where, mode)]
     if "review" in record:
@@ -78,52 +79,90 @@ def judged_document(
     group: str,
     domain: str,
     where: str,
+    relation: str = "review",
 ) -> Document:
-    """A review with its labels, its annotators' labels, or both.
+    """A premise with its labels, its annotators' labels, or both.
 
     Args:
-        premise: The review.
+        premise: The review, or another text.
         hypotheses: The n statements about it.
-        labels: n labels; None to take the annotators' majority.
-        votes: One row of n labels an annotator.
-        mode: Whether the targets are the labels or the annotators' mean.
+        labels: n labels, some of them perhaps missing; None to take the annotators' majority.
+        votes: One row of n labels an annotator, some of them perhaps missing.
+        mode: Whether the targets are the labels or the annotators' mean. What lacks the one takes
+            the other: the mean becomes the label, and the majority takes the label's place.
         group: Product.
         domain: Category.
         where: File and line for messages.
+        relation: What the premise is.
 
     Returns:
-        The document.
+        The document. Its unlabelled hypotheses are those with neither a label nor a vote.
 
     Raises:
         InputError: A row is not n labels long, or there is none.
     """
-    rows = [_row_targets(row, len(hypotheses), where) for row in votes]
-    if mode == "soft" and rows:
-        targets: Targets = tuple(mean_target(column) for column in zip(*rows, strict=True))
-    elif labels is not None:
-        targets = _row_targets(labels, len(hypotheses), where)
-    elif rows:
-        targets = tuple(majority_target(column) for column in zip(*rows, strict=True))
-    else:
+    if labels is None and not votes:
         raise InputError(f"{where}: field 'labels' is missing, and 'worker_labels' as well")
-    return Document(
-        premise,
-        tuple(hypotheses),
-        targets,
-        group,
-        domain,
-        votes=tuple(tuple(target.entailment for target in row) for row in rows),
+    size = len(hypotheses)
+    rows = [_row_labels(row, size, where) for row in votes]
+    stated = (None,) * size if labels is None else _row_labels(labels, size, where)
+    columns = list(zip(*rows, strict=True)) if rows else [()] * size
+    found = tuple(
+        _agreed(label, [vote for vote in column if vote is not None], mode)
+        for label, column in zip(stated, columns, strict=True)
+    )
+    return _document(
+        premise, hypotheses, found, group, domain=domain, relation=relation, votes=rows
     )
 
 
-def _parse_pair(record: Record, where: str) -> Document:
+def _agreed(label: Target | None, votes: Sequence[Target], mode: LabelMode) -> Target | None:
+    """The target of one hypothesis from its label and its annotators' labels, if it has any."""
+    if votes and mode == "soft":
+        return mean_target(votes)
+    return majority_target(votes) if votes and label is None else label
+
+
+def _document(
+    premise: str,
+    hypotheses: Sequence[str],
+    labels: Labels,
+    group: str,
+    *,
+    domain: str,
+    relation: str = "review",
+    votes: Sequence[Labels] = (),
+) -> Document:
+    """A document of the hypotheses that have a label, and of the others as unlabelled ones."""
+    found = [(place, target) for place, target in enumerate(labels) if target is not None]
+    chances = [[None if vote is None else vote.entailment for vote in row] for row in votes]
+    return Document(
+        premise,
+        tuple(hypotheses[place] for place, _ in found),
+        tuple(target for _, target in found),
+        group,
+        domain,
+        relation,
+        tuple(text for text, target in zip(hypotheses, labels, strict=True) if target is None),
+        tuple(tuple(row[place] for place, _ in found) for row in chances),
+    )
+
+
+def _parse_pair(record: Record, where: str, mode: LabelMode) -> Document:
     premise, hypothesis = text_of(record, "premise", where), text_of(record, "hypothesis", where)
-    if "label" not in record:
-        raise InputError(f"{where}: field 'label' is missing")
-    target = parse_target(record["label"], where)
-    group, relation = _group_of(record, group_named(premise), where), _relation_of(record, where)
-    domain = str(record.get("domain", ""))
-    return Document(premise, (hypothesis,), (target,), group, domain, relation)
+    if "label" not in record and "worker_labels" not in record:
+        raise InputError(f"{where}: field 'label' is missing, and 'worker_labels' as well")
+    return judged_document(
+        premise,
+        [hypothesis],
+        labels=[record.get("label")],
+        votes=[[vote] for vote in _votes(record, where)],
+        mode=mode,
+        group=_group_of(record, group_named(premise), where),
+        domain=str(record.get("domain", "")),
+        where=where,
+        relation=_relation_of(record, where),
+    )
 
 
 def _parse_review(record: Record, field: str, where: str, mode: LabelMode) -> Document:
@@ -132,12 +171,18 @@ def _parse_review(record: Record, field: str, where: str, mode: LabelMode) -> Do
         review,
         _texts(record, field, where),
         labels=items_of(record, "labels", where) if "labels" in record else None,
-        votes=items_of(record, "worker_labels", where) if "worker_labels" in record else (),
+        votes=_votes(record, where),
         mode=mode,
         group=_group_of(record, group_named(review), where),
         domain=str(record.get("domain", record.get("category", ""))),
         where=where,
     )
+
+
+def _votes(record: Record, where: str) -> list[Any]:
+    """What annotators say; nothing where a record does not tell."""
+    told = record.get("worker_labels") is not None
+    return items_of(record, "worker_labels", where) if told else []
 
 
 def _parse_grouped(record: Record, where: str) -> list[Document]:
@@ -150,8 +195,8 @@ def _parse_grouped(record: Record, where: str) -> list[Document]:
     domain = str(record.get("domain", record.get("category", "")))
     documents = []
     for review, row in zip(reviews, rows, strict=True):
-        targets = _row_targets(row, len(sentences), where)
-        documents.append(Document(_review(review, where), sentences, targets, group, domain))
+        labels = _row_labels(row, len(sentences), where)
+        documents.append(_document(_review(review, where), sentences, labels, group, domain=domain))
     if "trivial" in record or "follows_from_name" in record:
         documents.append(_bought(record, sentences, group, domain, where))
     if "implies" in record or "contradicts" in record:
@@ -173,8 +218,8 @@ def _bought(
     if "trivial" in record:
         statements = (text_of(record, "trivial", where), *statements)
         labels = ["entailment", *labels]
-    targets = _row_targets(labels, len(statements), where)
-    return Document(premise, statements, targets, group, domain, "product")
+    found = _row_labels(labels, len(statements), where)
+    return _document(premise, statements, found, group, domain=domain, relation="product")
 
 
 def _related(
@@ -192,11 +237,13 @@ def _related(
     documents = []
     for place, premise in enumerate(sentences):
         others = [other for other in range(size) if other != place]
-        targets = _row_targets(
+        found = _row_labels(
             [labels.get((place, other), "neutral") for other in others], len(others), where
         )
         texts = tuple(sentences[other] for other in others)
-        documents.append(Document(premise, texts, targets, group, domain, "sentence"))
+        documents.append(
+            _document(premise, texts, found, group, domain=domain, relation="sentence")
+        )
     return documents
 
 
@@ -249,6 +296,8 @@ def _group_of(record: Record, fallback: str, where: str) -> str:
     """The product that a record belongs to; ``fallback`` where it names none."""
     for field in _GROUP_FIELDS:
         value = record.get(field)
+        if isinstance(value, str) and not value.strip():
+            continue
         if isinstance(value, str | int | float):
             return str(value)
         if value is not None:
@@ -268,11 +317,11 @@ def _relation_of(record: Record, where: str) -> str:
     return relation
 
 
-def _row_targets(row: Any, size: int, where: str) -> Targets:
+def _row_labels(row: Any, size: int, where: str) -> Labels:
     if not isinstance(row, list | tuple) or len(row) != size:
         found = len(row) if isinstance(row, list | tuple) else type(row).__name__
         raise InputError(f"{where}: expected {size} labels, one per statement, found {found}")
-    return tuple(parse_target(label, where) for label in row)
+    return tuple(parse_label(label, where) for label in row)
 
 
 def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:

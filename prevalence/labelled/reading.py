@@ -9,7 +9,7 @@ import numpy as np
 
 from prevalence.errors import InputError
 from prevalence.labelled.documents import Document, Record, items_of, read_records, text_of
-from prevalence.labelled.key_points import holds_key_points, key_point_documents
+from prevalence.labelled.key_points import holds_table, key_point_documents, pair_records
 from prevalence.labelled.layouts import LabelMode, parse_record
 from prevalence.labelled.reviewnli import is_released, join_released
 
@@ -93,11 +93,11 @@ def read_documents(
     """Read a file of labelled pairs in any of the accepted layouts.
 
     Args:
-        path: A table of key points, see :func:`prevalence.labelled.read_key_points`; or JSON Lines
-            whose records are pairs (`premise`, `hypothesis`, `label`), reviews with `sentences` or
-            `statements`, grouped products, unlabelled products with `reviews`, or ReviewNLI's
-            released answers.
-        labels: `majority` uses `labels`; `soft` averages `worker_labels` where present.
+        path: A table of key points, see :func:`prevalence.labelled.read_key_points`, or of pairs
+            (columns `premise`, `hypothesis`, `label`, perhaps `group`); or JSON Lines of pairs,
+            reviews with `sentences` or `statements`, grouped products, unlabelled products with
+            `reviews`, or ReviewNLI's released answers.
+        labels: `majority`, or `soft`; see :func:`prevalence.labelled.layouts.parse_record`.
         threeway: File of `{"id", "labels": ["e" | "n" | "c", ...]}` that splits the negatives of
             records with the same `id` into neutral and contradiction.
         products: File with the reviews and summaries that ReviewNLI's released answers speak of,
@@ -107,15 +107,15 @@ def read_documents(
         refuse_unused: Whether `products` beside records that all hold their texts are an error.
 
     Returns:
-        Documents in file order.
+        Documents in file order. A pair without a label is among the unlabelled hypotheses.
 
     Raises:
         InputError: A file is missing, a line is not valid, or a file beside it is of no use.
     """
-    if holds_key_points(path):
+    if holds_table(path):
         if beside_it := threeway or products:
-            raise InputError(f"{beside_it}: {path} holds key points with their texts; leave it out")
-        return key_point_documents(path)
+            raise InputError(f"{beside_it}: {path} is a table with its texts; leave it out")
+        return _table_documents(path, labels)
     records = list(read_records(path))
     if not records:
         raise InputError(f"{path}: holds no records")
@@ -143,6 +143,13 @@ def read_documents(
     return documents
 
 
+def _table_documents(path: Path, labels: LabelMode) -> list[Document]:
+    pairs = pair_records(path)
+    if pairs is None:
+        return key_point_documents(path)
+    return [found for where, row in pairs for found in parse_record(row, where, labels)]
+
+
 def _checked_split(found: list[Document], told: list[Document], where: str) -> list[Document]:
     """What a split tells of documents, refused if it changes no target, or what is entailed."""
     if found == told:
@@ -150,6 +157,8 @@ def _checked_split(found: list[Document], told: list[Document], where: str) -> l
             f"{where} changes no label of this record; it splits 'labels' of 0 and 1, with labels "
             "= 'majority'"
         )
+    if [one.hypotheses for one in found] != [other.hypotheses for other in told]:
+        raise InputError(f"{where} and the record do not have labels for the same statements")
     for one, other in zip(found, told, strict=True):
         for text, label, split in zip(one.hypotheses, one.targets, other.targets, strict=True):
             if (label.entailment > 0.5) != (split.entailment > 0.5):
@@ -191,7 +200,7 @@ def check_summaries(paths: Iterable[Path], systems: Sequence[str]) -> None:
     Raises:
         InputError: there is one.
     """
-    files = [path for path in paths if not holds_key_points(path)] if systems else []
+    files = [path for path in paths if not holds_table(path)] if systems else []
     records = (record for path in files for _, record in read_records(path))
     written = (r.get("summaries") for r in records if "reviews" in r and "labels" not in r)
     known = {system for found in written if isinstance(found, dict) for system in found}

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GROUPS",
+    "NO_LABEL",
     "STANCES",
+    "YES_NO",
     "KeyPointPair",
     "KeyPointTable",
     "NamedRow",
@@ -49,7 +51,14 @@ _KEY_POINTS = ("key_point", "keypoint", "kp")
 _COMMENT_IDS = ("comment_id", "arg_id", "argument_id", "sentence_id", "review_id")
 _KEY_POINT_IDS = ("key_point_id", "keypoint_id", "kp_id")
 _LABELS = ("label", "match", "matching")
-_UNDECIDED = ("", "none", "null", "nan", "undecided")
+NO_LABEL = ("", "none", "null", "nan", "undecided")
+"""Spellings of a missing value, in lower case."""
+YES_NO = {
+    "0": False, "1": True, "false": False, "true": True, "no": False, "yes": True,
+    "not supported": False, "supported": True, "not_supported": False, "not-supported": False,
+    "unsupported": False,
+}  # fmt: skip
+"""Labels of two classes, in lower case."""
 _DELIMITERS = ("\t", ",", ";", "|")
 _LABELS_FILE, _ARGUMENTS_FILE, _KEY_POINTS_FILE = "labels", "arguments", "key_points"
 
@@ -65,6 +74,8 @@ class KeyPointPair(NamedTuple):
         stance: empty where the table has none.
         comment: tells the comments of a group and stance apart.
         scores: of the table's own columns, NaN where a cell is empty.
+        relation: `entailment`, `neutral` or `contradiction` where the label is one of these; else
+            empty.
     """
 
     premise: str
@@ -74,6 +85,7 @@ class KeyPointPair(NamedTuple):
     stance: str
     comment: str
     scores: Mapping[str, float]
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +219,21 @@ def text_in(row: NamedRow, names: Sequence[str]) -> str:
 def label_of(row: NamedRow, names: Sequence[str], spellings: Mapping[str, bool]) -> bool | None:
     """The label of a row, or None where it is empty: people did not agree.
 
+    Args:
+        row: of a table.
+        names: columns that may hold it; the first that is there does.
+        spellings: what labels of two classes may look like, in lower case.
+
     Raises:
         InputError: there is no such column, or its value is no label.
     """
     name = _column(row, names)
     value = row.cells[name]
-    spelled = "" if value is None else str(value).strip().casefold().removesuffix(".0")
+    text = "" if value is None else str(value).strip().casefold()
+    spelled = with_point(text, row.delimiter).removesuffix(".0")
     if spelled in spellings:
         return spellings[spelled]
-    if spelled in _UNDECIDED:
+    if spelled in NO_LABEL:
         return None
     known = ", ".join(spellings)
     raise InputError(
@@ -274,7 +292,7 @@ def _nested(row: NamedRow) -> dict[str, Any]:
 
 def _number(value: object, delimiter: str = "") -> float | None:
     """A finite number, NaN for an empty cell, or None for anything else."""
-    if value is None or (isinstance(value, str) and value.strip().casefold() in _UNDECIDED):
+    if value is None or (isinstance(value, str) and value.strip().casefold() in NO_LABEL):
         return math.nan
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
@@ -285,7 +303,9 @@ def _number(value: object, delimiter: str = "") -> float | None:
     return number if math.isfinite(number) else None
 
 
-_MATCH = {"0": False, "1": True, "false": False, "true": True}
+_RELATIONS = {"entailment": True, "neutral": False, "contradiction": False}
+_NOT_ENTAILED = dict.fromkeys(("not_entailment", "not entailment", "non-entailment"), False)
+_MATCH = YES_NO | _RELATIONS | _NOT_ENTAILED
 _KNOWN = (*GROUPS, *STANCES, *_COMMENTS, *_KEY_POINTS, *_COMMENT_IDS, *_KEY_POINT_IDS, *_LABELS)
 
 
@@ -338,7 +358,9 @@ def matching_table(rows: Sequence[NamedRow], path: str | Path) -> KeyPointTable:
         label = label_of(row, _LABELS, _MATCH)
         topic = row.text(GROUPS), row.text(STANCES)
         name = comments.name(row, topic, (premise, hypothesis))
-        pairs.append(KeyPointPair(premise, hypothesis, label, *topic, name, own))
+        said = row.text(_LABELS).casefold()
+        relation = said if said in _RELATIONS else ""
+        pairs.append(KeyPointPair(premise, hypothesis, label, *topic, name, own, relation))
     return KeyPointTable(tuple(pairs), "review")
 
 

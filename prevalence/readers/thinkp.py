@@ -16,6 +16,7 @@ from prevalence.errors import InputError
 from prevalence.readers.key_points import (
     GROUPS,
     STANCES,
+    YES_NO,
     KeyPointPair,
     KeyPointTable,
     NamedRow,
@@ -36,6 +37,7 @@ _SPELLINGS = {
     "equivalence": True, "equivalent": True,
     "0": False, "false": False, "not_entailment": False, "neutral": False, "none": False,
     "no_relation": False, "unrelated": False, "contradiction": False, "entailed_by": False,
+    **YES_NO,
 }  # fmt: skip
 """What a relation says of the first key point and the second; a name without direction is none."""
 

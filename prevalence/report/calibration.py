@@ -54,7 +54,29 @@ def calibration_table(rows: Sequence[ScorerRow], best: ScorerRow) -> RenderableT
         star = " *" if row is best and len(rows) > 1 else ""
         lines.append((plain(row.scored.name + star), *cells))
     headers = ("scorer", "threshold", "dev", *figures, *(["p"] if len(rows) > 1 else []))
-    return Group(make_table(headers, lines), Text(_note(rows), "dim"))
+    return Group(make_table(headers, lines), Text(_note(rows), "dim"), *_present(rows))
+
+
+def _present(rows: Sequence[ScorerRow]) -> list[RenderableType]:
+    """The threshold that scorers have at present beside the chosen one, on the same pairs."""
+    lines = []
+    for row in rows:
+        now = (row.dev if row.test is None else row.test).get("present")
+        if now is not None:
+            chosen = {**_unseen(row)[0], "threshold": row.decider.threshold}
+            lines += [_threshold_cells(row, "present", now)]
+            lines += [_threshold_cells(row, "chosen", chosen)]
+    if not lines:
+        return []
+    headers = ("threshold", "", "bal. acc.", "sensitivity", "specificity")
+    note = "present: the threshold that a scorer has without this calibration, on the same pairs"
+    return [make_table(headers, lines), Text(note, "dim")]
+
+
+def _threshold_cells(row: ScorerRow, which: str, figures: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("balanced_accuracy", "recall", "specificity")
+    shown = (_figure(figures[name]) for name in names)
+    return (plain(f"{row.scored.name}, {which}"), f"{figures['threshold']:.4f}", *shown)
 
 
 def summary_table(rows: Sequence[ScorerRow]) -> RenderableType:

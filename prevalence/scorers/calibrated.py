@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from prevalence.errors import ConfigurationError, InputError, ModelError
+from prevalence.errors import ConfigurationError, InputError, ModelError, PrevalenceError
 from prevalence.metric import check_threshold, decisions
 from prevalence.nli.pairs import PairScorer, PairScores, Progress
 from prevalence.nli.recheck import RecheckedScorer
 from prevalence.signature import package_version
 from prevalence.stats.arrays import Bools, Floats
+from prevalence.stats.correction import ErrorRates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -309,6 +310,8 @@ class Calibration:
         source: files, relation, rule and seed, for people to read.
         dev: figures on the set that chose.
         test: figures on the other set, or None.
+        products: decisions on unseen pairs by product, for
+            :class:`~prevalence.stats.correction.ErrorRates`; empty where there are none.
     """
 
     scorer: str
@@ -319,6 +322,7 @@ class Calibration:
     source: Mapping[str, Any] = field(default_factory=dict)
     dev: Mapping[str, Any] = field(default_factory=dict)
     test: Mapping[str, Any] | None = None
+    products: tuple[tuple[int, int, int, int], ...] = ()
 
     def __post_init__(self) -> None:
         check_threshold(self.threshold)
@@ -343,6 +347,17 @@ class Calibration:
                 "(windows, length, labels, dtype), or run `prevalence calibrate` again"
             )
 
+    def error_rates(self, threshold: float) -> ErrorRates | None:
+        """How often decisions were wrong on pairs that no choice has seen, or None.
+
+        Args:
+            threshold: the calibrated one, on the scale of the probabilities that come out.
+        """
+        if not self.products:
+            return None
+        pairs = self.source.get("test") or self.source.get("pairs", "")
+        return ErrorRates(self.products, threshold, str(pairs))
+
     def to_json(self) -> dict[str, Any]:
         """The content of the file."""
         return {
@@ -356,6 +371,7 @@ class Calibration:
             "source": dict(self.source),
             "dev": dict(self.dev),
             "test": None if self.test is None else dict(self.test),
+            "products": [list(counts) for counts in self.products],
             "version": package_version(),
         }
 
@@ -394,9 +410,24 @@ def read_calibration(path: Path | str) -> Calibration:
             source=dict(record["source"]),
             dev=dict(record["dev"]),
             test=record["test"],
+            # Older files have none.
+            products=_counts(record.get("products", [])),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, PrevalenceError) as error:
         raise InputError(f"{path}: damaged calibration file ({error})") from error
+
+
+def _counts(products: Any) -> tuple[tuple[int, int, int, int], ...]:
+    """Counts of decisions by product.
+
+    Raises:
+        ValueError: they are not four whole numbers each.
+        ConfigurationError: they cannot be error rates.
+    """
+    found = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in products)
+    if found:
+        ErrorRates(found, 0.0)
+    return found
 
 
 _HIGHEST = float(np.nextafter(np.float32(1), np.float32(0)))
@@ -426,15 +457,16 @@ class CalibratedScorer(PairScorer):
         self._inner = inner = inner.at(calibration.threshold)
         self._cut = calibration.threshold
         self._map = calibration.score_map
+        threshold = self._mapped_threshold()
         traits = replace(
             inner.traits,
             digest=inner.traits.digest + bytes.fromhex(calibration.digest),
             signature=dict(inner.traits.signature) | {"calib": calibration.digest},
-            threshold=self._mapped_threshold(),
+            threshold=threshold,
             calibrated=True,
             probability=self._map is not None or inner.traits.probability,
             doubt=self._mapped_doubt(inner.traits.doubt),
-            errors=None,
+            errors=calibration.error_rates(threshold),
         )
         super().__init__(traits, inner)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
+from prevalence.language import counted
 from prevalence.paths import file_digest
 from prevalence.training.mixture import finds_examples
 
@@ -72,6 +74,10 @@ class Sources:
                 summaries=source.summaries,
             )
             self._documents[name] = self._selected(source, found)
+            missing = sum(len(document.unlabelled) for document in self._documents[name])
+            if missing and not source.taught:
+                pairs = counted(missing, "pair without a label was", "pairs without a label were")
+                warnings.warn(f"source {name!r}: {pairs} left out", RuntimeWarning, stacklevel=2)
         return [document for document in self._documents[name] if document.group not in without]
 
     def _selected(self, source: DataSource, found: Sequence[Document]) -> list[Document]:

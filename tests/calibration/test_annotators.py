@@ -50,3 +50,17 @@ def test_reviewnli_development_figures(shared_data):
     assert found.labels == 2544
     assert [round(value, 4) for value in found[1:]] == [0.9092, 0.0726, 0.1321]
     assert krippendorff_alpha(votes.T, level="nominal") == pytest.approx(0.5804, abs=5e-5)
+
+
+def test_missing_votes_count_neither_way():
+    yes, no = Target(1, 0, 0, True), Target(0, 1, 0, True)
+    document = Document(
+        "r", ("a", "b", "c"), (yes, no, no), "g", votes=((1.0, 0.0, None), (None, 1.0, None))
+    )
+    found = worker_figures([document])
+    # The third pair has a label and no vote.
+    assert (found["pairs"], found["labels"]) == (2, 3)
+    assert found["accuracy"] == pytest.approx(2 / 3)
+    assert found["krippendorff_alpha"] == krippendorff_alpha([[0, 1]], level="nominal")
+    nobody = Document("r", ("a",), (yes,), "g", votes=((None,),))
+    assert worker_figures([nobody]) is None

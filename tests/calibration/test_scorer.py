@@ -145,3 +145,27 @@ def test_other_files_are_refused(tmp_path, text):
         read_calibration(path)
     with pytest.raises(InputError, match=r"cannot be read \(No such file or directory\)$"):
         read_calibration(tmp_path / "missing.json")
+
+
+def test_decisions_by_product_are_the_error_rates(fake_scorer, tmp_path):
+    products = ((3, 1, 4, 0), (1, 3, 2, 2))
+    made = Calibration(
+        "fake", b"fake".hex(), {}, 0.3, LogitMap(2.0), {"pairs": "mine.jsonl", "test": None},
+        products=products,
+    )  # fmt: skip
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps(made.to_json()))
+    read = read_calibration(path)
+    assert read.products == products
+    traits = CalibratedScorer(fake_scorer({}), read).traits
+    assert (traits.errors.sensitivity, traits.errors.specificity) == (0.5, 0.75)
+    assert traits.errors.threshold == traits.threshold != 0.3
+    assert traits.errors.source == "mine.jsonl"
+    record = made.to_json()
+    for damaged in ([[1, 2, 3]], [[1, 1, 0, 0]], [[1, 1, -1, 3]], [["x", 1, 1, 1]]):
+        path.write_text(json.dumps(record | {"products": damaged}))
+        with pytest.raises(InputError, match="damaged calibration file"):
+            read_calibration(path)
+    # Files of before have no such counts.
+    path.write_text(json.dumps({k: v for k, v in record.items() if k != "products"}))
+    assert CalibratedScorer(fake_scorer({}), read_calibration(path)).traits.errors is None

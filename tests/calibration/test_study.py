@@ -199,3 +199,44 @@ def test_sets_that_cannot_choose_are_refused():
         Settings(score_map="isotonik")
     with pytest.raises(ConfigurationError, match="unknown threshold rule 'midpoint'"):
         Settings(candidates="midpoint")
+
+
+def test_the_present_threshold_stands_beside_the_chosen_one():
+    dev, test = judged([0, 0, 1, 1]), judged([0, 1, 1, 0])
+    scores = np.array([0.1, 0.2, 0.6, 0.8]), np.array([0.1, 0.15, 0.7, 0.9])
+    one = ScoredPairs("a", b"a", {}, *scores, 0.75)
+    row = study(dev, test, [[one]], Settings(resampling=QUICK))[0]
+    # Above .75: .8 of two positives; then .9, which is none.
+    expected = {"threshold": 0.75, "balanced_accuracy": 0.75, "recall": 0.5, "specificity": 1.0}
+    assert row.dev["present"] == expected
+    assert row.test["present"] == expected | {
+        "balanced_accuracy": 0.25, "recall": 0.0, "specificity": 0.5,
+    }  # fmt: skip
+    plain = study(dev, test, [[scored("a", *scores)]], Settings(resampling=QUICK))[0]
+    assert "present" not in plain.dev
+
+
+def test_scores_on_the_present_threshold_are_decided_in_single_precision():
+    score = float(np.float32(0.3))
+    one = ScoredPairs("a", b"a", {}, np.array([0.1, score, 0.6, 0.8]), None, 0.3)
+    row = study(judged([0, 0, 1, 1], products=1), None, [[one]], Settings(resampling=QUICK))[0]
+    assert row.dev["present"]["specificity"] == 1.0
+
+
+def test_decisions_on_unseen_pairs_are_counted_by_product():
+    dev = judged([0, 0, 1, 1])
+    test = judged([0, 1, 1, 0, 1], products=2, relations=["review"] * 4 + ["sentence"])
+    scores = np.array([0.1, 0.2, 0.6, 0.8]), np.array([0.1, 0.15, 0.7, 0.9, 0.9])
+    row = study(dev, test, [[scored("a", *scores)]], Settings(resampling=QUICK, relation="all"))[0]
+    # g0 has .1 (turned down) and .7 (found); g1 has .15 (missed) and .9 (a false alarm).
+    assert row.products == ((1, 0, 1, 0), (0, 1, 0, 1))
+    labels, good, _ = make()
+    crossed = study(judged(labels), None, [[scored("a", good)]], Settings(resampling=QUICK))[0]
+    pooled = crossed.dev["cross_validation"]["pooled"]
+    names = ("true_positives", "false_negatives", "true_negatives", "false_positives")
+    assert len(crossed.products) == 6
+    assert [sum(column) for column in zip(*crossed.products, strict=True)] == [
+        pooled[name] for name in names
+    ]
+    single = study(judged(labels, products=1), None, [[scored("a", good)]], Settings())[0]
+    assert single.products == ()

@@ -384,3 +384,121 @@ def test_the_page_in_the_documentation_is_true(
     names: dict[str, Any] = {}
     exec(compile(code, "calibrate.md", "exec"), names)
     assert 0 < names["row"].decider.threshold < 1
+
+
+def test_what_held_out_pairs_share_with_the_first_set_is_counted(run: Run, write: Write) -> None:
+    first = [pair(f"Warm boots {n}", f"They are {word}", n % 2, f"p{n}")
+             for n in range(6) for word in ("warm", "dry")]  # fmt: skip
+    second = [
+        pair("Warm boots 1", "They are warm", 1, "x"),
+        pair(" warm  boots 1", "they are Dry", 1, "x"),
+        pair("WARM boots 2", "They are wide", 0, "x"),
+        pair("Warm boots 3", "They are wide", 0, "p3"),
+        pair("Cold boots", "They are warm", 0, "p4"),
+        pair("Cold boots", "They are cold", 1, "x"),
+    ]
+    words = (write(*first, name="first.jsonl"), "--held-out", write(*second, name="second.jsonl"))
+    result = run("calibrate", *words, *ROUGE, *QUICK)
+    assert result.exit_code == 0, result.stderr
+    for said in (
+        "1 of 6 held-out pairs are in the first set too: figures on them flatter",
+        "1 of 6 held-out pairs are in the first set but for case and white space: figures",
+        "2 of 6 held-out pairs have a review of the first set, with another statement: figures",
+        "1 of 6 held-out pairs are of a product (`group`) of the first set, with another review",
+    ):
+        assert said in result.stderr
+    # Nobody named a product of these: reviews are told apart by their texts alone.
+    bare = [
+        write(*({k: v for k, v in row.items() if k != "group"} for row in rows), name=name)
+        for rows, name in ((first, "a.jsonl"), (second, "b.jsonl"))
+    ]
+    result = run("calibrate", bare[0], "--held-out", bare[1], *ROUGE, *QUICK)
+    assert "of a product" not in result.stderr
+
+
+def test_pairs_that_stand_twice_are_counted(run: Run, pairs: Path, write: Write) -> None:
+    records = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    note = "the first set: 2 pairs repeat another one and its label"
+    assert "repeat" not in run("calibrate", pairs, *ROUGE, *QUICK).stderr
+    twice = write(*records, *records[:2], name="twice.jsonl")
+    assert note in run("calibrate", twice, *ROUGE, *QUICK).stderr
+
+
+def test_pairs_that_name_no_product_are_noted(run: Run, pairs: Path, write: Write) -> None:
+    records = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    bare = [{k: v for k, v in row.items() if k != "group"} for row in records]
+    assert "product" not in run("calibrate", pairs, *ROUGE, *QUICK).stderr
+    none = run("calibrate", write(*bare, name="none.jsonl"), *ROUGE, *QUICK)
+    assert "the first set: no pair names its product (`group`): folds and" in none.stderr
+    half = write(*records[:6], *bare[6:], name="half.jsonl")
+    some = run("calibrate", half, *ROUGE, *QUICK)
+    assert "the first set: 6 of 12 pairs do not name their product (`group`)" in some.stderr
+
+
+def test_pairs_without_a_label_are_counted(run: Run, pairs: Path, write: Write) -> None:
+    records = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    missing = [pair("warm boots", "boots", label, "a") for label in (None, "")]
+    path = write(*records, *missing, name="missing.jsonl")
+    note = "the first set: 2 pairs without a label were left out"
+    result = run("calibrate", path, *ROUGE, *QUICK, "--json")
+    assert json.loads(result.stdout)["dev"]["n"] == 12
+    assert note in result.stderr
+    table = pairs.parent / "k.csv"
+    table.write_text("comment,key_point,label\na b,a,1\na b,c,0\nb c,b,1\nb c,a,0\nb c,d,nan\n")
+    result = run("calibrate", table, *ROUGE, *QUICK)
+    assert "1 pair without a label was left out" in result.stderr
+    assert run("calibrate", path, *ROUGE, *QUICK, "--quiet").stderr == ""
+    nothing = run("calibrate", write(*missing, name="nothing.jsonl"), *ROUGE, *QUICK)
+    assert "error: the first set has no pair with a label\n" in nothing.stderr
+
+
+def test_agreement_of_pairs_with_missing_votes(run: Run, write: Write) -> None:
+    votes = [[1, 1, None], [1, None, 0], [None, 0, 0], [None, None, None]]
+    path = write(
+        *({"premise": "p", "hypothesis": f"h{n}", "worker_labels": row}
+          for n, row in enumerate(votes)), name="w.jsonl",
+    )  # fmt: skip
+    result = run("calibrate", path, "--agreement", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["dev"]
+    assert (found["pairs"], found["labels"]) == (3, 6)
+    # One pair of three disagrees: 1 - (1/3) / (2 * 3 * 3 / (6 * 5)).
+    assert found["krippendorff_alpha"] == pytest.approx(4 / 9)
+    assert "1 pair without a label was left out" in result.stderr
+
+
+def test_the_present_threshold_is_shown_beside_the_chosen_one(run: Run, pairs: Path) -> None:
+    result = run("calibrate", pairs, *ROUGE, *QUICK)
+    lines = [line.split() for line in result.stdout.splitlines()]
+    # ½ is above ROUGE's .4194: the third kind of pair is a false alarm, one of two negatives.
+    assert ["rouge1-precision,", "present", "0.4194", ".750", "1.000", ".500"] in lines
+    assert ["rouge1-precision,", "chosen", "0.5000", "1.000", "1.000", "1.000"] in lines
+    found = json.loads(run("calibrate", pairs, *ROUGE, *QUICK, "--json").stdout)
+    assert found["dev"]["present"]["balanced_accuracy"] == 0.75
+    other = run("calibrate", pairs, "--scorer", "rougeL-f1", *QUICK)
+    assert "present" not in other.stdout
+
+
+def test_a_calibration_gives_the_error_rates_of_corrected_scores(
+    run: Run, pairs: Path, tmp_path: Path, write: Write, boots: dict[str, Any]
+) -> None:
+    records = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    # One supported pair in seven shares no word with its review.
+    records.append(pair("they leak badly", "dry feet", 1, "c"))
+    path, products = tmp_path / "c.json", write(boots, name="products.jsonl")
+    made = run("calibrate", write(*records, name="p.jsonl"), *ROUGE, *QUICK, "--output", path)
+    assert made.exit_code == 0, made.stderr
+    assert json.loads(path.read_text())["products"][2] == [2, 1, 2, 0]
+    words = ("score", products, "--calibration", path, "--corrected", "--format", "jsonl")
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    row = json.loads(result.stdout.splitlines()[0])
+    # 6 of 7 supported pairs are found, and all 6 others turned down.
+    assert "|corr:0.8571/1.0000" in row["signature"]
+    assert row["corrected"] == pytest.approx(min(row["prevalence"] * 7 / 6, row["corrected_most"]))
+    old = json.loads(path.read_text())
+    del old["products"]
+    path.write_text(json.dumps(old))
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "or measure them on pairs of several products" in refused.stderr

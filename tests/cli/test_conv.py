@@ -58,6 +58,12 @@ def test_a_head_is_learnt_and_written(
     head = read_head(output)
     assert (head.nli, head.models, head.settings.bins) == ("fake@1", 1, "even4")
     assert [name for name, _ in opened] == ["embedded"]
+    assert result.stderr == ""
+    missing = {"premise": "They are wet.", "hypothesis": "They leak.", "label": None}
+    pairs.write_text(pairs.read_text() + json.dumps(missing) + "\n")
+    result = run(*words[:4], tmp_path / "other.safetensors", *words[5:])
+    assert result.stderr == f"{pairs}: 1 pair without a label was left out\n"
+    assert "trained on 8 pairs" in result.stdout
     assert (opened[0][1].device, opened[0][1].cache) == ("cpu", None)
     several = run(*words, "--model", "a", "--model", "b")
     assert several.stdout.endswith(f"summac-conv:{output},model=a+b\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.labelled import JudgedPairs, read_documents
+from prevalence.labelled import JudgedPairs, Target, read_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,13 +52,46 @@ def test_other_layouts_are_read_as_before(tmp_path: Path) -> None:
 def test_a_file_beside_it_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "k.csv"
     path.write_text(TABLE)
-    with pytest.raises(InputError, match=r"gold.csv: .*k.csv holds key points with their texts"):
+    with pytest.raises(InputError, match=r"gold.csv: .*k.csv is a table with its texts"):
         read_documents(path, products=tmp_path / "gold.csv")
 
 
-def test_a_table_of_other_pairs_is_told_where_they_are_read(tmp_path: Path) -> None:
+def test_a_table_of_other_columns_is_told_what_tables_are_read(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
-    path.write_text("premise,hypothesis,label\na,b,1\n")
-    said = r"pairs.csv:2: .*there are: premise, hypothesis, label; .* read from JSON Lines alone"
+    path.write_text("premise,claim,label\na,b,1\n")
+    said = r"pairs.csv:2: .*there are: premise, claim, label; .* tables with premise, hypothesis"
     with pytest.raises(InputError, match=said):
         read_documents(path)
+
+
+@pytest.mark.parametrize("name", ["pairs.csv", "pairs.txt"])
+def test_a_table_of_pairs_is_read_like_the_pair_layout(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(
+        "Premise;hypothesis;label;group;relation\n"
+        "a;x;1,0;g;\na;y;contradiction;;sentence\nb;x;0,25;g;review\nb;y;;g;\n"
+    )
+    found = read_documents(path)
+    assert [d.targets for d in found] == [
+        (Target(1, 0, 0, True),), (Target(0, 0, 1, False),), (Target(0.25, 0.75, 0, True),), (),
+    ]  # fmt: skip
+    assert [d.group for d in found] == ["g", "a", "g", "g"]
+    assert [d.relation for d in found] == ["review", "sentence", "review", "review"]
+    assert found[3].unlabelled == ("y",)
+    path.write_text("premise;hypothesis\na;x\n")
+    with pytest.raises(InputError, match=rf"{name}:2: field 'label' is missing"):
+        read_documents(path)
+
+
+def test_labels_of_key_points_have_the_forms_of_other_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "k.csv"
+    forms = ["1,0", "Yes", "TRUE", "supported", "entailment", "0,0", "no", "not supported",
+             "unsupported", "neutral", "contradiction", "not_entailment"]  # fmt: skip
+    rows = "".join(f"c{place};k;{form}\n" for place, form in enumerate(forms))
+    path.write_text(f"comment;key_point;label\n{rows}")
+    targets = [document.targets[0] for document in read_documents(path)]
+    assert [target.entailment for target in targets] == [1] * 5 + [0] * 7
+    # Named relations keep all three classes.
+    three = [form for form, target in zip(forms, targets, strict=True) if not target.binary]
+    assert three == ["entailment", "neutral", "contradiction"]
+    assert targets[10] == Target(0, 0, 1, False)

@@ -25,6 +25,17 @@ def write(path: Path, *records: object) -> Path:
         ("c", Target(0, 0, 1, False)),
         ("not_entailment", Target(0, 1, 0, True)),
         ([0.5, 0.25, 0.25], Target(0.5, 0.25, 0.25, False)),
+        ("1", Target(1, 0, 0, True)),
+        (" 0.0", Target(0, 1, 0, True)),
+        ("0.25", Target(0.25, 0.75, 0, True)),
+        ("YES", Target(1, 0, 0, True)),
+        ("no", Target(0, 1, 0, True)),
+        ("True", Target(1, 0, 0, True)),
+        ("false", Target(0, 1, 0, True)),
+        ("Supported", Target(1, 0, 0, True)),
+        ("not supported", Target(0, 1, 0, True)),
+        ("not_supported", Target(0, 1, 0, True)),
+        ("unsupported", Target(0, 1, 0, True)),
         ([0.332, 0.332, 0.332], Target(1 / 3, 1 / 3, 1 / 3, False)),  # written with few digits
     ],
 )
@@ -35,7 +46,8 @@ def test_label_spellings(label: object, target: Target) -> None:
 
 
 @pytest.mark.parametrize(
-    "label", ["maybe", 2, -1, None, [0.5, 0.5], [0.9, 0.9, 0.9], [10**399, 0, 0], [2, -1, 0]]
+    "label",
+    ["maybe", "2", "inf", 2, -1, None, [0.5, 0.5], [0.9, 0.9, 0.9], [10**399, 0, 0], [2, -1, 0]],
 )
 def test_bad_label_names_its_place(label: object) -> None:
     with pytest.raises(InputError, match="f:7"):
@@ -375,3 +387,92 @@ def test_products_are_for_the_records_without_texts_alone(tmp_path: Path) -> Non
     named = write(tmp_path / "n.jsonl", bare | {"product_id": None})
     with pytest.raises(InputError, match=r"n\.jsonl:1: .*'product_id' must be a string or whole"):
         read_documents(named, products=products)
+
+
+def test_an_unknown_label_is_told_every_form() -> None:
+    with pytest.raises(InputError, match=r"'maybe'.*entailment, .*1 or 0, .*yes or no, supported"):
+        parse_target("maybe", "f:7")
+
+
+YES, NEITHER, NO = Target(1, 0, 0, False), Target(0, 1, 0, False), Target(0, 0, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("votes", "target"),
+    [
+        ("eec", YES),
+        ("ecc", NO),
+        ("enn", NEITHER),
+        ("ccn", NO),
+        # A tie is no entailment; of the other two, a tie is no contradiction.
+        ("eecc", NO),
+        ("eenc", NEITHER),
+        ("enc", NEITHER),
+        ([1, 0, 0], Target(0, 1, 0, True)),
+        (["e", "c", 0], Target(0, 1, 0, True)),
+        (["e", "e", 0], Target(1, 0, 0, True)),
+    ],
+)
+def test_the_majority_keeps_three_classes_where_annotators_have_three(
+    tmp_path: Path, votes: Any, target: Target
+) -> None:
+    pair = {"premise": "p", "hypothesis": "h", "worker_labels": list(votes)}
+    review = {"review": "p", "sentences": ["h"], "worker_labels": [[vote] for vote in votes]}
+    for document in read_documents(write(tmp_path / "d.jsonl", pair, review)):
+        assert document.targets == (target,)
+
+
+def test_a_pair_may_have_annotators(tmp_path: Path) -> None:
+    votes = {"premise": "p", "hypothesis": "h", "worker_labels": [1, 1, 0], "relation": "sentence"}
+    records = (votes, votes | {"label": 0})
+    path = write(tmp_path / "d.jsonl", *records)
+    majority, labelled = read_documents(path)
+    assert majority.votes == labelled.votes == ((1.0,), (1.0,), (0.0,))
+    assert majority.relation == "sentence"
+    assert [d.targets[0].entailment for d in (majority, labelled)] == [1, 0]
+    soft = read_documents(path, labels="soft")
+    assert [d.targets[0].entailment for d in soft] == pytest.approx([2 / 3, 2 / 3])
+    with pytest.raises(InputError, match=r"e\.jsonl:1: field 'worker_labels' must be a list"):
+        read_documents(write(tmp_path / "e.jsonl", votes | {"worker_labels": {"w": 1}}))
+
+
+@pytest.mark.parametrize("missing", [None, "", " ", "nan", "null", float("nan")])
+def test_pairs_without_a_label_are_unlabelled(tmp_path: Path, missing: object) -> None:
+    pair = {"premise": "r", "hypothesis": "b", "label": missing}
+    review = {"review": "r", "sentences": ["a", "b"], "labels": [1, missing]}
+    product = {"reviews": ["r"], "sentences": ["a", "b"], "labels": [[1, missing]]}
+    votes = {"premise": "r", "hypothesis": "b", "worker_labels": [missing, missing]}
+    none = {"premise": "r", "hypothesis": "b", "worker_labels": []}
+    path = write(tmp_path / "d.jsonl", pair, review, product, votes, none)
+    found = read_documents(path)
+    assert [document.unlabelled for document in found] == [("b",)] * 5
+    assert [document.hypotheses for document in found] == [(), ("a",), ("a",), (), ()]
+    assert len(JudgedPairs.of(found)) == 2
+
+
+def test_annotators_may_have_judged_a_part(tmp_path: Path) -> None:
+    record = {
+        "review": "r", "sentences": ["a", "b", "c"],
+        "worker_labels": [[1, None, None], [None, 0, None], [1, "", None]],
+    }  # fmt: skip
+    path = write(tmp_path / "d.jsonl", record, record | {"labels": [None, 1, 0]})
+    counted, labelled = read_documents(path)
+    assert (counted.hypotheses, counted.unlabelled) == (("a", "b"), ("c",))
+    assert counted.votes == ((1.0, None), (None, 0.0), (1.0, None))
+    assert [target.entailment for target in counted.targets] == [1, 0]
+    # A label counts before the votes, which stand in where there is none.
+    assert [target.entailment for target in labelled.targets] == [1, 1, 0]
+    soft = read_documents(path, labels="soft")[1]
+    assert [target.entailment for target in soft.targets] == [1, 0, 0]
+
+
+def test_a_split_has_labels_for_the_statements_of_the_record(tmp_path: Path) -> None:
+    record = {"id": "x", "review": "r", "statements": ["a", "b"], "labels": [0, None]}
+    split = write(tmp_path / "t.jsonl", {"id": "x", "labels": ["c", "n"]})
+    with pytest.raises(InputError, match="do not have labels for the same statements"):
+        read_documents(write(tmp_path / "s.jsonl", record), threeway=split)
+
+
+def test_an_empty_group_names_no_product(tmp_path: Path) -> None:
+    documents = read_documents(write(tmp_path / "d.jsonl", PAIR | {"group": " ", "id": 7}))
+    assert documents[0].group == "7"

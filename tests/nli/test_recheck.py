@@ -142,6 +142,9 @@ class _Calibration:
     def check(self, scorer: Any) -> None:
         assert scorer.traits.digest == self._digest
 
+    def error_rates(self, threshold: float) -> None:
+        return None
+
 
 @pytest.mark.parametrize(
     "score_map", [None, LogitMap(2.0), IsotonicMap((0.0, 0.3, 1.0), (0.1, 0.5, 0.9))]

@@ -542,8 +542,8 @@ def test_a_probability_out_of_range_is_refused(fake_scorer):
 
 
 def test_a_correction_without_rates_names_the_options_that_change_them(fake_scorer):
-    said = "leave out --calibration, --max-length and --windows"
-    with pytest.raises(ConfigurationError, match=f"{said}, or choose a model"):
+    said = "leave out --max-length and --windows, or choose a model .*with `prevalence calibrate "
+    with pytest.raises(ConfigurationError, match=said):
         Engine(fake_scorer(), ScoringOptions(corrected=True))
 
 

@@ -173,3 +173,14 @@ def test_reviews_that_wait_for_a_teacher_are_no_fault(
     recipe = read_recipe(path)
     assert not read_documents(tmp_path / "more.jsonl")[0].hypotheses
     Sources(recipe, None).check(recipe.stages[0])
+
+
+def test_pairs_without_a_label_are_counted_once(recipe_file: Callable[..., Path]) -> None:
+    path = recipe_file(stage("only", "more"))
+    missing = {"premise": "it is x", "hypothesis": "it is red", "label": None, "group": "g1"}
+    add_source(path, "more", [*rows_of("g1"), missing])
+    sources = Sources(read_recipe(path), None)
+    with pytest.warns(RuntimeWarning, match="'more': 1 pair without a label was left out") as told:
+        assert len(sources.documents("more")) == len(sources.documents("more")) == 3
+    assert len(told) == 1
+    assert len(sources.judged("more")) == 2
