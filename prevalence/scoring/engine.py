@@ -209,8 +209,9 @@ class Engine:
         if rates is None:
             raise ConfigurationError(
                 "a corrected score needs a scorer whose error rates are measured as it reads: "
-                "leave out --calibration, --max-length and --windows, or choose a model that "
-                "`prevalence models` lists with its rates"
+                "leave out --calibration, --max-length and --windows, or choose a model for which "
+                "`prevalence models MODEL` shows rates (`prevalence train` states them where a "
+                "recipe has [cross_validation])"
             )
         if abs(rates.threshold - self.threshold) > _SAME_THRESHOLD:
             raise ConfigurationError(
