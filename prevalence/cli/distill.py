@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from prevalence.cli.errors import note
 from prevalence.cli.options import (
     GroupedCommand,
     field_options,
@@ -112,7 +113,7 @@ def distill(
     from prevalence.cli.progress import pair_bar
     from prevalence.labelled import check_summaries, read_documents
     from prevalence.scorers.registry import open_scorer
-    from prevalence.training.distillation import ask_about, teach, write_documents
+    from prevalence.training.distillation import ask_about, teach, without_others, write_documents
 
     check_output(output)
     if output.exists() and not overwrite:
@@ -125,6 +126,13 @@ def distill(
         raise click.UsageError(
             "there is no pair to ask about; raise --siblings, --foreign or --own, or name "
             "--summaries"
+        )
+    alone, reviews = without_others(documents)
+    if foreign and alone and not quiet:
+        note(
+            f"--foreign finds nothing for {alone:,} of {counted(reviews, 'review')}, whose domain "
+            "has no other product (of key points, each topic is a domain); give several products "
+            "one `domain`, or --foreign 0"
         )
     settings = scorer_settings(parameters)
     teacher = open_scorer(**settings)

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from prevalence.cli.errors import note
 from prevalence.cli.help import ShortHelp
 from prevalence.cli.options import FILE_PATH, FOLDER_PATH, quiet_option
+from prevalence.language import counted
 
 if TYPE_CHECKING:
+    from prevalence.training.export import HeldOutResult
     from prevalence.training.loop import ProgressCallback, TrainingProgress
 
 __all__ = ["train"]
@@ -61,17 +64,33 @@ def train(
     click.echo(f"checkpoint: {result.folder}")
     if result.selection is None:
         click.echo(f"threshold:  {result.threshold:g}, not calibrated (prevalence calibrate)")
-    else:
-        click.echo(f"threshold:  {result.threshold:.4f}")
-        click.echo(
-            f"held out:   AUC {result.selection.auc:.4f}, balanced accuracy "
-            f"{result.selection.balanced_accuracy:.4f} on {result.selection.pairs} pairs"
-        )
+        return
+    for line in _figures(result.selection):
+        click.echo(line)
+    for line in () if quiet else result.selection.cautions:
+        note(line)
+
+
+def _figures(selection: "HeldOutResult") -> list[str]:
+    """The threshold, and figures with the word that fits the pairs they are of."""
+    threshold = f"threshold:  {selection.threshold:.4f}"
+    pairs = counted(selection.pairs, "pair")
+    if not selection.folds:
+        return [
+            threshold,
+            f"validation: AUC {selection.auc:.4f} on {pairs}, which early stopping used; at the "
+            f"threshold, which was chosen on them, {selection.rates()}",
+        ]
+    return [
+        threshold,
+        f"held out:   AUC {selection.auc:.4f}, balanced accuracy "
+        f"{selection.balanced_accuracy:.4f} on {pairs}, each at the threshold of the other folds",
+        f"chosen:     {selection.rates()}, at the threshold chosen on these pairs",
+    ]
 
 
 def _printer() -> "ProgressCallback":
     """Print one line a report; whole lines survive logs, which a moving bar does not."""
-    from prevalence.cli.errors import note
 
     def show(event: "TrainingProgress") -> None:
         if event.loss is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prevalence.errors import ModelError
 from prevalence.models.error_rates import read_errors_file
 from prevalence.paths import file_digest
 
@@ -17,6 +18,7 @@ __all__ = [
     "REGISTRY",
     "SHIPPED",
     "Checkpoint",
+    "described",
     "lookup",
     "trained_on",
 ]
@@ -73,7 +75,7 @@ class Checkpoint:
         return f"hf download {self.location} --local-dir FOLDER, then {scorer}"
 
     def stated_threshold(self) -> float | None:
-        """The registered threshold, or the one in the config of a model that ships."""
+        """The registered threshold, or the one in the config of a model that is there."""
         if self.threshold is not None:
             return self.threshold
         stored = self._config().get("prevalence_threshold")
@@ -91,12 +93,12 @@ class Checkpoint:
         return longest, int(config.get("prevalence_max_hypothesis", self.max_length))
 
     def stated_errors(self) -> dict[str, Any]:
-        """Measured error rates of a model that ships; empty for others."""
+        """Measured error rates of a model that ships or of a folder; empty for others."""
         folder = Path(self.location)
         return read_errors_file(folder) if folder.is_absolute() else {}
 
     def _config(self) -> dict[str, Any]:
-        """That of a model that ships; nothing is known of others before they are there."""
+        """That of a model that ships or of a folder; others are not known before they are there."""
         file = Path(self.location) / "config.json"
         if not (file.is_absolute() and file.is_file()):
             return {}
@@ -208,6 +210,35 @@ def lookup(model: str) -> Checkpoint | None:
     if model in REGISTRY:
         return REGISTRY[model]
     return next((entry for entry in REGISTRY.values() if entry.location == model), None)
+
+
+def described(model: str) -> Checkpoint:
+    """What is known of a registered model, or of a folder with a checkpoint.
+
+    Args:
+        model: a registered name, a hub name that is registered, or a folder.
+
+    Returns:
+        The entry; of a folder, with what its config states, and 0 tokens where it states no limit.
+
+    Raises:
+        ModelError: it is neither, or the config cannot be read.
+    """
+    folder = Path(model)
+    known = None if folder.is_dir() and model not in REGISTRY else lookup(model)
+    if known is not None:
+        return known
+    if not (folder / "config.json").is_file():
+        raise ModelError(
+            f"{model}: no folder with a config.json, and no name that `prevalence models` lists"
+        )
+    place = str(folder.resolve())
+    found = Checkpoint(model, place, "", "see its card", 0, None, "its own config", "a folder")
+    try:
+        found.stated_threshold(), found.stated_limits()
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ModelError(f"{folder / 'config.json'}: cannot be read ({error})") from error
+    return found
 
 
 def trained_on(model: str, file: Path) -> bool:

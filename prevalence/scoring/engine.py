@@ -209,8 +209,8 @@ class Engine:
         if rates is None:
             raise ConfigurationError(
                 "a corrected score needs a scorer whose error rates are measured as it reads: "
-                "leave out --max-length and --windows, or choose a model that `prevalence models` "
-                "lists with its rates; or measure them on pairs of several products with "
+                "leave out --max-length and --windows, or choose a model for which `prevalence "
+                "models MODEL` shows rates; or measure them on pairs of several products with "
                 "`prevalence calibrate --output`, and give that file as --calibration"
             )
         if abs(rates.threshold - self.threshold) > _SAME_THRESHOLD:

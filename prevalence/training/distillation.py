@@ -11,6 +11,7 @@ import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Target
+from prevalence.labelled.documents import mean_target
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, TextTable
 from prevalence.sentences import get_splitter
 from prevalence.writers import atomic_file
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from prevalence.labelled import Document
     from prevalence.nli.pairs import PairScorer, Progress
 
-__all__ = ["ask_about", "teach", "write_documents"]
+__all__ = ["ask_about", "reviews_of", "teach", "without_others", "write_documents"]
 
 _FEWEST_WORDS, _MOST_WORDS = 4, 40
 """Sentences that could stand in a summary."""
@@ -34,7 +35,7 @@ def ask_about(
     """Add unlabelled hypotheses to reviews.
 
     Args:
-        documents: labelled or not; those of other relations than ``review`` are left out.
+        documents: labelled or not, see :func:`reviews_of`.
         siblings: how many sentences of other reviews of the product.
         foreign: how many hypotheses on other products of the domain, or sentences of their reviews.
         own: how many sentences of the review itself.
@@ -43,7 +44,7 @@ def ask_about(
     Returns:
         The reviews, each with the new hypotheses in ``unlabelled``, none twice.
     """
-    reviews = [document for document in documents if document.relation == "review"]
+    reviews = reviews_of(documents)
     sentences = {document.premise: _sentences(document.premise) for document in reviews}
     of_group: dict[str, list[str]] = defaultdict(list)
     of_domain: dict[str, list[str]] = defaultdict(list)
@@ -75,6 +76,62 @@ def ask_about(
         fresh = tuple(text for text in dict.fromkeys(drawn) if text not in known)
         result.append(replace(document, unlabelled=fresh))
     return result
+
+
+def reviews_of(documents: Sequence[Document]) -> list[Document]:
+    """The reviews among documents. Single pairs of one review are one review.
+
+    Args:
+        documents: labelled or not; those of other relations than ``review`` are left out.
+
+    Returns:
+        Reviews in the order in which they first come. Documents with one labelled hypothesis are
+        merged where premise, product and domain are equal; of several labels of a pair the mean
+        is taken. Records that hold all statements on a review stay apart.
+    """
+    result: list[Document] = []
+    pairs: dict[tuple[str, str, str], list[Document]] = defaultdict(list)
+    places: dict[tuple[str, str, str], int] = {}
+    for document in documents:
+        if document.relation != "review":
+            continue
+        if len(document.hypotheses) == 1 and not document.unlabelled:
+            key = (document.premise, document.group, document.domain)
+            pairs[key].append(document)
+            if key in places:
+                continue
+            places[key] = len(result)
+        result.append(document)
+    for key, place in places.items():
+        result[place] = _merged(pairs[key])
+    return result
+
+
+def _merged(pairs: Sequence[Document]) -> Document:
+    """One review of all its pairs."""
+    if len(pairs) == 1:
+        return pairs[0]
+    targets: dict[str, list[Target]] = defaultdict(list)
+    for pair in pairs:
+        targets[pair.hypotheses[0]].append(pair.targets[0])
+    means = tuple(mean_target(found) for found in targets.values())
+    return replace(pairs[0], hypotheses=tuple(targets), targets=means, votes=())
+
+
+def without_others(documents: Sequence[Document]) -> tuple[int, int]:
+    """How many reviews have a domain of one product, so that nothing foreign is drawn for them.
+
+    Args:
+        documents: see :func:`reviews_of`.
+
+    Returns:
+        Their number, and that of all reviews.
+    """
+    reviews = reviews_of(documents)
+    groups: dict[str, set[str]] = defaultdict(set)
+    for review in reviews:
+        groups[review.domain].add(review.group)
+    return sum(len(groups[review.domain]) == 1 for review in reviews), len(reviews)
 
 
 def _hypotheses_of_groups(reviews: Sequence[Document]) -> Mapping[str, list[str]]:

@@ -63,7 +63,9 @@ class HeldOutResult:
         threshold: chosen on all held-out pairs.
         rule: how it was chosen, see :data:`prevalence.calibration.THRESHOLD_RULES`.
         auc: pooled over all held-out pairs.
-        balanced_accuracy: at ``threshold``, pooled: optimistic by the choice of one number.
+        balanced_accuracy: of all pairs, each decided at the threshold of the other folds; without
+            folds ``chosen_accuracy``.
+        chosen_accuracy: balanced accuracy at ``threshold``: optimistic by the choice of one number.
         calibration_error: expected calibration error of the pooled probabilities, ten bins.
         pairs: number of pairs.
         folds: figures of each fold; empty for a plain validation source.
@@ -72,12 +74,14 @@ class HeldOutResult:
         errors: for each product true positives, false negatives, true negatives and false
             positives at ``threshold``.
         sources: figures before and after the last stage.
+        cautions: why the figures flatter beyond that, one line each.
     """
 
     threshold: float
     rule: ThresholdRule
     auc: float
     balanced_accuracy: float
+    chosen_accuracy: float
     calibration_error: float
     pairs: int
     folds: tuple[FoldFigures, ...] = ()
@@ -85,6 +89,24 @@ class HeldOutResult:
     fold_of: tuple[int, ...] = ()
     errors: tuple[tuple[int, int, int, int], ...] = ()
     sources: tuple[SourceFigures, ...] = ()
+    cautions: tuple[str, ...] = ()
+
+    def rates(self) -> str:
+        """Balanced accuracy and error rates at ``threshold``, in words.
+
+        The rates are of reviews' pairs, and left out where these are all of one kind.
+        """
+        words = f"balanced accuracy {self.chosen_accuracy:.4f}"
+        if not self.errors:
+            return words
+        found, missed, refused, accepted = np.sum(self.errors, axis=0).tolist()
+        supported, others = found + missed, refused + accepted
+        of_reviews = "" if supported + others == self.pairs else " of pairs with reviews"
+        return (
+            f"{words}; sensitivity {found / supported:.4f} ({found:,} of {supported:,} supported "
+            f"pairs), specificity {refused / others:.4f} ({refused:,} of {others:,} others)"
+            f"{of_reviews}"
+        )
 
     def mean(self, figure: str) -> tuple[float, float]:
         """Mean and standard deviation (n − 1) over folds of ``auc`` or ``balanced_accuracy``."""
@@ -149,51 +171,61 @@ def _reading(recipe: Recipe) -> tuple[str, ...]:
 def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
     if selection is None:
         return "## Figures\n\nNothing was held out; the threshold is not calibrated."
-    lines = ["## Figures", ""]
-    if selection.folds:
-        source = recipe.cross_validation.source if recipe.cross_validation else ""
-        (area, area_sd), (balanced, balanced_sd) = (
-            selection.mean("auc"), selection.mean("balanced_accuracy"),
-        )  # fmt: skip
-        lines += [
-            f"Cross-validation on `{source}` ({selection.pairs} pairs, {len(selection.folds)} "
-            "folds grouped by product; only the last stage is refitted; the threshold for a fold "
-            "comes from the other folds). Mean ± standard deviation over folds:",
-            "",
-            "| figure | mean ± SD | pooled |",
-            "|---|---|---|",
-            f"| AUC | {area:.4f} ± {area_sd:.4f} | {selection.auc:.4f} |",
-            f"| balanced accuracy | {balanced:.4f} ± {balanced_sd:.4f} "
-            f"| {selection.balanced_accuracy:.4f} |",
-            f"| expected calibration error | | {selection.calibration_error:.4f} |",
-            "",
-            f"The threshold is that of `prevalence calibrate --candidates {selection.rule} "
-            "--relation all`.",
-            "",
-            "AUC, and balanced accuracy at the best threshold, before the last stage and after it "
-            "with the product held out, pooled:",
-            "",
-            "| pairs | before | after |",
-            "|---|---|---|",
-            *(
-                f"| {row.pairs} of `{row.source}` | {row.before[0]:.4f}, {row.before[1]:.4f} "
-                f"| {row.after[0]:.4f}, {row.after[1]:.4f} |"
-                for row in selection.sources
-            ),
-        ]
-        if recipe.cross_validation and recipe.cross_validation.final == "average":
-            lines += ["", "The weights are the average of the folds' models."]
-    else:
-        trained = {item.source for stage in recipe.stages for item in stage.mix}
-        used = "used for early stopping"
-        if recipe.validation and recipe.validation.source in trained:
-            used += " and trained on"
-        lines += [
-            f"Validation ({selection.pairs} pairs; {used}, so optimistic): AUC "
-            f"{selection.auc:.4f}, balanced accuracy {selection.balanced_accuracy:.4f}, expected "
-            f"calibration error {selection.calibration_error:.4f}."
-        ]
-    return "\n".join(lines)
+    told = _of_folds(recipe, selection) if selection.folds else _of_validation(recipe, selection)
+    if selection.cautions:
+        told += ["", "Read these figures with care:", ""]
+        told += [f"- {line}" for line in selection.cautions]
+    return "\n".join(["## Figures", "", *told])
+
+
+def _of_folds(recipe: Recipe, selection: HeldOutResult) -> list[str]:
+    cross = recipe.cross_validation
+    source = "" if cross is None else cross.source
+    (area, area_sd), (balanced, balanced_sd) = (
+        selection.mean("auc"), selection.mean("balanced_accuracy"),
+    )  # fmt: skip
+    lines = [
+        f"Cross-validation on `{source}` ({selection.pairs} pairs, {len(selection.folds)} "
+        "folds grouped by product; only the last stage is refitted; the threshold for a fold "
+        "comes from the other folds). Mean ± standard deviation over folds:",
+        "",
+        "| figure | mean ± SD | pooled |",
+        "|---|---|---|",
+        f"| AUC | {area:.4f} ± {area_sd:.4f} | {selection.auc:.4f} |",
+        f"| balanced accuracy | {balanced:.4f} ± {balanced_sd:.4f} "
+        f"| {selection.balanced_accuracy:.4f} |",
+        f"| expected calibration error | | {selection.calibration_error:.4f} |",
+        "",
+        f"The threshold is that of `prevalence calibrate --candidates {selection.rule} "
+        "--relation all`.",
+        f"At this threshold, which was chosen on these pairs: {selection.rates()}.",
+        "",
+        "AUC, and balanced accuracy at the best threshold, before the last stage and after it "
+        "with the product held out, pooled:",
+        "",
+        "| pairs | before | after |",
+        "|---|---|---|",
+        *(
+            f"| {row.pairs} of `{row.source}` | {row.before[0]:.4f}, {row.before[1]:.4f} "
+            f"| {row.after[0]:.4f}, {row.after[1]:.4f} |"
+            for row in selection.sources
+        ),
+    ]
+    if cross is not None and cross.final == "average":
+        lines += ["", "The weights are the average of the folds' models."]
+    return lines
+
+
+def _of_validation(recipe: Recipe, selection: HeldOutResult) -> list[str]:
+    trained = {item.source for stage in recipe.stages for item in stage.mix}
+    used = "used for early stopping"
+    if recipe.validation and recipe.validation.source in trained:
+        used += " and trained on"
+    return [
+        f"Validation ({selection.pairs} pairs; {used}, so optimistic): AUC "
+        f"{selection.auc:.4f}, expected calibration error {selection.calibration_error:.4f}. At "
+        f"the threshold, which was chosen on these pairs: {selection.rates()}."
+    ]
 
 
 def _data(recipe: Recipe, digests: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from prevalence.training.export import (
     SourceFigures,
     write_checkpoint,
 )
+from prevalence.training.leaks import cautions_of_folds, cautions_of_validation, refuse_leaks
 from prevalence.training.model import resolve_base
 from prevalence.training.recipe import BY_RECIPE, read_recipe
 from prevalence.training.sources import Sources
@@ -92,21 +93,21 @@ def _train(
     """Train into a folder that is the caller's, whatever it holds."""
     threads = torch.get_num_threads()
     try:
-        sources, trial = _read(recipe, data)
+        plan = _Plan.read(recipe, data)
         for own in _teacher_recipes(recipe, data):
-            _read(own, data)
+            _Plan.read(own, data)
         base = _base(recipe, work=work, data=data, device=device, progress=progress)
         shop = Workshop(
-            sources, base=base, work=work, device=open_device(device), progress=progress
+            plan.sources, base=base, work=work, device=open_device(device), progress=progress
         )
-        return _run(shop, trial, output, device)
+        return _run(shop, plan, output, device)
     finally:
         torch.set_num_threads(threads)
 
 
-def _run(shop: Workshop, trial: _Trial | None, output: Path, device: str) -> TrainingResult:
+def _run(shop: Workshop, plan: _Plan, output: Path, device: str) -> TrainingResult:
     """Train, and write the checkpoint."""
-    recipe = shop.recipe
+    recipe, trial, cautions = shop.recipe, plan.trial, plan.cautions()
     _be_taught(shop, device)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
@@ -122,17 +123,52 @@ def _run(shop: Workshop, trial: _Trial | None, output: Path, device: str) -> Tra
     if selection is None and recipe.validation is not None:
         judged = shop.sources.validation_pairs(recipe.validation.source)
         selection = _select(shop.entailment(judged.pairs), judged, ())
+    if selection is not None:
+        selection = dataclasses.replace(selection, cautions=cautions)
     digest = write_checkpoint(shop, output, selection=selection, seconds=seconds)
     threshold = selection.threshold if selection else 0.5
     return TrainingResult(output, threshold, selection, digest)
 
 
-def _read(recipe: Recipe, data: Path | None) -> tuple[Sources, _Trial | None]:
-    """Read the data of a recipe, and find the faults in it before anything is trained."""
-    sources = Sources(recipe, data)
-    trial = _held_out(sources)
-    _check_stages(sources, trial)
-    return sources, trial
+@dataclass(frozen=True)
+class _Plan:
+    """A recipe whose data were read, with no fault found.
+
+    Attributes:
+        sources: its data.
+        base: those of the recipe that makes its base, where one does.
+        trial: its cross-validation, where it has one.
+    """
+
+    sources: Sources
+    base: Sources | None
+    trial: _Trial | None
+
+    @classmethod
+    def read(cls, recipe: Recipe, data: Path | None) -> _Plan:
+        """Read the data of a recipe, and find the faults in it before anything is trained."""
+        sources = Sources(recipe, data)
+        own = _base_recipe(recipe)
+        base = None if own is None else Sources(own, data)
+        trial = _held_out(sources, base)
+        _check_stages(sources, trial)
+        return cls(sources, base, trial)
+
+    def cautions(self) -> tuple[str, ...]:
+        """Why its figures flatter, before a teacher has changed the data."""
+        sources, trial, recipe = self.sources, self.trial, self.sources.recipe
+        if trial is not None:
+            teachers = [
+                Sources(read_recipe(recipe.resolve(file, sources.data)), sources.data)
+                for file in (recipe.teacher.recipes if recipe.teacher else ())
+            ]
+            return cautions_of_folds(
+                sources, self.base, teachers, trial.cross, judged=trial.judged, folds=trial.folds
+            )
+        if recipe.validation is None:
+            return ()
+        name = recipe.validation.source
+        return cautions_of_validation(sources, self.base, name, sources.judged(name))
 
 
 def _be_taught(shop: Workshop, device: str) -> None:
@@ -155,15 +191,23 @@ def _base(
     progress: ProgressCallback | None,
 ) -> Path:
     """The folder of the base, which is trained first where a recipe makes it."""
-    named = recipe.model.base
-    if not named.startswith(BY_RECIPE):
-        return resolve_base(named, recipe.folder, data)
-    own = read_recipe(recipe.folder / named.removeprefix(BY_RECIPE))
-    if own.model.base.startswith(BY_RECIPE):
-        raise ConfigurationError(f"{named}: a base's recipe cannot start from another recipe")
+    own = _base_recipe(recipe)
+    if own is None:
+        return resolve_base(recipe.model.base, recipe.folder, data)
     folder = work / "base"
     _train(own, folder, data=data, work=work, device=device, progress=progress)
     return folder
+
+
+def _base_recipe(recipe: Recipe) -> Recipe | None:
+    """The recipe that makes the base; None where the base is there already."""
+    named = recipe.model.base
+    if not named.startswith(BY_RECIPE):
+        return None
+    own = read_recipe(recipe.folder / named.removeprefix(BY_RECIPE))
+    if own.model.base.startswith(BY_RECIPE):
+        raise ConfigurationError(f"{named}: a base's recipe cannot start from another recipe")
+    return own
 
 
 def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
@@ -236,7 +280,7 @@ class _Trial:
     also: Mapping[str, JudgedPairs]
 
     @classmethod
-    def of(cls, sources: Sources, cross: CrossValidation) -> _Trial:
+    def of(cls, sources: Sources, base: Sources | None, cross: CrossValidation) -> _Trial:
         """Deal the folds, before anything is trained for them.
 
         Raises:
@@ -252,33 +296,13 @@ class _Trial:
             _check_both(judged.take(inside), place)
             _check_both(judged.take(~inside), f"what is left beside {place}")
         known = sorted(frozenset().union(*folds))
-        _refuse_leaks(sources, cross.source, frozenset(known))
+        refuse_leaks(sources, base, cross.source, frozenset(known))
         also = {}
         for name in cross.also:
             pairs = sources.asked_of_reviews(name)
             also[name] = pairs.take(np.isin(pairs.groups, known))
             _check_both(also[name], f"{name!r} on the products of {cross.source!r}")
         return cls(cross, judged, folds, members, also)
-
-
-def _refuse_leaks(sources: Sources, judged: str, known: frozenset[str]) -> None:
-    """Refuse products of the folds in what no fold holds them out of."""
-    for stage in sources.recipe.stages[:-1]:
-        for name in dict.fromkeys(item.source for item in stage.mix):
-            if seen := known & sources.groups(name):
-                raise ConfigurationError(
-                    f"stage {stage.name!r} would train on product {min(seen)!r} of source "
-                    f"{name!r}, which cross-validation on {judged!r} holds out of the last stage "
-                    "alone; train on such products in the last stage, or leave them out with "
-                    "leave_out"
-                )
-    for name in (source.name for source in sources.recipe.sources if source.taught):
-        if seen := known & sources.groups(name):
-            raise ConfigurationError(
-                f"source {name!r} is taught on product {min(seen)!r}, and cross-validation on "
-                f"{judged!r} does not hold it out of what a teacher says; teach other products, or "
-                "leave [cross_validation] out"
-            )
 
 
 def _check_stages(sources: Sources, trial: _Trial | None) -> None:
@@ -290,7 +314,7 @@ def _check_stages(sources: Sources, trial: _Trial | None) -> None:
         sources.check(sources.recipe.stages[-1], without=held, label=f" fold {number}")
 
 
-def _held_out(sources: Sources) -> _Trial | None:
+def _held_out(sources: Sources, base: Sources | None) -> _Trial | None:
     """Check what models are judged on, and deal the folds where the recipe asks for some."""
     validation, cross = sources.recipe.validation, sources.recipe.cross_validation
     if validation is not None:
@@ -298,7 +322,7 @@ def _held_out(sources: Sources) -> _Trial | None:
         if cross is not None:
             place += f" without the products of {cross.source!r}"
         _check_both(sources.validation_pairs(validation.source), place)
-    return None if cross is None else _Trial.of(sources, cross)
+    return None if cross is None else _Trial.of(sources, base, cross)
 
 
 def _check_both(judged: JudgedPairs, place: str) -> None:
@@ -405,17 +429,22 @@ def _select(scores: Floats, judged: JudgedPairs, members: Sequence[Mask]) -> Hel
     value = _short(best.value, scores)
     folds = []
     fold_of = np.zeros(len(labels), dtype=np.int64)
+    # What a pair's probability is compared with: the threshold of the other folds.
+    cuts = np.full(len(labels), value)
     for number, inside in enumerate(members):
         fold_of[inside] = number
         others, _ = _threshold(scores[~inside], labels[~inside])
+        cuts[inside] = others.value
         balanced = calibration.balanced_accuracy(scores[inside], labels[inside], others.value)
         area = calibration.auc(scores[inside], labels[inside])
         folds.append(FoldFigures(int(inside.sum()), area, balanced, others.value))
+    decided = (scores > cuts).astype(np.float64)
     return HeldOutResult(
         threshold=value,
         rule=rule,
         auc=calibration.auc(scores, labels),
-        balanced_accuracy=best.balanced_accuracy,
+        balanced_accuracy=calibration.balanced_accuracy(decided, labels, 0.5),
+        chosen_accuracy=best.balanced_accuracy,
         calibration_error=calibration.calibration_error(scores, labels),
         pairs=len(labels),
         folds=tuple(folds),

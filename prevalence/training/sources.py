@@ -62,6 +62,10 @@ class Sources:
         selected = [f"{source.only}|{source.leave_out}"] if source.only or source.leave_out else []
         return "".join([file_digest(self._paths[name]), *extra, *selected])
 
+    def file(self, name: str) -> Path:
+        """The file of a source."""
+        return self._paths[name]
+
     def documents(self, name: str, *, without: frozenset[str] = frozenset()) -> list[Document]:
         """Documents of a source, but for some groups."""
         if name not in self._documents:

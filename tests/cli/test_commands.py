@@ -127,6 +127,40 @@ def test_models_shows_error_rates_set_by_set(run: Run, monkeypatch: pytest.Monke
     assert lines.count("docs/errors.md explains the sets of these tables.") == 1
 
 
+def test_models_shows_one_model_or_folder(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    refused = run("models", folder)
+    assert refused.exit_code == 2
+    assert (
+        "no folder with a config.json, and no name that `prevalence models` lists" in refused.stderr
+    )
+    config = folder / "config.json"
+    config.write_text('{"prevalence_threshold": 0.25, "prevalence_max_length": 64}')
+    plain = run("models", folder).stdout
+    assert plain.splitlines()[1].split()[1:3] == ["0.25", "64"]
+    assert "No error rates on held-out pairs are stated: prevalence train states them" in plain
+    stated = {
+        "source": "mine, 3 folds",
+        "threshold": 0.25,
+        "products": [[3, 1, 5, 5], [3, 1, 5, 0]],
+    }
+    (folder / "errors.json").write_text(json.dumps(stated))
+    shown = run("models", folder).stdout
+    assert (
+        f"{folder} on mine, 3 folds: it finds 75.0% of what a review supports (6 of 8 pairs) and "
+        "turns down 66.7% of what it does not (10 of 15)." in shown
+    )
+    assert "No error rates" not in shown
+    assert "roberta" not in shown
+    (entry,) = json.loads(run("models", folder, "--json").stdout)
+    assert (entry["threshold"], entry["max_length"], entry["errors"]) == (0.25, 64, stated)
+    (known,) = json.loads(run("models", "embedded", "--json").stdout)
+    assert known["name"] == "embedded"
+    config.write_text("[]")
+    assert "config.json: cannot be read" in run("models", folder).stderr
+
+
 def test_cache_info_creates_nothing(run: Run, cache_folder: Path) -> None:
     for words in (["info"], ["clear"]):
         assert run("cache", *words).stdout.startswith("no cache yet at ")

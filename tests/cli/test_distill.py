@@ -72,3 +72,20 @@ def test_a_threshold_which_soft_labels_have_no_use_for_is_refused(run, write, un
     result = run("distill", write(unlabelled), *TEACHER, *words)
     assert result.exit_code == 2
     assert "--threshold" in result.stderr
+
+
+def test_a_domain_of_one_product_is_noted(run, tmp_path):
+    table = tmp_path / "points.csv"
+    table.write_text("comment,key_point,label,topic\nThe bed is soft.,Soft beds,1,hotel\n")
+
+    def told(*words):
+        output = ("--output", tmp_path / "taught.jsonl", "--overwrite")
+        result = run("distill", table, *TEACHER, *output, *words)
+        assert result.exit_code == 0
+        return result.stderr
+
+    assert "--foreign finds nothing for 1 of 1 review, whose domain has no other product" in told()
+    assert "--foreign" not in told("--foreign", "0") + told("--quiet")
+    with table.open("a") as file:
+        file.write("It is dry.,Dry tents,1,tent\n")
+    assert "--foreign finds nothing for 2 of 2 reviews, whose domain" in told()

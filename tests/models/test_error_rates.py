@@ -113,6 +113,7 @@ def test_the_command_shows_corrected_scores_with_an_interval(measured, tmp_path)
     refused = CliRunner().invoke(main, ["score", str(lamps), "--model", str(TINY), "--corrected"])
     assert refused.exit_code == 2
     assert "error rates are measured" in refused.stderr
+    assert "a model for which `prevalence models MODEL` shows rates" in refused.stderr
     assert refused.stderr.count("\n") == 1
 
 

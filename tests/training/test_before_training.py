@@ -14,6 +14,7 @@ from prevalence.training.recipe import read_recipe
 from prevalence.training.sources import Sources
 
 FOLDS = "source = 'pairs'\nfolds = 2\n"
+MORE = "mix = [{ source = 'more' }]"
 
 
 def stage(name: str, source: str, view: str = "labelled") -> str:
@@ -72,6 +73,43 @@ def test_no_source_may_be_taught_on_products_of_the_folds(
     add_source(path, "more", [{"product_id": "g5", "reviews": ["It is red."]}], "taught = true\n")
     told = refused(path, ConfigurationError, "source 'more' is taught on product 'g5'")
     assert "leave [cross_validation] out" in told
+
+
+def chained(recipe_file: Callable[..., Path], **sections: str) -> Path:
+    """A recipe with folds whose base another recipe makes, which has these sections."""
+    first = recipe_file(**sections)
+    first.rename(first.with_name("first.toml"))
+    return recipe_file(model="base = 'recipe:first.toml'\n", cross_validation=FOLDS)
+
+
+def test_no_recipe_of_the_base_may_train_on_products_of_the_folds(
+    recipe_file: Callable[..., Path],
+) -> None:
+    told = refused(chained(recipe_file), ConfigurationError, "base 'recipe:first.toml': its stage")
+    assert "'only' trains on product 'g0' of source 'pairs', which cross-validation on" in told
+    assert "leave such products out of the base's recipe with leave_out" in told
+
+
+def test_no_recipe_of_the_base_may_stop_early_on_products_of_the_folds(
+    recipe_file: Callable[..., Path],
+) -> None:
+    path = chained(recipe_file, validation="source = 'pairs'\n")
+    first = path.with_name("first.toml")
+    text = first.read_text(encoding="utf-8").replace("mix = [{ source = 'pairs' }]", MORE)
+    first.write_text(text, encoding="utf-8")
+    add_source(first, "more", rows_of("elsewhere"))
+    refused(path, ConfigurationError, "its early stopping looks on product 'g0' of source 'pairs'")
+
+
+def test_a_recipe_of_the_base_may_train_on_other_products(
+    recipe_file: Callable[..., Path],
+) -> None:
+    path = chained(recipe_file)
+    first = path.with_name("first.toml")
+    text = first.read_text(encoding="utf-8").replace("mix = [{ source = 'pairs' }]", MORE)
+    first.write_text(text, encoding="utf-8")
+    add_source(first, "more", rows_of("elsewhere"))
+    assert train(read_recipe(path), path.parent / "m", device="cpu").selection is not None
 
 
 def test_early_stopping_passes_over_products_of_the_folds(

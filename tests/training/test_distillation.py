@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,13 @@ from click.testing import CliRunner
 from prevalence.cli.distill import distill as command
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, Target, read_documents
-from prevalence.training.distillation import ask_about, teach, write_documents
+from prevalence.training.distillation import (
+    ask_about,
+    reviews_of,
+    teach,
+    without_others,
+    write_documents,
+)
 from prevalence.training.pipeline import train
 from prevalence.training.recipe import read_recipe
 
@@ -42,6 +49,27 @@ def test_reviews_are_asked_about_siblings_foreign_texts_and_themselves() -> None
     assert [document.hypotheses for document in asked] == [
         document.hypotheses for document in (*KETTLE, *WHISK, *TENT)
     ]
+
+
+def test_pairs_of_a_review_are_asked_about_like_the_review() -> None:
+    said = [("It pours well.", "It leaks.", "It is red."), ("It whisks milk.", "It is quiet.")]
+    whole = [review(f"{SPOUT} Good.", "kettle", *said[0]), review(FOAM, "whisk", *said[1])]
+    single = [review(document.premise, document.group, text) for document in whole
+              for text in document.hypotheses]  # fmt: skip
+    # Pairs need not lie together, and their labels stay theirs.
+    mixed = [replace(single[n], targets=(whole[n // 3].targets[n % 3],)) for n in (0, 3, 1, 4, 2)]
+    assert ask_about(mixed, seed=3) == ask_about(whole, seed=3)
+    assert reviews_of([*whole, *whole]) == [*whole, *whole]
+    # A pair of two labels has their mean; another product's review is another review.
+    again = review(FOAM, "whisk", "It is quiet.")
+    (found,) = reviews_of([again, replace(again, targets=(NO,))])
+    assert found.targets == (Target(0.5, 0.5, 0, True),)
+    assert len(reviews_of([again, replace(again, group="pan")])) == 2
+
+
+def test_reviews_whose_domain_has_one_product_are_counted() -> None:
+    assert without_others([*KETTLE, *WHISK, *TENT]) == (1, 4)
+    assert without_others([*KETTLE, *WHISK]) == (0, 3)
 
 
 def test_draws_are_limited_seeded_and_never_repeat_a_label() -> None:

@@ -265,7 +265,7 @@ def test_cross_validation_shares_the_early_stage(
     assert (figures.source, figures.pairs) == ("pairs", 128)
     assert (other.source, other.pairs) == ("more", 24)
     assert figures.after == pytest.approx(
-        (result.selection.auc, result.selection.balanced_accuracy), abs=1e-6
+        (result.selection.auc, result.selection.chosen_accuracy), abs=1e-6
     )
     early, late = figures.before[0], figures.after[0]
     card = (tmp_path / "m" / "README.md").read_text(encoding="utf-8")
