@@ -41,7 +41,7 @@ def holds_table(path: Path) -> bool:
     if path.name.casefold().endswith(_TABLES):
         return True
     row = _first_row(path)
-    return row is not None and (is_matching(row) or is_thinkp(row) or _is_pair(row))
+    return row is not None and (_has_key_points(row) or _is_pair(row))
 
 
 def _first_row(path: Path) -> NamedRow | None:
@@ -55,16 +55,24 @@ def _first_row(path: Path) -> NamedRow | None:
         return None
 
 
+def _has_key_points(row: NamedRow) -> bool:
+    return is_matching(row) or is_thinkp(row)
+
+
 def _is_pair(row: NamedRow) -> bool:
-    """Whether a row of a table, which JSON is not, has a premise and a hypothesis."""
-    return bool(row.delimiter) and {"premise", "hypothesis"} <= row.cells.keys()
+    """Whether a row of a table, which JSON is not, has a premise and a hypothesis.
+
+    Key points that have such columns too stay key points.
+    """
+    named = {"premise", "hypothesis"} <= row.cells.keys()
+    return bool(row.delimiter) and named and not _has_key_points(row)
 
 
 def pair_records(path: Path) -> Iterator[tuple[str, Record]] | None:
     """The rows of a table with columns `premise` and `hypothesis`, as records of the pair layout.
 
     Args:
-        path: CSV or TSV. Empty cells are as good as none, but for an empty label.
+        path: CSV or TSV. Empty cells are as good as none where a field is optional.
 
     Returns:
         `FILE:LINE` and record of each row; None where the table is another one.
@@ -79,7 +87,8 @@ def pair_records(path: Path) -> Iterator[tuple[str, Record]] | None:
 
 
 def _record(row: NamedRow) -> Record:
-    kept = {name: cell for name, cell in row.cells.items() if cell.strip() or name == "label"}
+    needed = ("premise", "hypothesis", "label")
+    kept = {name: cell for name, cell in row.cells.items() if cell.strip() or name in needed}
     if "label" in kept:
         kept["label"] = with_point(kept["label"], row.delimiter)
     return kept

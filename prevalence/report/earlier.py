@@ -53,8 +53,10 @@ class EarlierRows:
             system: the name that the system is shown by.
             source: the file of the row.
         """
+        if row.get("system") is None:
+            return True
         mark = _outcome(row, system)
-        if row.get("system") is not None and mark in self._known:
+        if mark in self._known:
             self.repeats += 1
             return False
         if mark is not None:
@@ -77,7 +79,8 @@ class EarlierRows:
         """Refuse rows of products that share nothing with those of another file but made-up ids.
 
         The ids of records without one say where these stand in their file, so that every shard has
-        the same. Inputs are compared by their digests, where the settings are the same.
+        the same. Inputs are compared by their digests, where the settings are the same. These cover
+        the summary too, so other summaries of the same products are refused as well.
 
         Raises:
             InputError: another file has scored other inputs under all ids that both have.
@@ -101,9 +104,10 @@ class EarlierRows:
         for earlier in other:
             if earlier not in same:
                 raise InputError(
-                    f"its rows are about other records than those of {earlier}, under the same ids "
-                    f'(such as "{example}", a place in a file): give each record an id of its own '
-                    'in a field "id", and score again'
+                    f"its rows are about other reviews or summaries than those of {earlier}, under "
+                    f'the same ids (such as "{example}", a place in a file): give each record an '
+                    'id of its own in a field "id", or, to compare summaries of the same products, '
+                    'name their system in a field "system"; then score again'
                 )
 
 

@@ -424,7 +424,9 @@ def _counts(products: Any) -> tuple[tuple[int, int, int, int], ...]:
         ValueError: they are not four whole numbers each.
         ConfigurationError: they cannot be error rates.
     """
-    found = tuple((int(a), int(b), int(c), int(d)) for a, b, c, d in products)
+    found = tuple((a, b, c, d) for a, b, c, d in products)
+    if any(type(count) is not int for counts in found for count in counts):
+        raise ValueError("products holds counts that are no whole numbers")
     if found:
         ErrorRates(found, 0.0)
     return found

@@ -15,6 +15,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from numbers import Real
+from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError, InputError
@@ -43,16 +44,11 @@ __all__ = [
 
 _TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|=|<|>|,)|(?P<word>[^\s"<>=!,]+))')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
-_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?", re.DOTALL)
+_DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])(?:[T ].*)?)?)?", re.DOTALL)
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[\w.+-]+")
 
-_ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda found, wanted: found < wanted,
-    "<=": lambda found, wanted: found <= wanted,
-    ">": lambda found, wanted: found > wanted,
-    ">=": lambda found, wanted: found >= wanted,
-}
+_ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 _OPERATORS = {*_ORDERINGS, "=", "!=", "has"}
 _EXAMPLE = 'write for example: rating >= 4 and text has battery, "power supply"'
 

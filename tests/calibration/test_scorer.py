@@ -162,7 +162,13 @@ def test_decisions_by_product_are_the_error_rates(fake_scorer, tmp_path):
     assert traits.errors.threshold == traits.threshold != 0.3
     assert traits.errors.source == "mine.jsonl"
     record = made.to_json()
-    for damaged in ([[1, 2, 3]], [[1, 1, 0, 0]], [[1, 1, -1, 3]], [["x", 1, 1, 1]]):
+    for damaged in (
+        [[1, 2, 3]],
+        [[1, 1, 0, 0]],
+        [[1, 1, -1, 3]],
+        [["x", 1, 1, 1]],
+        [[1.5, 1, 1, 1]],
+    ):
         path.write_text(json.dumps(record | {"products": damaged}))
         with pytest.raises(InputError, match="damaged calibration file"):
             read_calibration(path)

@@ -203,7 +203,7 @@ def test_shards_without_ids_are_refused(run: Run, score: Run, boots: Any, tmp_pa
         assert score(source, "--output", shards[-1]).exit_code == 0
     result = run("report", *shards, "-o", tmp_path / "r.html")
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {shards[1]}: its rows are about other records than")
+    assert result.stderr.startswith(f"error: {shards[1]}: its rows are about other reviews or ")
     assert (
         'shard-0, under the same ids (such as "data.jsonl:1", a place in a file)' in result.stderr
     )

@@ -64,6 +64,21 @@ def test_a_table_of_other_columns_is_told_what_tables_are_read(tmp_path: Path) -
         read_documents(path)
 
 
+def test_key_points_with_columns_of_pairs_stay_key_points(tmp_path: Path) -> None:
+    path = tmp_path / "k.csv"
+    path.write_text("comment,key_point,label,premise,hypothesis\na,b,1,x,y\n")
+    (document,) = read_documents(path)
+    assert (document.premise, document.hypotheses) == ("a", ("b",))
+
+
+@pytest.mark.parametrize(("row", "field"), [(",b,1", "premise"), ("a,,1", "hypothesis")])
+def test_an_empty_text_in_a_table_of_pairs_is_named(tmp_path: Path, row: str, field: str) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"premise,hypothesis,label\na,b,0\n{row}\n")
+    with pytest.raises(InputError, match=f"pairs.csv:3: field '{field}' must be a non-empty"):
+        read_documents(path)
+
+
 @pytest.mark.parametrize("name", ["pairs.csv", "pairs.txt"])
 def test_a_table_of_pairs_is_read_like_the_pair_layout(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

@@ -272,10 +272,14 @@ def test_ids_that_are_places_join_no_products_of_other_files(rows, name):
     with pytest.raises(InputError) as refused:
         contents.add_all(others, source="b", where="b.jsonl: ")
     assert str(refused.value) == (
-        "b.jsonl: its rows are about other records than those of a, under the same ids (such as "
-        f'"{name}", a place in a file): give each record an id of its own in a field "id", and '
-        "score again"
+        "b.jsonl: its rows are about other reviews or summaries than those of a, under the same "
+        f'ids (such as "{name}", a place in a file): give each record an id of its own in a field '
+        '"id", or, to compare summaries of the same products, name their system in a field '
+        '"system"; then score again'
     )
+    # As the message says, other systems under the same ids are read.
+    contents.add_all([{**one, "system": "named"} for one in others], source="g")
+    assert "named" in {line.name for line in contents.systems}
     # With one input in common, or ids that were given, they are another version of the same.
     contents.add_all([others[0], first[1]], source="c")
     for rows_of, source in ((first, "d"), (others, "e")):

@@ -25,6 +25,7 @@ REVIEW = {
     "huge": 10**400,
     "date": "2024-06-30T23:59:00Z",
     "month": "2024-06",
+    "swapped": "2024-30-06",
 }
 
 
@@ -81,6 +82,7 @@ REVIEW = {
         ("date < 2024", False),
         ("date >= 2023-12 and date < 2024-07-01", True),
         ("month >= 2020-01", False),
+        ("swapped >= 2020", False),
         ("text >= 2020", False),
         ("rating <= 2024-06", False),
     ],
@@ -149,6 +151,8 @@ def test_nan_is_a_missing_value(nothing):
         ("rating >= high", ">= needs one number or date (2024-06-30), not 'high'"),
         ("rating >= 3,4", ">= needs one number or date (2024-06-30), not '3, 4'"),
         ("date >= 06/30/2024", ">= needs one number or date (2024-06-30), not '06/30/2024'"),
+        ("date >= 2024-13", ">= needs one number or date (2024-06-30), not '2024-13'"),
+        ("date >= 2024-06-32", ">= needs one number or date (2024-06-30), not '2024-06-32'"),
         ("rating >= 4 or text has x", "'or' stands where 'and' or the end should be"),
         ("rating >= 4 and", "a clause needs"),
         ("text has ?", "has needs words, not '?'"),
