@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prevalence.baselines.judges.claim_writing import parse_claims
 from prevalence.baselines.judges.parsers import (
     contradicts_percentage,
     parser_for,
@@ -539,6 +540,7 @@ def test_the_scale_may_stand_after_the_word_stars():
     [
         ("). " * 30_000, read_plain),
         ("Fluency | 4 | 1" + " " * 100_000 + "x", lambda reply: read_table(reply, ["Fluency"])),
+        ("1" + "*" * 100_000 + "x\n1: It fits.", lambda reply: parse_claims(reply, ["It fits."])),
     ],
 )
 def test_long_replies_are_read_at_once(reply, read):
