@@ -31,7 +31,7 @@ _NUMBERED = re.compile(
     r"(?::(?!\d)|[.)](?=[\s*_]))(?P<behind>\*\*|__)?\s*(?P<claim>\S.*)"
 )
 """``1: It fits.``, also with a full stop or bracket, in a list, or with the number in bold."""
-_BARE_NUMBER = re.compile(r"(?:[-*+\u2022]\s+)?[*_]*\d{1,6}[*_]*\s*[:.)]?[*_]*")
+_BARE_NUMBER = re.compile(r"(?:[-*+\u2022]\s+)?[*_]{0,3}\d{1,6}[*_]{0,3}\s*[:.)]?[*_]{0,3}")
 _ITEM = re.compile(r"[-*+\u2022]\s")
 _FENCE = re.compile(r"(?:```|~~~)\w*")
 _NOTHING = re.compile(

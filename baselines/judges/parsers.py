@@ -75,7 +75,7 @@ _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _REASONS = (
     r"for|because|since|as|due|on|in|with|given|based|overall|considering|would|is|was|seems|but|"
-    r"although|though|while|which|to|and|or"
+    r"although|though|while|which|to|and|or|at|compared|I|it|the|this|explanation|reason(?:s|ing)?"
 )
 # What is counted after a number would make it one of something else: "4 out of 5 reviewers".
 _ON_SCALE = rf"(?=\s*(?:$|[^\w\s%/]|stars?\b|points?\b|(?:{_REASONS})\b)|[ \t]*\n)"
@@ -106,7 +106,7 @@ _GIVEN = re.compile(
 )
 _RATERS = (
     r"\b(?:guest|review(?:er)?|customer|user|buyer|visitor|travell?er|owner|shopper|diner|reader|"
-    r"people|person|one|some|many|most|few|other|they|he|she)s?['\u2019]?s?"
+    r"people|person|(?<!\bthis )(?<!\bthat )one|some|many|most|few|other|they|he|she)s?['\u2019]?s?"
 )
 _RATED_THINGS = (
     r"\b(?:hotel|product|item|place|restaurant|business|property|resort|hostel|film|movie|book|"
@@ -163,7 +163,7 @@ _LABEL = re.compile(f"{_FIRST}$")
 _CLOSING = re.compile(
     rf"(?:\n|(?<!\bno)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<=[a-z\])\"'\u201d])"
     rf"[.!?][)\"'\u201d*]*[ \t])"
-    rf"[^\w\n]*?{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?\W*$",
+    rf"[^\w\n]{{0,40}}?{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?\W*$",
     re.IGNORECASE,
 )
 # The first line is a number alone; the reasons follow.
@@ -172,7 +172,7 @@ _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
 # The scale, if it is named, stands before the word or after it: "3 of 5 stars", "3 stars out of 5".
 _STARS = re.compile(
     rf"(?<![\w.]){_NUMBER}(?:\s*(?:/|(?:out\s+)?of\b)(?:\s+(?:an?|the|possible))*\s*{_NUMBER})?"
-    rf"[\s-]*stars?\b(?:\s*(?:/|out\s+of\b)(?:\s+(?:an?|possible))*\s*{_NUMBER})?"
+    rf"[\s-]*stars?\b(?:\s*(?:/|(?:out\s+)?of\b)(?:\s+(?:an?|possible))*\s*{_NUMBER})?"
     # "A 4-star hotel" is none that the summary is given.
     rf"(?=\s*(?:$|[^\w\s]|(?:out|rating|score|summary|one|{_REASONS})\b)|[ \t]*\n)",
     re.IGNORECASE,
@@ -512,7 +512,7 @@ def _row_patterns(title: str) -> tuple[re.Pattern[str], ...]:
         # Another number in the row leaves open which of them is the score.
         re.compile(
             rf"^[^\w\n]*{words}[ \t]*\|[ \t]*{_NUMBER}(?:[ \t]*/[ \t]*5)?[ \t]*(?=\||$)"
-            r"(?!(?:[^\n]*\|)?[ \t]*\d[\d.,/ ]*[ \t]*(?:\||$))",
+            r"(?!(?:[^\n]*\|)?[ \t]*\d[\d.,/ \t]*(?:\||$))",
             re.IGNORECASE | re.MULTILINE,
         ),
     )

@@ -97,6 +97,7 @@ class Replay:
         unread: what else of the recording is not read, in words.
 
     Attributes:
+        most: the most replies that are recorded for a request.
         unmatched: subjects of the recording that no request so far was about.
     """
 
@@ -115,6 +116,7 @@ class Replay:
         self._unread = unread
         self._subjects = _Subjects()
         self._spare: dict[Subject, tuple[int, int]] = {}
+        self.most = max(map(len, recorded.values()), default=0)
         self.unmatched = dict.fromkeys(recorded)
         self.signature: Mapping[str, str] = {"replay": name}
 

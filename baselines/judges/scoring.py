@@ -202,7 +202,8 @@ def make_plan(
         max_tokens: most tokens of a reply.
         seed: of the first sample.
         rules: the parser's.
-        recorded: replies come from a recording, whose samples may differ at temperature 0 too.
+        recorded: replies come from a recording that has several for a prompt; they may differ at
+            temperature 0 too.
 
     Raises:
         ConfigurationError: the settings contradict each other or the method.

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.judges.duels import DuelRun, PairRow
     from prevalence.baselines.judges.packs import Dimension
+    from prevalence.baselines.judges.replay import Replay
     from prevalence.baselines.judges.run import JudgeRun
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.baselines.rows import ScoreRow
@@ -229,8 +230,11 @@ def _judge(options: _Options) -> tuple[int, int]:
     method = load_method(str(options.method))
     dimensions = choose_dimensions(method, options.dimensions or ("all",))
     drawing = {name: getattr(options, name) for name in _DRAWING}
-    recorded = asked and str(options.backend).startswith(_REPLAY)
-    plan = make_plan(method, rules=options.parser, recorded=recorded, **drawing)
+    replay = None
+    if asked and str(options.backend).startswith(_REPLAY):
+        replay = cast("Replay", open_backend(str(options.backend), options.told))
+    differ = replay is not None and replay.most > 1
+    plan = make_plan(method, rules=options.parser, recorded=differ, **drawing)
     if options.pairs is not None and not method.compares:
         raise ConfigurationError("--pairs goes with methods that compare, such as h2h")
     if options.attacks and method.compares:
@@ -244,7 +248,7 @@ def _judge(options: _Options) -> tuple[int, int]:
     )
     if not asked:
         return _export(options, plan, dimensions, selection)
-    backend = open_backend(str(options.backend), options.told)
+    backend = replay or open_backend(str(options.backend), options.told)
     if options.dry_run:
         return _dry_run(options, plan, dimensions, backend, selection=selection)
     lines = line_file(options.output, overwrite=options.overwrite)

@@ -318,7 +318,7 @@ def _note_unrated(unrated: Mapping[str, str]) -> None:
         named = [f"{metric} ({dimension})" for metric, dimension in unrated.items()]
         more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         note(
-            f"metrics of a dimension that people did not rate, left out: "
+            "metrics of a dimension that people did not rate, compared with none: "
             f"{', '.join(named[:_NAMED])}{more}; --own METRIC=DIMENSION or --all-pairs compares "
             "them all the same"
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.meta.correlate import Pairing, score_grids
 from prevalence.meta.preferences import (
     Preferences,
@@ -113,8 +114,8 @@ def _judge(pair: Pairing, duels: Duels, study: Study, neighbours: NDArray[np.int
     missing = without_verdict(duels.points, human)
     if missing and study.convention.missing == "fail":
         raise InputError(
-            f"judge {pair.row!r}: {missing} comparisons in {pair.dimension} that people made have "
-            "no verdict; add them, or choose --missing drop"
+            f"judge {pair.row!r}: no verdict on {counted(missing, 'comparison')} in "
+            f"{pair.dimension} that people made; add them, or choose --missing drop"
         )
     judged = _judged(pair, duels.points, human, neighbours)
     return judged._replace(missing=missing, order=order_bias(duels.verdicts))

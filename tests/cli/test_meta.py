@@ -381,7 +381,7 @@ def test_comparisons_without_a_verdict_are_counted(run: Run, tmp_path: Path) -> 
     assert [line["once"] for line in lines] == ["", "", "", "", "1", "0"]
     refused = run(*words, "--missing", "fail")
     assert refused.exit_code == 2
-    assert "59 comparisons in coverage that people made have no verdict" in refused.stderr
+    assert "no verdict on 59 comparisons in coverage that people made" in refused.stderr
 
 
 def test_metrics_of_a_dimension_that_nobody_rated_are_told(run: Run, write: Write) -> None:
@@ -393,7 +393,7 @@ def test_metrics_of_a_dimension_that_nobody_rated_are_told(run: Run, write: Writ
     path = write(*rows)
     words = ("meta", "correlate", path, "--format", "json")
     found = run(*words)
-    assert "did not rate, left out: rts.relevance (relevance); --own" in found.stderr
+    assert "did not rate, compared with none: rts.relevance (relevance); --own" in found.stderr
     assert run(*words, "--quiet").stderr == ""
     shown = json.loads(found.stdout)
     assert {row["metric"] for row in shown["rows"]} == {"rts.fluency"}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prevalence.baselines.judges.claim_writing import parse_claims
 from prevalence.baselines.judges.parsers import (
     contradicts_percentage,
     parser_for,
@@ -510,3 +512,38 @@ def test_a_long_reply_without_a_score_is_read_once(read, piece):
 def test_only_plain_numbers_of_stars_are_read(number):
     assert read_stars(f"{number} stars") == -1.0
     assert read_stars(f"{number} stars, no, 4.5 stars") == 4.5
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Score: 4/5 Explanation: it reads well.",
+        "Score: 4 Reason: it reads well.",
+        "Rating: 4/5 The text reads well.",
+        "I'd say 4 out of 5 at most.",
+        "I rate this one 4/5.",
+        "This one is 4/5.",
+    ],
+)
+def test_reasons_may_follow_a_score_at_once(reply):
+    assert read_plain(reply).value == 4.0
+
+
+def test_the_scale_may_stand_after_the_word_stars():
+    assert read_star_count("4 stars of 5").value == 4.0
+    assert read_star_count("4 stars of 10").fault == "out_of_range"
+    assert read_star_count("I give one of them 4 stars. Nine stars of ten are lit.").value == 4.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "read"),
+    [
+        ("). " * 30_000, read_plain),
+        ("Fluency | 4 | 1" + " " * 100_000 + "x", lambda reply: read_table(reply, ["Fluency"])),
+        ("1" + "*" * 100_000 + "x\n1: It fits.", lambda reply: parse_claims(reply, ["It fits."])),
+    ],
+)
+def test_long_replies_are_read_at_once(reply, read):
+    start = time.process_time()
+    read(reply)
+    assert time.process_time() - start < 5

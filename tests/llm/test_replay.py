@@ -246,3 +246,17 @@ def test_replies_made_in_python():
     backend = Replay({subject: [Recorded("x", cut=True)]}, name="x")
     [[reply]] = backend.complete([Request(messages=(), subject=subject)])
     assert (reply.text, reply.finish) == ("x", "length")
+
+
+def test_samples_of_an_export_at_temperature_0_are_those_of_its_replay(judge, tmp_path):
+    requests, output = tmp_path / "requests.jsonl", tmp_path / "rows.jsonl"
+    words = (*RTS, "--samples", "3")
+    assert judge(*words, "--export", requests).exit_code == 0
+    rows = [{**row, "replies": ["Score: 4"] * row["samples"]} for row in lines(requests)]
+    requests.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = judge(*words, "--backend", f"replay:{requests}", "-o", output)
+    assert found.exit_code == 0, found.output
+    # All are the same one, which was asked for once.
+    assert [row["samples"]["rts.fluency"] for row in lines(output)] == [[4.0]] * 2
+    assert "failed" not in found.stderr
+    assert "asked for once" in found.stderr
