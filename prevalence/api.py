@@ -216,14 +216,6 @@ def _several(items: object, what: str) -> list[Any]:
     return listed
 
 
-def _says_how_it_is_pickled(scorer: object) -> bool:
-    """Whether a class of its own line has a method that pickle asks."""
-    asked = ("__reduce__", "__reduce_ex__", "__getstate__")
-    return any(
-        getattr(type(scorer), name, None) is not getattr(object, name, None) for name in asked
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class StatementSupport:
     """How many and which reviews imply a statement (Malon 2023, eq. 1 alone).
@@ -308,8 +300,7 @@ class OpinionPrevalence:
 
     An object can be pickled, as multiprocessing, joblib, Spark and Dask do: the copy is made anew
     with the same arguments, so that it opens the model where it is unpickled, and counts from 0.
-    With ``scorer`` this needs a class that defines ``__reduce__`` or ``__getstate__``; a
-    ConfigurationError says so.
+    A given ``scorer`` is pickled along, if it can be; a model is best given by name.
 
     Raises:
         PrevalenceError: a model or option is unknown or unusable; the message says what to do.
@@ -337,13 +328,6 @@ class OpinionPrevalence:
         self._engine = Engine(open_scorer(**opening) if scorer is None else scorer, known)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        scorer = self._arguments["scorer"]
-        if scorer is not None and not _says_how_it_is_pickled(scorer):
-            raise ConfigurationError(
-                f"an object with a ready scorer ({type(scorer).__name__}) cannot be pickled: give "
-                "a model by name instead (model=...), which is opened where it is unpickled, or "
-                "let the scorer's class say how, with __reduce__"
-            )
         return partial(type(self), **self._arguments), ()
 
     def __copy__(self) -> Self:

@@ -59,10 +59,7 @@ def test_a_pickled_copy_is_made_anew_with_the_same_arguments():
     assert len(pickle.dumps(made)) < 500
 
 
-def test_a_ready_scorer_is_pickled_if_its_class_says_how(fake_scorer):
-    with pytest.raises(ConfigurationError, match=r"scorer \(FakeScorer\) .*give a model by name"):
-        pickle.dumps(OpinionPrevalence(scorer=fake_scorer(ANSWERS)))
-
+def test_a_given_scorer_is_pickled_along(fake_scorer):
     class Known(fake_scorer):
         def __reduce__(self):
             return open_scorer, ("rouge1-precision",)

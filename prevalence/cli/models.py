@@ -20,7 +20,7 @@ __all__ = ["models"]
 _EPILOG = """\b
 Examples:
   prevalence models
-  prevalence models ./our-model
+  prevalence models base
   prevalence models --json
 """
 

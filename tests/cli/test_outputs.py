@@ -256,7 +256,7 @@ def test_an_interrupted_teacher_says_what_is_kept(
     cache = ("--cache", tmp_path / "pairs") if cached else ("--no-cache",)
     boots["reviews"] = ["They keep my feet dry.", "The laces come undone too often."]
     words = ("--model", "rouge1-precision", "--output", tmp_path / "taught.jsonl", *cache)
-    result = run("distill", write(boots), *words)
+    result = run("distill", write(boots), *words, "--foreign", "0")
     assert result.exit_code == 130
     assert result.stderr.startswith(f"interrupted: {kept}")
     assert len(result.stderr.splitlines()) == 1
