@@ -237,7 +237,7 @@ class ClaimWriter:
 def _written(response: Response, sentences: Sequence[str]) -> WrittenClaims:
     if response.error is not None:
         return WrittenClaims(error=response.error)
-    if response.finish == "length":
+    if response.cut:
         return WrittenClaims(unparsable="the reply was cut at its longest; raise --max-tokens")
     try:
         return parse_claims(spoken(response.text), sentences)

@@ -231,8 +231,7 @@ class DuelRun:
         verdicts: list[int | None] = [None, None]
         errors = []
         for place, response in enumerate(responses):
-            cut = response.finish == "length"
-            reading = self._parse(before_cut(response.text) if cut else response.text)
+            reading = self._parse(before_cut(response.text) if response.cut else response.text)
             if response.error is not None:
                 errors.append(response.error)
             elif reading.value is None:

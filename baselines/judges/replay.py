@@ -243,7 +243,7 @@ class Recorder:
         if not any(reply is not None for reply in replies):
             return
         row = {**_head(request), "replies": replies}
-        if any(response.finish == "length" for response in responses):
+        if any(response.cut for response in responses):
             row["finish"] = [
                 None if response.error is not None else response.finish for response in responses
             ]

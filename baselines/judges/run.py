@@ -214,7 +214,7 @@ def write_steps(
         (response,) = responses
         dimension = request.subject.dimension
         text = spoken(response.text).strip()
-        if response.error is None and response.finish == "length":
+        if response.cut:
             raise BackendError(
                 f"the judge's evaluation steps for {dimension} were cut at "
                 f"{request.sampling.max_tokens:,} tokens; give a higher --max-tokens"

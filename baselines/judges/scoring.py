@@ -32,8 +32,6 @@ __all__ = ["Form", "Judged", "Plan", "make_plan", "merged"]
 Form = Literal["samples", "direct", "probabilities"]
 """Mean of sampled replies, one greedy reply, or weighting by token probabilities."""
 
-_CUT = "length"
-"""How a reply finished that was cut."""
 _DIGITS = {str(grade): float(grade) for grade in range(1, 6)}
 _LETTERS = {letter: float(grade) for grade, letter in enumerate("ABCDE", start=1)}
 
@@ -123,7 +121,7 @@ class Plan:
 
     def _readings(self, dimensions: Sequence[Dimension], response: Response) -> list[Reading]:
         text = response.text
-        if response.finish == _CUT and self.rules == "strict":
+        if response.cut and self.rules == "strict":
             if self.method.reasons_first:
                 # What is read in it would be some number of the reasons.
                 return [Reading(None, "unparsable") for _ in dimensions]
@@ -219,8 +217,11 @@ def make_plan(
         raise ConfigurationError(f"{method.name} takes one reply in each order: --samples 1")
     note = None
     if temperature == 0.0 and samples > 1 and not (recorded and told):
-        note = f"at temperature 0 all {samples:,} replies are the same one, which is asked for once"
-        note = None if recorded else note
+        if not recorded:
+            note = (
+                f"at temperature 0 all {samples:,} replies are the same one, which is asked for "
+                "once"
+            )
         samples = 1
     drawn = Sampling(
         temperature=temperature, top_p=top_p, top_k=top_k,
@@ -266,7 +267,7 @@ def _counts(responses: Sequence[Response], readings: Sequence[Reading]) -> dict[
         "asked": len(responses),
         **{name: faults[name] for name in names},
         "failed": sum(response.error is not None for response in responses),
-        "cut": sum(response.finish == _CUT for response in responses),
+        "cut": sum(response.cut for response in responses),
         "distinct": len({response.text for response in responses if response.error is None}),
     }
 

@@ -213,7 +213,7 @@ class SummaryWriter:
         return Written(
             text=text,
             reply=response.text,
-            cut=response.finish == "length",
+            cut=response.cut,
             prompt_tokens=response.prompt_tokens,
             completion_tokens=response.completion_tokens,
             signature=self.signature,

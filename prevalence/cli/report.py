@@ -152,9 +152,8 @@ def report(**parameters: Any) -> None:
 
 def _print_systems(contents: Contents) -> None:
     """Print the systems as score prints them at its end."""
-    from prevalence.report.console import make_console, plain, system_table
+    from prevalence.report.console import make_console, print_signatures, system_table
     from prevalence.report.standings import standings_table
-    from prevalence.signature import with_parts
     from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED
 
     console = make_console()
@@ -166,11 +165,8 @@ def _print_systems(contents: Contents) -> None:
     if places:
         console.print()
         console.print(standings_table(places))
-    if contents.table.signatures:
-        console.print()
     resampling = {"bs": DEFAULT_RESAMPLES, "seed": DEFAULT_SEED}
-    for signature in contents.table.signatures:
-        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
+    print_signatures(console, contents.table.signatures, resampling)
 
 
 def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:

@@ -441,10 +441,15 @@ def _kind(options: _Options, file_format: str) -> str:
 
 
 def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates | None) -> None:
-    from prevalence.report.console import comparison_table, make_console, plain, system_table
+    from prevalence.report.console import (
+        comparison_table,
+        make_console,
+        plain,
+        print_signatures,
+        system_table,
+    )
     from prevalence.report.standings import standings, standings_table
     from prevalence.report.systems import RESAMPLES
-    from prevalence.signature import with_parts
 
     console = make_console()
     counts = {test: options.resamples or RESAMPLES[test] for test in RESAMPLES}
@@ -482,10 +487,7 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
     if "randomization" in options.tests:
         resampling["ar"] = counts["randomization"]
     resampling["seed"] = options.seed
-    if table.signatures:
-        console.print()
-    for signature in table.signatures:
-        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
+    print_signatures(console, table.signatures, resampling)
 
 
 def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:

@@ -155,9 +155,8 @@ def finished_parts(folder: Path) -> Iterator[ScoredSummary]:
     """
     for path in _parts(folder):
         try:
-            for batch in parquet().ParquetFile(path).iter_batches(columns=[_ROW]):
-                for text in batch.column(_ROW).to_pylist():
-                    yield ScoredSummary.from_json(json.loads(text))
+            for _, row in _rows_of(path):
+                yield ScoredSummary.from_json(row)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise _foreign(path, error) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,7 +48,7 @@ def _first_row(path: Path) -> NamedRow | None:
     if str(path) == STDIN:
         return None
     try:
-        return next(islice(named_rows(path), 1), None)
+        return next(named_rows(path), None)
     except InputError:
         # The reader of the other layouts explains the fault better.
         return None

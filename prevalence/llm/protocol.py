@@ -126,6 +126,11 @@ class Response:
     finish: Literal["stop", "length"] = "stop"
     error: str | None = None
 
+    @property
+    def cut(self) -> bool:
+        """Whether the reply is there, and was cut at its longest."""
+        return self.error is None and self.finish == "length"
+
 
 Keep = Callable[[Request, Response], None]
 """Called with every response as soon as it is there, so that a kill loses none before it."""

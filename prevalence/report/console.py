@@ -13,9 +13,10 @@ from rich.text import Text
 from prevalence.language import counted
 from prevalence.report.names import figure_name, quantity_note
 from prevalence.report.text import one_line
+from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prevalence.api import StatementSupport
     from prevalence.records import Profile, Review, ScoredSentence, ScoredSummary
@@ -28,6 +29,7 @@ __all__ = [
     "make_console",
     "make_table",
     "plain",
+    "print_signatures",
     "support_view",
     "system_table",
 ]
@@ -65,6 +67,16 @@ def make_console() -> Console:
 def plain(text: str, style: str = "") -> Text:
     """Text that can neither style nor drive the terminal: control characters are shown as ␦."""
     return Text(one_line(text), style)
+
+
+def print_signatures(
+    console: Console, signatures: Sequence[str], resampling: Mapping[str, int]
+) -> None:
+    """Print what made the scores of a table, below it, with how its intervals were drawn."""
+    if signatures:
+        console.print()
+    for signature in signatures:
+        console.print(plain(with_parts(signature, resampling)), style="dim", soft_wrap=True)
 
 
 def make_table(

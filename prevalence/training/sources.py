@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from prevalence.calibration import label_caution
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
-from prevalence.language import counted
 from prevalence.paths import file_digest
 from prevalence.training.mixture import finds_examples
 
@@ -78,10 +78,9 @@ class Sources:
                 summaries=source.summaries,
             )
             self._documents[name] = self._selected(source, found)
-            missing = sum(len(document.unlabelled) for document in self._documents[name])
-            if missing and not source.taught:
-                pairs = counted(missing, "pair without a label was", "pairs without a label were")
-                warnings.warn(f"source {name!r}: {pairs} left out", RuntimeWarning, stacklevel=2)
+            caution = label_caution(self._documents[name])
+            if caution and not source.taught:
+                warnings.warn(f"source {name!r}: {caution}", RuntimeWarning, stacklevel=2)
         return [document for document in self._documents[name] if document.group not in without]
 
     def _selected(self, source: DataSource, found: Sequence[Document]) -> list[Document]:
