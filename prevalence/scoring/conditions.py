@@ -472,7 +472,8 @@ def _why_none(where: Where, objects: Sequence[Mapping[str, Any]]) -> str:
         return f" (none has {', '.join(missing)})"
     for clause in where.clauses:
         if clause.finds_no_order(objects):
-            number = as_number(clause.values[0]) is not None
-            kind = "number" if number else "date such as 2024-06-30"
-            return f" ({clause.field} is a {kind} in none)"
+            # A year may be meant as a number or as a date.
+            wanted = ["number"] if as_number(clause.values[0]) is not None else []
+            wanted += ["date such as 2024-06-30"] if as_date(clause.values[0]) else []
+            return f" (none has a {' or a '.join(wanted)} in {clause.field})"
     return ""

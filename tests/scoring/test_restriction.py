@@ -131,8 +131,9 @@ def test_rows_say_what_they_are_restricted_to_and_are_read_back(fake_scorer):
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
-        ("when >= 2024-06", "when>=2024-06 (when is a date such as 2024-06-30 in none)"),
-        ("when < 3", "when<3 (when is a number in none)"),
+        ("when >= 2024-06", "when>=2024-06 (none has a date such as 2024-06-30 in when)"),
+        ("when < 3", "when<3 (none has a number in when)"),
+        ("when > 2025", "when>2025 (none has a number or a date such as 2024-06-30 in when)"),
         ("day >= 2025", "day>=2025"),
         ("rating > 5", "rating>5"),
     ],
