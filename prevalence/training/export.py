@@ -74,6 +74,8 @@ class HeldOutResult:
         errors: for each product true positives, false negatives, true negatives and false
             positives at ``threshold``.
         sources: figures before and after the last stage.
+        apart: whether the last stage trains on no product of the folds, so that one model gave
+            all ``scores``.
         cautions: why the figures flatter beyond that, one line each.
     """
 
@@ -89,6 +91,7 @@ class HeldOutResult:
     fold_of: tuple[int, ...] = ()
     errors: tuple[tuple[int, int, int, int], ...] = ()
     sources: tuple[SourceFigures, ...] = ()
+    apart: bool = False
     cautions: tuple[str, ...] = ()
 
     def rates(self) -> str:
@@ -184,9 +187,12 @@ def _of_folds(recipe: Recipe, selection: HeldOutResult) -> list[str]:
     (area, area_sd), (balanced, balanced_sd) = (
         selection.mean("auc"), selection.mean("balanced_accuracy"),
     )  # fmt: skip
+    trained = "only the last stage is refitted"
+    if selection.apart:
+        trained = "no stage trains on these products"
     lines = [
         f"Cross-validation on `{source}` ({selection.pairs} pairs, {len(selection.folds)} "
-        "folds grouped by product; only the last stage is refitted; the threshold for a fold "
+        f"folds grouped by product; {trained}; the threshold for a fold "
         "comes from the other folds). Mean ± standard deviation over folds:",
         "",
         "| figure | mean ± SD | pooled |",
@@ -211,7 +217,7 @@ def _of_folds(recipe: Recipe, selection: HeldOutResult) -> list[str]:
             for row in selection.sources
         ),
     ]
-    if cross is not None and cross.final == "average":
+    if cross is not None and cross.final == "average" and not selection.apart:
         lines += ["", "The weights are the average of the folds' models."]
     return lines
 

@@ -271,6 +271,8 @@ class _Trial:
         folds: groups that each fold holds out.
         members: bool [P] for each fold.
         also: pairs of further sources on products that a fold holds out.
+        apart: whether the last stage trains on no product of the folds, so that one model has seen
+            none of them.
     """
 
     cross: CrossValidation
@@ -278,6 +280,7 @@ class _Trial:
     folds: Sequence[frozenset[str]]
     members: Sequence[Mask]
     also: Mapping[str, JudgedPairs]
+    apart: bool
 
     @classmethod
     def of(cls, sources: Sources, base: Sources | None, cross: CrossValidation) -> _Trial:
@@ -295,14 +298,22 @@ class _Trial:
             place = f"fold {number} of {cross.source!r}"
             _check_both(judged.take(inside), place)
             _check_both(judged.take(~inside), f"what is left beside {place}")
-        known = sorted(frozenset().union(*folds))
-        refuse_leaks(sources, base, cross.source, frozenset(known))
+        known = frozenset().union(*folds)
+        refuse_leaks(sources, base, cross.source, known)
         also = {}
         for name in cross.also:
             pairs = sources.asked_of_reviews(name)
-            also[name] = pairs.take(np.isin(pairs.groups, known))
+            also[name] = pairs.take(np.isin(pairs.groups, sorted(known)))
             _check_both(also[name], f"{name!r} on the products of {cross.source!r}")
-        return cls(cross, judged, folds, members, also)
+        last = sources.recipe.stages[-1]
+        apart = not any(known & sources.groups(item.source) for item in last.mix)
+        return cls(cross, judged, folds, members, also, apart)
+
+    def runs(self) -> list[tuple[frozenset[str], frozenset[str], str]]:
+        """For each run of the last stage: products it leaves out, those it is judged on, label."""
+        if self.apart:
+            return [(frozenset(), frozenset().union(*self.folds), "")]
+        return [(held, held, f" fold {n}") for n, held in enumerate(self.folds, start=1)]
 
 
 def _check_stages(sources: Sources, trial: _Trial | None) -> None:
@@ -338,23 +349,29 @@ def _check_both(judged: JudgedPairs, place: str) -> None:
 def _cross_validate(
     shop: Workshop, trial: _Trial, parent: StageResult
 ) -> tuple[HeldOutResult, StageResult, dict[str, float]]:
-    """Hold each fold out of the last stage, then make the final weights."""
+    """Hold each fold out of the last stage, then make the final weights.
+
+    A last stage that trains on none of their products is trained once.
+    """
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
     sources = {cross.source: judged, **trial.also}
     shop.load(parent)
     before = {name: shop.entailment(pairs.pairs) for name, pairs in sources.items()}
     after = {name: np.full(len(pairs), np.nan) for name, pairs in sources.items()}
     outcomes: list[StageResult] = []
-    for number, held in enumerate(trial.folds, start=1):
-        outcome = shop.run_stage(stage, parent, without=held, label=f" fold {number}")
+    for without, judges, label in trial.runs():
+        outcome = shop.run_stage(stage, parent, without=without, label=label)
         shop.load(outcome)
         for name, pairs in sources.items():
-            inside = np.isin(pairs.groups, sorted(held))
+            inside = np.isin(pairs.groups, sorted(judges))
             if inside.any():
                 after[name][inside] = shop.entailment(pairs.take(inside).pairs)
         outcomes.append(outcome)
-    spent = {f"{stage.name}, {cross.folds} folds": sum(o.seconds for o in outcomes)}
-    if cross.final == "average":
+    folds = "" if trial.apart else f", {cross.folds} folds"
+    spent = {f"{stage.name}{folds}": sum(o.seconds for o in outcomes)}
+    if trial.apart:
+        final = outcomes[0]
+    elif cross.final == "average":
         final = _average(outcomes)
     else:
         final = shop.run_stage(stage, parent)
@@ -363,7 +380,7 @@ def _cross_validate(
         _source_figures(name, pairs, before[name], after[name]) for name, pairs in sources.items()
     )
     result = _select(after[cross.source], judged, trial.members)
-    return dataclasses.replace(result, sources=figures), final, spent
+    return dataclasses.replace(result, sources=figures, apart=trial.apart), final, spent
 
 
 def _source_figures(name: str, judged: JudgedPairs, before: Floats, after: Floats) -> SourceFigures:

@@ -225,6 +225,9 @@ class Validation:
 class CrossValidation:
     """Repeat the last stage without each fold of groups; threshold and figures come from there.
 
+    A last stage that trains on none of these groups is run once: one model is judged on all folds,
+    and only the threshold of a fold comes from the others.
+
     Attributes:
         source: source whose groups are held out in turn.
         folds: number of folds.

@@ -12,6 +12,7 @@ import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file
 
+from prevalence import calibration
 from prevalence.calibration import auc
 from prevalence.cli.train import train as command
 from prevalence.errors import ConfigurationError, InputError, ModelError
@@ -279,6 +280,45 @@ def test_cross_validation_shares_the_early_stage(
     assert [fold.pairs for fold in result.selection.folds] == [48, 40, 40]
     made = sorted(p.name.split("-")[0] for p in (tmp_path / "m" / ".training").iterdir())
     assert made == ["early"] + ["late"] * (4 if final == "refit" else 3)
+
+
+@pytest.mark.parametrize("final", ["refit", "average"])
+def test_a_last_stage_apart_from_the_folds_runs_once(
+    recipe_file: Callable[..., Path], pairs_file: Path, tmp_path: Path, final: str
+) -> None:
+    rows = [json.loads(line) for line in pairs_file.read_text(encoding="utf-8").splitlines()]
+    apart = [row | {"group": f"other-{row['group']}"} for row in rows[:40]]
+    (tmp_path / "apart.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in apart), encoding="utf-8"
+    )
+    stage = "[[stage]]\nname = 'only'\nlearning_rate = 1e-3\nmix = [{ source = 'apart' }]\n"
+    path = recipe_file(
+        stage, output="store = 'float32'\n",
+        cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\n",
+    )  # fmt: skip
+    source = "\n[[source]]\nname = 'apart'\npath = 'apart.jsonl'\nlicence = 'CC0'\n"
+    path.write_text(path.read_text(encoding="utf-8") + source, encoding="utf-8")
+    folder = tmp_path / "m"
+    recipe = read_recipe(path)
+    result = train(recipe, folder, device="cpu")
+    assert [p.name.split("-")[0] for p in (folder / ".training").iterdir()] == ["only"]
+    selection = result.selection
+    assert selection is not None
+    assert [fold.pairs for fold in selection.folds] == [48, 40, 40]
+    # The model that was written gave the answers, and a fold's cut is that of the others.
+    pairs = [(row["premise"], row["hypothesis"]) for row in rows]
+    written = predict(load_classifier(folder, recipe.model, seed=0), pairs)[:, 0]
+    assert np.allclose(selection.scores, written, atol=2e-6)
+    scores, fold_of = np.array(selection.scores), np.array(selection.fold_of)
+    labels = np.array([bool(row["label"]) for row in rows])
+    for number, fold in enumerate(selection.folds):
+        others = fold_of != number
+        rule = selection.rule
+        cut = calibration.best_threshold(scores[others], labels[others], candidates=rule)
+        assert fold.threshold == pytest.approx(cut.value, abs=1e-4)
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "no stage trains on these products" in card
+    assert "average of the folds' models" not in card
 
 
 def test_rates_of_an_earlier_training_do_not_stay(
