@@ -20,6 +20,7 @@ from prevalence.claims.clauses import (
     last_noun,
     shape_of,
 )
+from prevalence.claims.english import has_negation
 from prevalence.claims.quantities import people_at
 from prevalence.claims.words import (
     COPULAS,
@@ -27,6 +28,7 @@ from prevalence.claims.words import (
     is_past,
     is_past_only,
     is_plural,
+    is_third,
     plain_of_ing,
     singular_verb,
     word_set,
@@ -49,6 +51,7 @@ __all__ = [
     "is_cut_short",
     "is_doing",
     "is_inverted",
+    "is_lone_noun",
     "is_of_one",
     "is_participle",
     "is_praise",
@@ -270,6 +273,16 @@ def is_inverted(piece: Piece) -> bool:
     """Whether the verb stands before its subject: "nor does it leak"."""
     tags = [word.tag for word in piece.words[:2]]
     return piece.joint == "nor" and tags[0] == "aux" and tags[-1] in {"pron", "det", "poss", "noun"}
+
+
+def is_lone_noun(draft: Draft, core: Core, piece: Piece) -> bool:
+    """Whether a word that may be a verb goes on with a list of nouns: "makes tea and | cakes".
+
+    Not after a denial: "doesn't crush ice and | leaks" may say that it leaks.
+    """
+    low = piece.words[0].low
+    denied = is_third(low) and has_negation(draft.words[core.first : core.main])
+    return len(piece.words) == 1 and (is_base(low) or not (is_past(low) or denied))
 
 
 def is_of_one(piece: Piece) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import (
+    BE,
     Core,
     Piece,
     find_core,
@@ -16,7 +17,7 @@ from prevalence.claims.pronouns import thing_of
 from prevalence.claims.quantities import after_frame, people_at
 from prevalence.claims.reports import after_report
 from prevalence.claims.small_clauses import small_clause, without_description
-from prevalence.claims.words import is_plural, plain_of_ing, singular_verb, word_set
+from prevalence.claims.words import is_base, is_plural, plain_of_ing, singular_verb, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ __all__ = [
     "found_besides",
     "frame_of",
     "goes_on_saying",
+    "is_advice",
     "is_of_buyers",
     "is_shared_view",
     "names_people",
@@ -205,6 +207,26 @@ def is_shared_view(draft: Draft, piece: Piece) -> bool:
     said = (draft.framed or draft.quantity is not None) and not draft.people
     first = piece.words[0].low
     return said and first not in {"i", "we"} and people_at(plain_text(piece.words)) is None
+
+
+_ADVICE = word_set("ask book buy choose consider order reserve skip try")
+
+
+def is_advice(draft: Draft, piece: Piece) -> bool:
+    """Whether a verb tells the reader what to do: "they run small, so | order a size up".
+
+    "They are thin, so | tear easily" says what they do.
+    """
+    rest = [word.low for word in piece.words if word.tag not in {"adv", "neg"}]
+    verb = rest[0] if rest else ""
+    if piece.joint == "so":
+        return is_base(verb) and len(rest) > 1
+    core = find_core(draft.words, draft.lead)
+    if core is None or draft.words[core.first].low not in BE:
+        return False
+    subject = draft.words[draft.lead : core.first]
+    things = bool(subject) and subject[0].tag != "pron" and finders_in(plain_text(subject)) is None
+    return verb in _ADVICE and things
 
 
 def is_of_buyers(piece: Piece) -> bool:

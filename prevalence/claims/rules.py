@@ -41,6 +41,7 @@ from prevalence.claims.drafts import (
     is_cut_short,
     is_doing,
     is_inverted,
+    is_lone_noun,
     is_of_one,
     is_participle,
     is_praise,
@@ -63,6 +64,7 @@ from prevalence.claims.frames import (
     found_besides,
     frame_of,
     goes_on_saying,
+    is_advice,
     is_of_buyers,
     is_shared_view,
     names_people,
@@ -80,7 +82,7 @@ from prevalence.claims.noun_lists import (
 from prevalence.claims.pronouns import resolve
 from prevalence.claims.quantities import Quantity, people_at
 from prevalence.claims.small_clauses import gapped, small_clause, small_predicate
-from prevalence.claims.words import is_base, is_past, is_plural
+from prevalence.claims.words import is_base, is_plural
 
 __all__ = ["folded"]
 
@@ -441,10 +443,11 @@ class _Folding:
 
     def _next_verb(self, draft: Draft, piece: Piece) -> bool:
         sayers = find_core(draft.words) if draft.lead and goes_on_saying(piece) else None
-        if sayers is not None:  # "users find that it is big | but like it"
-            self._append([*draft.words[: sayers.first], *piece.words], 0, piece)
-            return True
-        return self._another_verb(draft, piece)
+        if sayers is None and not is_advice(draft, piece):
+            return self._another_verb(draft, piece)
+        before = sayers.first if sayers else 0  # "users find that it is big | but like it"
+        self._append([*draft.words[:before], *piece.words], 0, piece)
+        return True
 
     def _another_verb(self, draft: Draft, piece: Piece) -> bool:
         core = find_core(draft.words, draft.lead)
@@ -464,9 +467,7 @@ class _Folding:
         if draft.people:
             shared = [*self._scope, *draft.people]
         if shared is None:
-            low = piece.words[0].low
-            noun = len(piece.words) == 1 and (is_base(low) or not is_past(low))
-            return noun and self._next_noun(draft, piece)
+            return is_lone_noun(draft, core, piece) and self._next_noun(draft, piece)
         said = small_clause(piece.words)
         if said is not None and finders_in(plain_text([*shared, piece.words[0]])):
             self._append([*self._scope, *said], len(self._scope), piece)
@@ -668,11 +669,8 @@ class _Folding:
             return True
         same = [at for at in range(core.main, len(draft.words))
                 if draft.words[at].low == words[0].low]  # fmt: skip
-        if (
-            not same
-            or words[0].low == "as"
-            or piece.joint not in ({"but", "yet"} if denied else {"and", "or"})
-        ):
+        joints = {"but", "yet"} if denied else {"and", "or"}
+        if not same or words[0].low == "as" or piece.joint not in joints:
             return False
         shared = draft.words[: same[-1]]
         if denied:

@@ -315,6 +315,19 @@ def texts(sentence):
     ("It is a fun and easy game.", ["It is a fun game.", "It is an easy game."]),
     ("Is it soft and warm?", ["Is it soft and warm?"]),
     ("You wash it in a day or two.", ["You wash it in a day or two."]),
+    # What readers should do has no subject, and no "not" of the clause before.
+    ("The soles run small, so order a size up.",
+     ["The soles run small.", "Order a size up."]),
+    ("You will not taste a difference, so save your money.",
+     ["You will not taste a difference.", "Save your money."]),
+    ("Guests say the rooms are loud, so definitely bring earplugs.",
+     ["The rooms are loud.", "Definitely bring earplugs."]),
+    ("The dumplings are great and try the soup.",
+     ["The dumplings are great.", "Try the soup."]),
+    ("They are thin, so tear easily.", ["They are thin.", "They tear easily."]),
+    ("Guests are happy and book again.", ["Guests are happy.", "Guests book again."]),
+    # A verb after a denial is none of its nouns.
+    ("It doesn't hold water and leaks.", ["It doesn't hold water and leaks."]),
 ])  # fmt: skip
 def test_claims_by_hand(sentence, claims):
     assert texts(sentence) == claims
