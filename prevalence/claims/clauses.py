@@ -291,13 +291,18 @@ def is_finite(words: Sequence[Token], place: int) -> bool:
         return False
     if token.tag == "pron" and "'" in token.low and token.low != "let's":
         return True
-    if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words):
+    told = place > 0 and words[place - 1].tag == "rel"  # "guests who | stayed in"
+    if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words) and not told:
         # "The distance measured by the app can be wrong": the verb comes later.
-        later = words[place + 1].low in {"by", "as", "in", "on"}
+        later = words[place + 1].low in {"by", "as", "in", "on", *_LISTS}
         if token.low == "compared" and words[place + 1].low in {"with", "to"}:
             return False
-        return not (later and any(w.tag == "aux" for w in words[place + 1 :]))
+        verbs = (w.tag == "aux" or w.low in _LISTS for w in words[place + 1 :])
+        return not (later and any(verbs))
     return token.tag in {"verb", "aux"} and token.low not in {"be", "been", "being"}
+
+
+_LISTS = word_set("include includes included")
 
 
 def _group_end(words: Sequence[Token], first: int) -> int:
@@ -399,7 +404,7 @@ def is_predicate(words: Sequence[Token]) -> bool:
             after = words[at + 1].tag if at + 1 < len(words) else "prep"
             return after not in {"prep", "noun", "mark"}  # "quick charging" is a noun
         if token.tag not in {"adj", "adv"}:
-            return token.tag in {"prep", "to", "sub", "rel", "ing", "mark"} or (
+            return token.tag in {"prep", "to", "neg", "sub", "rel", "ing", "mark"} or (
                 words[0].low in {"worth", "like"}
             )
     return True

@@ -23,6 +23,7 @@ from prevalence.claims.clauses import (
 from prevalence.claims.english import has_negation
 from prevalence.claims.quantities import people_at
 from prevalence.claims.words import (
+    ADJECTIVES,
     COPULAS,
     is_base,
     is_past,
@@ -57,6 +58,7 @@ __all__ = [
     "is_praise",
     "is_sealed",
     "is_told_first",
+    "is_torn",
     "is_whole",
     "leans",
     "lists_verbs",
@@ -83,6 +85,7 @@ class Draft:
         people: who find so, where it was "users find X good" and is now "X is good".
         alike: claims of subjects that share a verb, itself among them; what is said next is said of
             all.
+        listed: where its noun begins that was put in place of another one; 0 without one.
     """
 
     words: list[Token]
@@ -94,6 +97,7 @@ class Draft:
     quantity: Quantity | None = None
     people: tuple[Token, ...] = ()
     alike: list[Draft] = field(default_factory=list)
+    listed: int = 0
 
 
 def plain_text(words: Sequence[Token]) -> str:
@@ -113,7 +117,8 @@ def words_from(words: list[Token], offset: int) -> list[Token]:
 
 def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | None:
     """What a subject has, from "with friendly staff"; None where the phrase says no such thing."""
-    if any(word.tag == "ing" for word in words) or not is_modified(words[1:]):
+    told = any(word.tag == "ing" or word.low in _TOLD for word in words)
+    if told or not is_modified(words[1:]):
         return None
     subject = draft.words[draft.lead : core.first]
     nouns = [at for at, word in enumerate(words) if word.tag == "noun"]
@@ -127,6 +132,10 @@ def held_with(draft: Draft, core: Core, words: list[Token]) -> list[Token] | Non
     return [*draft.words[: core.first], words[0].reworded(verb, "verb"), *words[1:]]
 
 
+_TOLD = word_set(
+    "exception exceptions mention mentions report reports complaint complaints comments"
+)
+"""What nothing has: "good, with the exception of the soup", "fine, with few complaints"."""
 _TROUBLE = word_set(
     "trouble problem problems issue issues complaint complaints luck difficulty snags"
 )
@@ -243,6 +252,10 @@ def effect_of(draft: Draft, words: list[Token]) -> list[Token] | None:
     base = plain_of_ing(verb.low)
     if verb.low in {"making", "makes", "made"} and words[1].low in {"it", "them"} and handy:
         says, words = ("are" if words[1].low == "them" else "is"), words[2:]
+        to = next((at for at, word in enumerate(words) if word.tag == "to"), len(words))
+        if [word.tag for word in words[to + 2 : to + 3]] in (["det"], ["poss"]):
+            it = verb.reworded("it", "pron")  # "making it easy to change the filter"
+            return [*draft.words[: draft.lead], it, verb.reworded("is", "aux"), *words]
     elif base in BESIDES and not is_past_core(draft.words, core):
         says, words = str(base) if plural else singular_verb(str(base)), words[1:]
     else:
@@ -267,6 +280,11 @@ def told_of(draft: Draft, words: list[Token]) -> list[Token]:
 def is_praise(piece: Piece) -> bool:
     """Whether a noun says something by its adjective alone: "great food"."""
     return piece.words[0].tag == "adj" and piece.joint in {"and", ""} and is_modified(piece.words)
+
+
+def is_torn(piece: Piece) -> bool:
+    """Whether a pronoun has lost its verb, because it is in no list: "they | zonk out"."""
+    return piece.words[0].tag == "pron" and piece.words[1:2] != [] and piece.words[1].tag != "rel"
 
 
 def is_inverted(piece: Piece) -> bool:
@@ -304,10 +322,16 @@ def agreeing(piece: Piece, draft: Draft) -> Piece:
     return piece._replace(words=[first.reworded(singular_verb(first.low)), *piece.words[1:]])
 
 
-def praises(draft: Draft, core: Core) -> bool:
-    """Whether a claim says what something is like: "the food was good"."""
-    rest = draft.words[core.main + 1 :]
-    return draft.words[core.main].low in BE and bool(rest) and shape_of(rest) == "adjective"
+def praises(drafts: Sequence[Draft], core: Core) -> bool:
+    """Whether the last claim says what something is like: "the food was good".
+
+    Not where it and the one before are of a list: "famous for its bread, rolls | and cakes".
+    """
+    words, rest = drafts[-1].words, drafts[-1].words[core.main + 1 :]
+    before = drafts[-2].words[: core.main + 2] if len(drafts) > 1 else []
+    if any(word.tag == "prep" for word in rest) and before == words[: core.main + 2]:
+        return False
+    return words[core.main].low in BE and bool(rest) and shape_of(rest) == "adjective"
 
 
 def is_whole(piece: Piece) -> bool:
@@ -396,6 +420,8 @@ suited topped crafted equipped maintained organized presented prepared served de
 def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     """Whether a past form is what something is ("sharp, well balanced"), not what it did."""
     verb = draft.words[core.main].low
+    if verb in _CONTRACTED:
+        verb = "is"
     # "Found it cold and picked over by noon".
     found = bool(draft.people) and verb in {"is", "are"} and words[0].tag == "verb"
     first = next((word for word in words if word.tag not in {"adv", "neg"}), words[0])
@@ -404,11 +430,14 @@ def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
     if verb not in BE:
         said = not after or after[0].low == "by"
         likewise = verb in _SEEMED and said and _is_state(draft.words[core.main + 1 :])
-        return past and (verb in _SEEMS or likewise)
+        state = first.low in ADJECTIVES or words[0].low in _PACKED
+        arrived = verb in _ARRIVED and not after and state and draft.words[-1].tag == "adj"
+        return past and (verb in _SEEMS or likewise or arrived)
     if (past and found) or (first.low in _STATES and (not after or after[0].tag == "prep")):
         return True
     named = verb in {"is", "are"} and not is_past_only(first.low)
-    return past and first is words[-1] and (first.low.endswith("ed") or named)
+    alone = first is words[-1] or words[0].low == "not"
+    return past and alone and (first.low.endswith("ed") or named)
 
 
 def _is_state(words: list[Token]) -> bool:
@@ -422,4 +451,8 @@ feel feels seem seems look looks appear appears smell smells taste tastes sound 
 """)
 """Verbs of the present, after which a past form says what something is."""
 _SEEMED = word_set("felt seemed looked appeared")
+_ARRIVED = word_set("arrive arrives arrived come comes came leave leaves left")
+_PACKED = word_set("well badly poorly fully nicely carefully securely properly beautifully neatly")
+"""Said of how a thing arrived: "came healthy and well packed", but "came late and leaked"."""
+_CONTRACTED = word_set("it's that's i'm we're they're you're he's she's")
 """The same in the past, where what it is said to be is a past form already."""

@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.claims.words import ADJECTIVES, IS, forms, is_plural, participles, word_set
+from prevalence.claims.words import ADJECTIVES, COPULAS, IS, forms, is_plural, participles, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,6 +161,8 @@ def retagged(words: list[Token]) -> list[Token]:
         slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
         if slightly and tags[place + 1] in {"adj", "adv"}:
             tags[place - 1] = tags[place] = "adv"
+    for place in _names_in(words, tags):
+        tags[place] = "noun"
     for place, (low, after) in enumerate(pairwise(lows)):
         if low == "pretty" and tags[place + 1] == "adj":
             tags[place] = "adv"  # "pretty good", but "a pretty, warm room"
@@ -168,9 +170,23 @@ def retagged(words: list[Token]) -> list[Token]:
             tags[place] = "noun"  # "noise and value for money"
         elif low in _CLEANED and after in {"cleaner", "cleaners"}:
             tags[place + 1] = "noun"
-        elif low in {"and", "or", ","} and tags[place + 1] == "verb":
+        elif low in _JOINTS and tags[place + 1] == "verb":
             _settle(lows, tags, place + 1)
     return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
+
+
+def _names_in(words: list[Token], tags: list[str]) -> list[int]:
+    """Places of what looks like a verb and ends a name: "Google | Drive", not in a heading."""
+    written = [word.text for word in words if word.tag != "mark" and word.text[0].isalpha()]
+    if sum(text[0].isupper() for text in written) * 2 > len(written):
+        return []
+    return [
+        at
+        for at in range(2, len(words))
+        if tags[at] in {"verb", "base"}
+        and words[at].text.istitle()
+        and words[at - 1].text.istitle()
+    ]
 
 
 def _settle(lows: list[str], tags: list[str], place: int) -> None:
@@ -187,6 +203,10 @@ def _settle(lows: list[str], tags: list[str], place: int) -> None:
         tags[place] = tags[place] if own else "noun"
     elif form == "third" and forms().get(after) == "base" and later in _APART:
         tags[place : place + 2] = ["noun", "verb"]
+    elif size := _begins_subject(lows[place:], form, apart=lows[place - 1] in _CONTRASTS):
+        tags[place : place + size] = ["noun"] * size
+        end = place + size + (lows[place + size] in _OFTEN)
+        tags[end] = "verb" if tags[end] == "noun" or lows[end] in forms() else tags[end]
     elif any(lows[at] in _LIKE and tags[at] == "verb" for at in range(place)):
         if form == "base" and lows[place - 1] == after == ",":
             tags[place] = "noun"  # "like its ease of use, | taste, and design"
@@ -194,6 +214,32 @@ def _settle(lows: list[str], tags: list[str], place: int) -> None:
             tags[place] = "adj"
 
 
+def _begins_subject(lows: list[str], form: str | None, *, apart: bool) -> int:
+    """How many words that look like a verb and its object are the subject of a later verb.
+
+    "And | downloads often fail", "but | repairs took longer", "; | wait times can exceed".
+
+    Args:
+        lows: the words from there on.
+        form: of the first as a verb.
+        apart: whether a contrast stands before.
+    """
+    if len(lows) < _WITH_VERB or form not in {"third", "base"} or lows[0] in COPULAS:
+        return 0
+    size = 1 if form == "third" else 2
+    if form == "base" and (lows[1] in _TAG_OF or not is_plural(lows[1])):
+        return 0
+    often = lows[size] in _OFTEN
+    verb = forms().get(lows[size + often])
+    past = apart and verb == "past" and lows[size + often] not in ADJECTIVES and lows[size] != "put"
+    acts = past or (often and verb == "base") or (size > 1 and lows[size] in MODALS)
+    return size if acts else 0
+
+
+_WITH_VERB = 4
+_OFTEN = word_set("often sometimes frequently always usually never rarely occasionally still")
+_CONTRASTS = word_set("but though although while whereas yet ; ,")
+_JOINTS = _CONTRASTS | {"and", "or"}
 _OF = word_set("complain think hear know speak approve consist dispose tire warn boast")
 """Verbs that "of" follows."""
 _OF_WHAT = word_set("smell taste")
@@ -242,12 +288,18 @@ def _form(low: str, last: str, after: str) -> str | None:
         return "base"
     if (low, after) == ("build", "quality") and last != "pron":
         return None
+    if low == "rate" and last == "noun" and after not in _RATED:
+        return None  # "heart rate"
     if (low == "speed" and after != "up") or (low == "deals" and after != "with"):
         return None
     form = forms().get(low)
     # "Mention that downloads eat storage": a noun before its verb.
     begins = last == "rel" and form == "third" and forms().get(after) in {"base", "past"}
     return None if begins or (low in _SIGHTS and last != "pron") else form
+
+
+_FITTED = word_set("well perfectly great me him her fine true as like poorly snugly nicely right")
+_RATED = word_set("it them this the their its as")
 
 
 def _governed(tags: list[str]) -> bool:
@@ -317,16 +369,29 @@ _PLAYED = word_set("music band bands entertainment jazz piano performances shows
 def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) -> bool:
     """Whether a form of a verb is one here, by what stands around it."""
     last = _last(tags)
-    if before.endswith("ing") and tags[-2:-1] == ["det"]:
-        last = "noun"  # "the filling shifts", "the coating wears off"
+    if before.endswith("ing") and _NOMINAL.intersection(
+        tags[-3 if tags[-2:-1] == ["noun"] else -2 :][:1]
+    ):
+        last = "noun"  # "the filling shifts", "the nonstick coating wears off"
     alike = _described(tags) and after.isalpha() and after not in _TAG_OF
     described = low in ADJECTIVES and (form == "base" or low in participles() or alike)
     if described or (low == "live" and after in _PLAYED):
         object_next = _TAG_OF.get(after) in {"det", "poss", "obj"}
         acts = last == "to" or before in MODALS | _DO or (object_next and last != "noun")
         return acts and before != "how"  # "how close the hotel sits"
-    if last in {"to", "aux", "neg", "obj", "rel"} or (last == "det" and before in _STANDING):
-        return form != "third" or last == "rel" or before.endswith("self") or before in _RARELY
+    lists = last == "verb" and low in {"include", "includes"}  # "complaints raised include noise"
+    if (
+        lists
+        or last in {"to", "aux", "neg", "obj", "rel"}
+        or (last == "det" and before in _STANDING)
+    ):
+        return (
+            lists
+            or form != "third"
+            or last == "rel"
+            or before.endswith("self")
+            or before in _RARELY
+        )
     if last == "prep":
         return form == "past" and not low.endswith("ed")
     acts = _acts(form, last, before, after)
@@ -336,7 +401,7 @@ def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) 
         return acts
     joined = form == "base" and (tags[-2:-1] == ["conj"] or _is_of_two(tags))
     agrees = form == "past" or joined or is_plural(before) == (form == "base") or low in _NO_NOUNS
-    agrees = agrees and (low != "like" or before in _WHO)
+    agrees = (agrees and (low != "like" or before in _WHO)) or (low == "fit" and after in _FITTED)
     if last == "conj":
         return form != "base" or forms().get(after) not in {"past", "third"}
     return last in {"mark", "pron", "sub"} or (last == "noun" and agrees)
@@ -354,7 +419,9 @@ def _is_of_two(tags: list[str]) -> bool:
 def _described(tags: list[str]) -> bool:
     """Whether a noun with its adjective and "and" stand before: "poor service and | delayed"."""
     place = len(tags) - 1
-    if place < 0 or tags[place] != "conj" or tags[place - 1] != "noun":
+    if tags[-2:] == ["mark", "conj"]:
+        place -= 1
+    if place < 1 or tags[place] not in {"conj", "mark"} or tags[place - 1] != "noun":
         return False
     while place and tags[place - 1] == "noun":
         place -= 1
@@ -389,15 +456,21 @@ class _Around(NamedTuple):
     after: str
 
 
+_COMPOUNDS = {("law", "firm"), ("dry", "cleaner"), ("dry", "cleaners")}
+
+
 def _open(low: str, form: str | None, around: _Around) -> str:
     """The tag of a word that is no verb here."""
+    if (around.before, low) in _COMPOUNDS:
+        return "noun"
     if low in _PREPOSITIONS and (low not in _ADVERBS or around.after[:1].isalnum()):
         return "prep"
     looks = low.endswith(("-looking", "-tasting", "-smelling", "-sounding", "-feeling"))
-    looks = looks or ("-" in low and low.rpartition("-")[2] in ADJECTIVES)
+    looks = looks or ("-" in low and low.rpartition("-")[2] in ADJECTIVES - {"wise"})
     if looks or low in ADJECTIVES or (low.startswith(("un", "in", "im")) and low[2:] in ADJECTIVES):
         return "adj"
-    if low in _ADVERBS or (low.endswith("ly") and len(low) > 4 and low not in _NOUNS_IN_LY):
+    in_ly = low.endswith(("ly", "-wise")) and len(low) > 4 and low not in _NOUNS_IN_LY
+    if low in _ADVERBS or in_ly:
         return "adv"
     if low.endswith("ing") and len(low) > 5 and not low.endswith(_NOUNS_IN_ING):
         return "ing"
@@ -411,6 +484,8 @@ def _unknown(low: str, form: str | None, around: _Around) -> str:
     acts = _TAG_OF.get(after) in {"det", "poss", "obj"}
     third = low.endswith("s") and not low.endswith("ss")
     said = after == "that" and last == "noun"
+    if (last == "to" and acts) or (before in {"they", "we"} and not third and not past):
+        return "base" if last == "to" else "verb"
     if past and (last == "pron" or said or (acts and last in {"noun", "mark", "conj"})):
         return "verb"
     if third and before in {"it", "he", "she", "which", "that", "who"} and low not in _WHO:

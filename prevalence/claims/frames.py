@@ -81,7 +81,7 @@ def by_people(words: Sequence[Token]) -> tuple[int, Quantity | None] | None:
     """
     at = next((at for at in range(len(words) - 1, 0, -1) if words[at].low == "by"), len(words))
     text = plain_text(words[at + 1 :])
-    people = people_at(text) if text else None
+    people = people_at(f"{text} say") if text else None
     if people is None or people.end < len(text):
         return len(words), None
     denied = people.quantity is not None and people.quantity.denies
@@ -143,6 +143,7 @@ def described_so(noun: list[Token], words: list[Token]) -> list[Token] | None:
 
 _SAID = word_set("""
 appreciated praised loved liked enjoyed recommended wished resented regretted thanked complained
+advise advised recommend suggest suggested caution cautioned complain praise wish regret warned
 """)
 
 
@@ -209,6 +210,7 @@ def is_shared_view(draft: Draft, piece: Piece) -> bool:
     return said and first not in {"i", "we"} and people_at(plain_text(piece.words)) is None
 
 
+_WARNED = word_set("be expect forget let hesitate worry bother miss waste buy trust count assume")
 _ADVICE = word_set("ask book buy choose consider order reserve skip try")
 
 
@@ -219,6 +221,8 @@ def is_advice(draft: Draft, piece: Piece) -> bool:
     """
     rest = [word.low for word in piece.words if word.tag not in {"adv", "neg"}]
     verb = rest[0] if rest else ""
+    if verb == "don't" and piece.joint in {"so", "but"}:
+        return rest[1:2] != [] and rest[1] in _WARNED
     if piece.joint == "so":
         return is_base(verb) and len(rest) > 1
     core = find_core(draft.words, draft.lead)

@@ -104,6 +104,7 @@ def _label_end(words: Sequence[Token]) -> int:
     # "Repair costs", "order accuracy": nouns, though they could be verbs.
     pair = core is not None and end == 2 and words[1].tag == "verb"
     named = core is None or pair or end == 1 or (core.first == 0 and is_base(words[0].low))
+    named = named or _SIDES.fullmatch(plain_text(words[:end])) is not None
     return end + 1 if end and rest and named else 0
 
 
@@ -233,7 +234,8 @@ _SIDES = re.compile(
     r"|not so (?:good|great)|less (?:good|great)|what (?:works|doesn't work|does not work)"
     r"|what (?:people|guests|customers|users|they) (?:like|love|dislike)|mentioned often"
     r"|(?:most|often|frequently) (?:mentioned|praised|criticized)"
-    r"|verdict|bottom line|overall|summary|in short)",
+    r"|verdict|bottom line|overall|summary|in short)"
+    r"(?: (?:mentioned|noted|cited|reported|raised|highlighted) by (?:\w+ )?\w+)?",
     re.IGNORECASE,
 )
 """Labels that name the side that the words behind them are on, or nothing."""
@@ -264,6 +266,9 @@ def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
 _NAMED = frozenset({"det", "poss", "adj", "noun", "num", "prep"})
 
 
+_AMOUNTS = word_set("plenty lots lack loads tons")
+
+
 def _sided(text: str, rest: list[Token]) -> list[Draft]:
     """The claims of a list behind "Pros:", which has no noun to share: each of its own."""
     found: list[Draft] = []
@@ -287,6 +292,11 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
             last = found[-1]
             last.words = [*last.words, words[0].reworded(",", "mark"), *words]
             last.end = whole.end
+        elif [word.low for word in words[1:2]] == ["of"] and words[0].low in _AMOUNTS:
+            there = [words[0].reworded("There", "pron"), words[0].reworded("is", "aux")]
+            found.append(
+                replace(whole, words=[*there, words[0].reworded(words[0].low), *words[1:]])
+            )
         elif shape_of(words) == "adjective" and described(whole)[0] is whole:
             first = words[0]
             it = [first.reworded("It", "pron"), first.reworded("is", "aux")]

@@ -157,15 +157,26 @@ def shared_verb(
     if not all(subjects) or any(word.low in _LIMITS for word in subjects[0]):
         return None
     subjects = _alike(subjects)
+    *_, last = subjects
+    own = next((at for at in range(len(last), 1, -1) if last[at - 1].tag not in _MANNER), 1)
+    subjects, often = [*subjects[:-1], last[:own]], last[own:]
     rest = rest[1:] if rest and rest[0].low in {"all", "both"} else rest
     singular = singular_verb(verb.low)
     plural = singular != verb.low or verb.tag == "aux" or verb.low.endswith(("ed", "t"))
     if not plural or not all(subjects) or verb.low in {"is", "has", "was", "does"}:
         return None
     return [
-        [*subject, verb if is_plural(head_of(subject).low) else verb.reworded(singular), *rest]
+        [
+            *subject,
+            *often,
+            verb if is_plural(head_of(subject).low) else verb.reworded(singular),
+            *rest,
+        ]
         for subject in subjects
     ]
+
+
+_MANNER = frozenset({"adv", "neg"})
 
 
 def _are_several(verb: Token, rest: list[Token]) -> bool:

@@ -35,6 +35,12 @@ _PRICED = word_set("high low fair reasonable steep justified dropped expensive c
 """What is said of a price rather than of the thing."""
 
 
+_VOICING = word_set("""
+express report note mention complain wish recommend praise criticize appreciate caution warn voice
+cite lament
+""")
+
+
 def resolve(draft: Draft, before: Draft) -> None:
     """Put the subject of the claim before in place of "it", "they", "its" or "their".
 
@@ -47,7 +53,11 @@ def resolve(draft: Draft, before: Draft) -> None:
         if low in {"they", "their"} and not draft.people:
             low = ""  # those who speak of it
     bought = any(word.low in _BOUGHT for word in subject)
-    if not subject or (bought and all(word.low not in _PRICED for word in draft.words)):
+    if (
+        not subject
+        or _is_voiced(draft)
+        or (bought and all(word.low not in _PRICED for word in draft.words))
+    ):
         return
     if low in _SOME and len(draft.words) > 1 and draft.words[1].tag in {"verb", "aux"}:
         _put_noun(draft, subject)
@@ -89,6 +99,11 @@ def thing_of(draft: Draft) -> list[Token]:
     known = somebody is not None and (somebody.quantity or somebody.named.endswith("s"))
     people = people or (somebody is not None and bool(known) and somebody.end == len(said))
     return [] if people or not plain else named
+
+
+def _is_voiced(draft: Draft) -> bool:
+    """Whether "they" are those who speak: "they | express frustration with the wait"."""
+    return draft.words[0].low == "they" and any(one.low in _VOICING for one in draft.words[1:3])
 
 
 def _owner(subject: list[Token], *, many: bool) -> list[Token]:

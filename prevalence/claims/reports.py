@@ -29,6 +29,7 @@ _REPORT = (
     r"|positives?|negatives?|pros|cons|compliments?|frustrations?|annoyances?|disappointments?"
     r"|themes?|feedback|points?(?: of (?:praise|criticism|contention|frustration))?"
     r"|(?:bone|source)s? of (?:contention|frustration|annoyance|complaint))"
+    r"(?: (?:commonly |frequently |often |also )?(?:mentioned|noted|cited|reported|raised|voiced))?"
     r"(?: (?:from|among|by|in|across) (?:the )?(?:\w+ )?(?:reviews|users|customers|guests|reviewers"
     r"|buyers|diners|owners|visitors))?"
 )

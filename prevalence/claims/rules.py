@@ -47,6 +47,7 @@ from prevalence.claims.drafts import (
     is_praise,
     is_sealed,
     is_told_first,
+    is_torn,
     is_whole,
     leans,
     lists_verbs,
@@ -540,14 +541,14 @@ class _Folding:
             self._append([*self._scope, *said], len(self._scope), piece)
             self._drafts[-1].people = draft.people
             return True
-        if is_of_one(piece) or piece.words[0].low in INSTANCES:
+        if is_of_one(piece) or piece.words[0].low in INSTANCES or is_torn(piece):
             return False
         if self._waiting or self._begins_subject(piece):
             self._waiting.append(piece)
             return True
         core = find_core(draft.words, draft.lead)
         said = None if core is None else gapped(draft.words, core, piece.words)
-        if piece.comma and is_praise(piece) and (core is None or praises(draft, core)):
+        if piece.comma and is_praise(piece) and (core is None or praises(self._drafts, core)):
             said = said or piece.words
         if said is not None:
             self._append([*self._scope, *said], len(self._scope), piece)
@@ -557,7 +558,7 @@ class _Folding:
             return False
         begin = None
         if piece.joint != "or" or or_distributes(draft.words, core):
-            begin = object_start(draft.words, core, piece.words)
+            begin = (piece.comma * draft.listed) or object_start(draft.words, core, piece.words)
         return begin is not None and self._add_object(draft, core, begin, piece)
 
     def _add_object(self, draft: Draft, core: Core, begin: int, piece: Piece) -> bool:
@@ -589,6 +590,7 @@ class _Folding:
             if one.words[:begin] == draft.words[:begin]:
                 one.words, one.changed = [*one.words, *tail], True
         self._append([*draft.words[:begin], *completed(left, right)], draft.lead, piece)
+        self._drafts[-1].listed = begin
         return True
 
     def _begins_subject(self, piece: Piece) -> bool:

@@ -114,7 +114,8 @@ well-lit well-maintained well-organized well-priced well-stocked well-written wi
 wired woody woolly wordy world-class zippy
 high-end low-end mid-range candlelit delayed damaged burnt spoiled bruised wilted mislabeled
 mislabelled botched put dishwasher-safe see-through must-have well-made willing unwilling
-creaky ill-fitting shredded stuck
+creaky ill-fitting shredded stuck bent convinced deformed discontinued disgusted distorted
+embarrassed excited exhausted misaligned preserved standout
 """)
 
 _VERBS = word_set("""
@@ -194,6 +195,13 @@ streamline strive subscribe suffocate sway sweep sweeten swell swing swivel sync
 telescope temper tether thicken thrill toast tow trail tremble trump type unclog undercook
 underdeliver undermine underperform underwhelm uninstall unite unlock unravel unsubscribe unzip
 upload vacuum ventilate volumize waft warrant whine whir whisk win woo wow zoom
+begin believe belong resume complete spend convince raise meet budge embarrass locate crawl
+sniff assume pretend howl gleam unplug discontinue droop disgust reject undo redo unwrap restart
+convert shiver reuse preserve delete tingle roar distort tickle thump straighten reapply swipe
+stutter behave swirl squirt shove pry imply attend alter unscrew stow dangle thrive inspect adopt
+outgrow insure emerge await submit configure tempt revive cleanse repack grasp rearrange deform
+jiggle replenish snuggle center centre overcome undergo unwind withdraw unpack excite
+launder drown bury mend donate revise whistle
 """)
 
 _IRREGULAR = {
@@ -218,6 +226,12 @@ _IRREGULAR = {
     "take": "took taken", "teach": "taught", "tear": "tore torn", "tell": "told",
     "think": "thought", "throw": "threw thrown", "understand": "understood", "wake": "woke woken",
     "wear": "wore worn", "withstand": "withstood", "write": "wrote written",
+    "beat": "beat beaten", "begin": "began begun", "bend": "bent", "bleed": "bled",
+    "blow": "blew blown", "cling": "clung", "dig": "dug", "light": "lit", "meet": "met",
+    "mislead": "misled", "outgrow": "outgrew outgrown", "overcome": "overcame",
+    "seek": "sought", "shed": "shed", "spend": "spent", "sting": "stung", "sweep": "swept",
+    "swing": "swung", "undergo": "underwent undergone", "undo": "undid undone",
+    "unwind": "unwound", "win": "won", "withdraw": "withdrew withdrawn",
 }  # fmt: skip
 
 COPULAS = (
