@@ -21,7 +21,7 @@ import numpy as np
 
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.baselines.protocol import REFERENCE, REVIEWS
-from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, whole_number
+from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import table_limit
 from prevalence.sentences import get_splitter
@@ -214,12 +214,7 @@ def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def _answers(entry: Entry, spec: Spec, runtime: Runtime) -> Answers:
-    stated = spec.options.get("limit")
-    limit = None if stated is None else whole_number(stated)
-    if limit == 0:
-        raise ConfigurationError(
-            f"{entry.name}: limit={stated}: give a number of tokens, at most {_MOST}"
-        )
+    limit = number_option(entry, spec, "limit", f"a number of tokens, at most {_MOST}")
     return Answers(spec.options.get("model", _MODEL), runtime, limit)
 
 

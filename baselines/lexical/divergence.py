@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.lexical.rouge import Overlap, rouge_metric
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import chosen_option, comparing
 from prevalence.baselines.stopwords import is_content
-from prevalence.errors import ConfigurationError
 from prevalence.scorers.rouge import ngrams, words
 
 if TYPE_CHECKING:
@@ -82,10 +81,8 @@ def open_js(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG0
 
     Source: Lin, Cao, Gao and Nie 2006; Louis and Nenkova 2013 against the reviews.
     """
-    stated = spec.options.get("order", "1")
-    if stated not in ("1", "2"):
-        raise ConfigurationError(f"{entry.name}: order={stated}: choose 1 or 2")
-    order, content = int(stated), "nostop" in spec.options
+    order = int(chosen_option(entry, spec, "order", ("1", "2")))
+    content = "nostop" in spec.options
     stem = "nostem" not in spec.options
 
     def counts(text: str) -> Counter[tuple[str, ...]]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.baselines.neural.runner import REGRESSION, Parts, open_runner
-from prevalence.baselines.rules import comparing, whole_number
+from prevalence.baselines.rules import comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import first_line, quiet_transformers, resolve
 from prevalence.records import well_formed
@@ -162,10 +162,7 @@ def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Sellam, Das and Parikh 2020, section 4.
     """
-    stated = spec.options.get("limit")
-    limit = None if stated is None else whole_number(stated)
-    if limit == 0:
-        raise ConfigurationError(f"{entry.name}: limit={stated}: give a number of tokens")
+    limit = number_option(entry, spec, "limit", "a number of tokens")
     bleurt = Bleurt(spec.options.get("model", _MODEL), runtime, limit)
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:

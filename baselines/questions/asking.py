@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.questions.models import open_answers, open_questions
 from prevalence.baselines.questions.spans import SpanFinder
-from prevalence.baselines.rules import comparing, whole_number
-from prevalence.errors import ConfigurationError, ModelError
+from prevalence.baselines.rules import chosen_option, comparing, number_option
+from prevalence.errors import ModelError
 from prevalence.models.checkpoint import resolve
 from prevalence.scorers.qafe import answer_f1
 
@@ -140,12 +140,7 @@ class Parts:
         Raises:
             ConfigurationError: it is none of the names.
         """
-        value = self.option(key, among[0])
-        if value not in among:
-            raise ConfigurationError(
-                f"{self._entry.name}: {key}={value}: choose {', '.join(among)}"
-            )
-        return value
+        return chosen_option(self._entry, self._spec, key, among)
 
     def weights(self, key: str, usual: str = "NAME") -> str:
         """The checkpoint that an option names.
@@ -171,16 +166,10 @@ class Parts:
             ConfigurationError: an option has a value that it does not know.
             ModelError: the tagger is unusable.
         """
-        stated = self._spec.options.get("most")
-        most = None if stated is None else whole_number(stated)
-        if most == 0:
-            raise ConfigurationError(
-                f"{self._entry.name}: most={stated}: give a number of at least 1"
-            )
         found = SpanFinder(
             self.option("answers", usual),
             tagger=self._spec.options.get("tagger"),
-            most=most,
+            most=number_option(self._entry, self._spec, "most", "a number of at least 1"),
             runtime=self.runtime,
         )
         self.signature |= found.signature
