@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_blanc_help", "open_blanc_tune"]
 
-_MODEL = "bert-base-uncased"
 _FILLER = "."
 _NOTHING = np.zeros(0, np.int64)
 _WORK_UNIT = 8
@@ -124,7 +123,7 @@ class _Blanc:
 
     def __init__(self, entry: Entry, spec: Spec, runtime: Runtime) -> None:
         settings = _Settings(entry, spec)
-        model = spec.options.get("model", _MODEL)
+        model = spec.options.get("model", entry.models[0])
         self.masking, self.improve = settings.masking(), settings.improve()
         least = settings.number("least-sentence", 100, 1)
         self.tuning = settings.tuning(self.masking) if entry.name == "blanc-tune" else None

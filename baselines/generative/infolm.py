@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Distributions", "open_infolm"]
 
-_MODEL = "bert-base-uncased"
 _TEMPERATURE = 0.25
 
 
@@ -105,7 +104,7 @@ def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         raise ConfigurationError(
             f"{entry.name}: temperature={temperature:g}: give a number above 0"
         )
-    runner, frame = open_masked(spec.options.get("model", _MODEL), runtime)
+    runner, frame = open_masked(spec.options.get("model", entry.models[0]), runtime)
     distributions = Distributions(runner, frame, temperature)
     idf = "idf" in spec.options
     own, other = Weights(runner, learns=idf), Weights(runner, learns=idf)

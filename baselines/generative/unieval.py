@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS", "SENTENCEWISE", "Answers", "open_dimension", "open_overall"]
 
-_MODEL = "MingZhong/unieval-sum"
 _LIMIT = 1_024
 _MOST = 10**9 - 1
 """Tokens, for checkpoints without a table of positions."""
@@ -215,7 +214,7 @@ def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 def _answers(entry: Entry, spec: Spec, runtime: Runtime) -> Answers:
     limit = number_option(entry, spec, "limit", f"a number of tokens, at most {_MOST}")
-    return Answers(spec.options.get("model", _MODEL), runtime, limit)
+    return Answers(spec.options.get("model", entry.models[0]), runtime, limit)
 
 
 def _dimension(entry: Entry, spec: Spec, answers: Answers) -> Metric:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Bleurt", "kept_lengths", "open_bleurt"]
 
-_MODEL = "lucadiliello/BLEURT-20"
 _PORT = "bleurt"
 _FAMILIES = ("bert", "rembert")
 _FRAME = 3
@@ -163,7 +162,7 @@ def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Sellam, Das and Parikh 2020, section 4.
     """
     limit = number_option(entry, spec, "limit", "a number of tokens")
-    bleurt = Bleurt(spec.options.get("model", _MODEL), runtime, limit)
+    bleurt = Bleurt(spec.options.get("model", entry.models[0]), runtime, limit)
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:
         return bleurt([(pair.text, pair.summary) for pair in comparisons])

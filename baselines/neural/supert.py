@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["aligned", "open_supert"]
 
-_MODEL = "sentence-transformers/bert-large-nli-stsb-mean-tokens"
 _SENTENCES = 15
 _DAMPING = 0.85
 
@@ -55,7 +54,7 @@ def open_supert(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """
     way, count = _selection(entry, spec)
     layer = layer_option(entry, spec, -1)
-    encoder = open_encoder(spec.options.get("model", _MODEL), (layer,), runtime)
+    encoder = open_encoder(spec.options.get("model", entry.models[0]), (layer,), runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))

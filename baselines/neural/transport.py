@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_baryscore", "open_moverscore", "open_sms"]
 
-_MODEL = "bert-base-uncased"
-_MOVER_MODEL = "distilbert-base-uncased"
 _BARY_LAYERS = 5
 
 
@@ -50,7 +48,7 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
-    encoder = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, runtime)
     kept = content_of if "nostop" in spec.options else None
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
@@ -79,7 +77,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Zhao et al. 2019; the authors' moverscore_v2 with n_gram=1, but for its score,
     1/(1 + cost): that here is their first program's.
     """
-    model = spec.options.get("model", _MOVER_MODEL)
+    model = spec.options.get("model", entry.models[0])
     encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
     idf = "idf" in spec.options
     own, other = (Weights(encoder.runner, learns=idf) for _ in range(2))
@@ -123,7 +121,7 @@ def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Colombo et al. 2021, section 3.
     """
-    model = spec.options.get("model", _MODEL)
+    model = spec.options.get("model", entry.models[0])
     encoder = open_encoder(model, tuple(range(-_BARY_LAYERS, 0)), runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_qafacteval"]
 
-_QG = "lmqg/bart-large-squad-qg"
-_QA = "ahotrod/electra_large_discriminator_squad2_512"
 _MARKED = "{before}<hl> {answer} <hl>{after}"
 _BEAMS = 4
 _OVERLAPS = ("lerc", "f1", "answered")
@@ -50,8 +48,8 @@ def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     overlap = parts.chosen("overlap", _OVERLAPS)
     lerc = _lerc(entry, parts, overlap)
     finder = parts.finder(CHUNKS)
-    writer = parts.writer(_QG, template=_MARKED, beams=_BEAMS)
-    answers = parts.answers(_QA)
+    writer = parts.writer(entry.models[0], template=_MARKED, beams=_BEAMS)
+    answers = parts.answers(entry.models[1])
     kept = parts.flag("unfiltered")
     parts.signature |= {"overlap": overlap, "filter": "none" if kept else "roundtrip"}
     asking = Asking(finder, writer, by_sentence=True, filtered=None if kept else answers)

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_questeval"]
 
-_QG = "ThomasNLG/t5-qg_squad1-en"
-_QA = "ThomasNLG/t5-qa_squad2neg-en"
 _SIMILARITY = "bert-base-multilingual-cased"
 _TEMPLATE = "{answer} </s> {context}"
 _BEAMS = 1
@@ -60,8 +58,8 @@ def open_questeval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     compare = _Compare(entry, parts)
     combined = direction or parts.chosen("combine", _COMBINED)
     finder = parts.finder(f"{NAMES}+{CHUNKS}")
-    writer = parts.writer(_QG, template=_TEMPLATE, beams=_BEAMS)
-    answers = parts.answers(_QA)
+    writer = parts.writer(entry.models[0], template=_TEMPLATE, beams=_BEAMS)
+    answers = parts.answers(entry.models[1])
     weigher = _weigher(parts)
     roundtrip = parts.flag("roundtrip")
     parts.signature |= {

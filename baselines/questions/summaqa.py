@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["cloze", "open_summaqa"]
 
-_QA = "bert-large-uncased-whole-word-masking-finetuned-squad"
 _PROBABILITY = "summaqa-probability"
 
 
@@ -47,7 +46,7 @@ def open_summaqa(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Scialom et al. 2019, section 3.2.
     """
     parts = Parts(entry, spec, runtime)
-    finder, answers = parts.finder(NAMES), parts.answers(_QA)
+    finder, answers = parts.finder(NAMES), parts.answers(entry.models[0])
 
     def value(question: Question, answer: Answer) -> float:
         if entry.name == _PROBABILITY:
