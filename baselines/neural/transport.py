@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
+from prevalence.baselines.neural.frequencies import Weights, learnt_by_side
 from prevalence.baselines.neural.vectors import (
     TextVectors,
     content_of,
@@ -102,14 +102,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     metric = comparing(
         entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
     )
-    if not idf:
-        return metric
-
-    def learn(summary: str, texts: tuple[str, ...]) -> None:
-        own.learn([summary])
-        other.learn(texts)
-
-    return PreparedMetric(metric, [own, other], learn)
+    return learnt_by_side(metric, own, other) if idf else metric
 
 
 def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:

@@ -16,13 +16,12 @@ from prevalence.baselines.questions.asking import Asking, Parts, mean
 from prevalence.baselines.questions.models import Overlap, open_part
 from prevalence.baselines.questions.spans import CHUNKS
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.qafe import answer_f1
+from prevalence.scorers.qafe import Question, answer_f1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
-    from prevalence.baselines.questions.asking import Question
     from prevalence.baselines.questions.models import Answer
     from prevalence.scorers.grammar import Spec
 
@@ -32,7 +31,7 @@ _MARKED = "{before}<hl> {answer} <hl>{after}"
 _BEAMS = 4
 _OVERLAPS = ("lerc", "f1", "answered")
 
-Judged = tuple["Comparison", "Question", "Answer"]
+Judged = tuple["Comparison", Question, "Answer"]
 
 
 def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -58,11 +57,11 @@ def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         """Scores of answers that were given."""
         if lerc is None:
             return [
-                answer_f1(question.wanted, answer.text) if overlap == "f1" else 1.0
+                answer_f1(question.answer, answer.text) if overlap == "f1" else 1.0
                 for _, question, answer in judged
             ]
         return lerc(
-            [(pair.summary, question.text, question.wanted, answer.text)
+            [(pair.summary, question.text, question.answer, answer.text)
              for pair, question, answer in judged]
         )  # fmt: skip
 
