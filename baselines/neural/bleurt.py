@@ -21,7 +21,7 @@ import numpy as np
 from prevalence.baselines.neural.runner import REGRESSION, Parts, open_runner
 from prevalence.baselines.rules import comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import first_line, quiet_transformers, resolve
+from prevalence.models.checkpoint import first_line, quiet_transformers, read_tensors, resolve
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
@@ -210,17 +210,9 @@ def _config(stated: dict[str, Any], model: str, projected: bool) -> Any:
 
 def _weights(folder: Path, model: str, family: str) -> dict[str, Any]:
     """The state dict under transformers' names."""
-    from safetensors.torch import load_file
-
-    found: dict[str, Any] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        try:
-            found |= load_file(path)
-        except Exception as error:
-            raise ModelError(f"{model}: {path.name} cannot be read: {first_line(error)}") from error
     renamed = {
         name.replace("embedding_projection", "embedding_hidden_mapping_in"): weight
-        for name, weight in found.items()
+        for name, weight in read_tensors(folder, model).items()
     }
     return {
         f"{family}.{name.removeprefix('bleurt.')}" if name.startswith("bleurt.") else name: weight
