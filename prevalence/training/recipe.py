@@ -309,22 +309,30 @@ class Recipe:
         Raises:
             ConfigurationError: the variable is used and no folder is known.
         """
-        if "${PREVALENCE_DATA}" in text:
-            named = data or os.environ.get("PREVALENCE_DATA")
-            if not named:
-                raise ConfigurationError(
-                    f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
-                )
-            text = text.replace("${PREVALENCE_DATA}", str(named))
-        return self.folder / expanded(text)
+        if "${PREVALENCE_DATA}" in text and not (data or os.environ.get("PREVALENCE_DATA")):
+            raise ConfigurationError(
+                f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
+            )
+        return self.folder / expanded(text, data)
+
+    def teacher_place(self, model: str, data: Path | None) -> str:
+        """Folder of a teacher, or its name; see :meth:`resolve`."""
+        path = self.resolve(model, data)
+        return str(path) if path.is_dir() else model
 
 
 _OURS = re.compile(r"\$\{(PREVALENCE_\w+)\}")
 
 
-def expanded(text: str) -> str:
-    """A path in which ``${PREVALENCE_...}`` are expanded, and no other variable is told."""
-    return _OURS.sub(lambda found: os.environ.get(found[1], found[0]), text)
+def expanded(text: str, data: Path | None = None) -> str:
+    """A path in which ``${PREVALENCE_...}`` are expanded, and no other variable is told.
+
+    Args:
+        text: the path.
+        data: what ``${PREVALENCE_DATA}`` stands for; None takes the environment's.
+    """
+    told = os.environ if data is None else {**os.environ, "PREVALENCE_DATA": str(data)}
+    return _OURS.sub(lambda found: told.get(found[1], found[0]), text)
 
 
 T = TypeVar("T")
@@ -364,7 +372,10 @@ def read_recipe(path: Path) -> Recipe:
     recipe = Recipe(
         model=_build(ModelSettings, table.get("model", {}), f"{path}: [model]"),
         output=_build(OutputSettings, table.get("output", {}), f"{path}: [output]"),
-        sources=tuple(_source(t, path) for t in _tables(table, "source", str(path))),
+        sources=tuple(
+            _build(DataSource, t, f"{path}: [[source]]")
+            for t in _tables(table, "source", str(path))
+        ),
         stages=tuple(_stage(t, path) for t in _tables(table, "stage", str(path))),
         optimizer=_build(OptimizerSettings, table.get("optimizer", {}), f"{path}: [optimizer]"),
         run=_build(RunSettings, table.get("run", {}), f"{path}: [run]"),
@@ -375,11 +386,6 @@ def read_recipe(path: Path) -> Recipe:
     )
     _check(recipe, path)
     return recipe
-
-
-def _source(table: Mapping[str, Any], path: Path) -> DataSource:
-    where = f"{path}: [[source]]"
-    return _build(DataSource, table, where)
 
 
 def _stage(table: Mapping[str, Any], path: Path) -> Stage:
