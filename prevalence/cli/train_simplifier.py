@@ -10,7 +10,7 @@ import click
 from prevalence.cli.options import FOLDER_PATH, GroupedCommand, option, quiet_option, seed_option
 
 if TYPE_CHECKING:
-    from prevalence.simplify.training import TrainingProgress
+    from prevalence.training.loop import TrainingProgress
 
 __all__ = ["train_simplifier"]
 
