@@ -112,7 +112,7 @@ def answer_places(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> dict[str, int]:
+def answer_spans(text: str) -> dict[str, int]:
     """The first distinct spans of a text that are worth a question, and where each begins.
 
     >>> answer_spans("The warm boots kept my feet dry in deep snow.")
@@ -121,7 +121,7 @@ def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> dict[str, int]:
     starts: dict[str, int] = {}
     for start, end in answer_places(text):
         starts.setdefault(text[start:end], start)
-    return dict(islice(starts.items(), most))
+    return dict(islice(starts.items(), MOST_ANSWERS))
 
 
 def answer_f1(wanted: str, given: str) -> float:
