@@ -24,7 +24,7 @@ from prevalence.baselines.protocol import REFERENCE, REVIEWS
 from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import table_limit
-from prevalence.sentences import get_splitter
+from prevalence.sentences import NLTK_PUNKT, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,6 @@ _LIMIT = 1_024
 _MOST = 10**9 - 1
 """Tokens, for checkpoints without a table of positions."""
 _END = "</s>"
-_SPLITTER = "nltk-punkt-en"
 
 QUESTIONS = {
     "coherence": "question: Is this a coherent summary to the document? </s> "
@@ -165,7 +164,7 @@ class _Dimension(NamedTuple):
             return []
         parts = [summary]
         if self.name in SENTENCEWISE:
-            parts = [sentence.text for sentence in get_splitter(_SPLITTER)(summary)]
+            parts = [sentence.text for sentence in get_splitter(NLTK_PUNKT)(summary)]
         return [self.answers.question(self.name, part, text or "") for part in parts]
 
 
@@ -221,7 +220,7 @@ def _dimension(entry: Entry, spec: Spec, answers: Answers) -> Metric:
     dimension = _Dimension(entry.name.removeprefix("unieval-"), answers)
     signature = {**answers.runner.signature, "limit": str(answers.limit)}
     if dimension.name in SENTENCEWISE:
-        signature["split"] = _SPLITTER
+        signature["split"] = NLTK_PUNKT
     if entry.needs:
         return comparing(
             entry,

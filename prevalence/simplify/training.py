@@ -14,6 +14,7 @@ import torch
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.models.checkpoint import quiet_transformers
+from prevalence.models.devices import PRECISIONS
 from prevalence.simplify.checkpoint import MAX_LENGTH_KEY, PREFIX_KEY, SeqToSeq, load_seq_to_seq
 from prevalence.training import state
 from prevalence.training.loop import TrainingProgress, working_dtype
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["STATE", "SimplifierSettings", "train_simplifier"]
 
-PRECISIONS = ("auto", "float32", "bfloat16")
 STATE = ".training/state.safetensors"
 """File of the resumable state in the output folder."""
 

@@ -14,7 +14,14 @@ from typing import Any, TypeVar, get_type_hints
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import LABEL_MODES, Document
 from prevalence.models import devices
-from prevalence.models.checkpoint import ATTENTIONS, FIRST, JOINT, POOLINGS, PREMISE_FIRST
+from prevalence.models.checkpoint import (
+    ATTENTIONS,
+    FIRST,
+    JOINT,
+    LEAST_LENGTH,
+    POOLINGS,
+    PREMISE_FIRST,
+)
 from prevalence.toml_files import read_toml
 from prevalence.training.mixture import VIEWS
 
@@ -343,7 +350,6 @@ BITS = {"int8": 8, "int4": 4}
 STORES = (*BITS, "float16", "float32")
 _WORD = 1 << 63
 _NAME = re.compile(r"\w[\w .+-]*")
-_LEAST_LENGTH = 8
 METRICS = ("auc", "balanced_accuracy", "loss")
 
 
@@ -462,8 +468,7 @@ def _check(recipe: Recipe, path: Path) -> None:
 def _range_faults(recipe: Recipe) -> list[str]:
     run, opt, model = recipe.run, recipe.optimizer, recipe.model
     checks = {
-        "run.precision must be auto, float32 or bfloat16": run.precision
-        in ("auto", "float32", "bfloat16"),
+        "run.precision must be auto, float32 or bfloat16": run.precision in devices.PRECISIONS,
         "run.seed must not be negative": run.seed >= 0,
         "run.checkpoint_every must be at least 1": run.checkpoint_every >= 1,
         "run.batch_tokens must be at least model.max_length": run.batch_tokens >= model.max_length,
@@ -482,8 +487,8 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "run.threads must not be negative": run.threads >= 0,
         "model.dropout and attention_dropout must be in [0, 1)": 0 <= model.dropout < 1
         and 0 <= model.attention_dropout < 1,
-        f"output.max_length and max_hypothesis must be 0 or at least {_LEAST_LENGTH}": all(
-            length == 0 or length >= _LEAST_LENGTH
+        f"output.max_length and max_hypothesis must be 0 or at least {LEAST_LENGTH}": all(
+            length == 0 or length >= LEAST_LENGTH
             for length in (recipe.output.max_length, recipe.output.max_hypothesis)
         ),
         "optimizer.weight_decay must not be negative": opt.weight_decay >= 0,
