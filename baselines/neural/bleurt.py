@@ -13,7 +13,6 @@ Source: Sellam, Das and Parikh 2020, section 4; Pu et al. 2021 for BLEURT-20.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from prevalence.baselines.neural.runner import REGRESSION, Parts, open_runner
 from prevalence.baselines.rules import comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import first_line, quiet_transformers, read_tensors, resolve
+from prevalence.models.registry import stated_config
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
@@ -178,11 +178,8 @@ def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 def _parts(folder: Path, model: str) -> Parts:
     """What transformers cannot read of a port; nothing for a checkpoint that it knows."""
-    try:
-        stated = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return Parts()  # whoever reads the config says what is wrong with it
-    if not isinstance(stated, dict) or stated.get("model_type") != _PORT:
+    stated = stated_config(folder)
+    if stated.get("model_type") != _PORT:
         return Parts()
     projected = stated.get("embedding_size") is not None
     return Parts(
