@@ -13,8 +13,8 @@ from prevalence.baselines.protocol import REVIEWS, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS, comparing
 from prevalence.errors import ConfigurationError
 from prevalence.models.registry import REGISTRY as CHECKPOINTS
-from prevalence.scorers.grammar import Name
-from prevalence.scorers.registry import FAMILIES
+from prevalence.scorers.grammar import FLAG, Name
+from prevalence.scorers.registry import FAMILIES, ScorerOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from prevalence.baselines.protocol import Comparison, Metric, Runtime
     from prevalence.nli.pairs import PairScorer
     from prevalence.scorers.grammar import Spec
-    from prevalence.scorers.registry import ScorerOptions
 
-__all__ = ["ENTRIES", "open_checker", "open_conv", "open_zero_shot"]
+__all__ = ["ENTRIES", "open_family"]
 
-_HERE = "prevalence.baselines.consistency"
-_MODEL = "embedded"
+_OWN_KEYS = {"over-reviews": "over-premise", "over-summary": "over-hypothesis"}
+"""Options that the family knows under another name."""
 _NLI = {
     "model=MODEL": "NLI model, checkpoint folder, hub name or SummaC's short name",
     "labels=NAMES": "its classes in order, in quotes, where its config does not name them",
@@ -37,75 +36,33 @@ _NLI = {
 _CUT = "sentence, document, paragraph, 2sents, mixed, or two with a hyphen, the reviews' first"
 
 
-def open_zero_shot(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open SummaC-ZS of the whole summary by all reviews, in [0, 1].
+def open_family(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
+    """Open the scorer of the entry's name: how far the reviews support the summary, in [0, 1].
 
-    Raises:
-        ModelError: the checkpoint is unusable.
-        ConfigurationError: an unknown granularity or operator.
-
-    Source: Laban et al. 2022; see :class:`prevalence.scorers.summac.ZeroShotScorer`.
-    """
-    from prevalence.scorers.registry import open_unit_model
-    from prevalence.scorers.summac import ZeroShotScorer
-
-    scorer = ZeroShotScorer(
-        open_unit_model(spec.options.get("model", _MODEL), _options(spec, runtime)),
-        spec.options.get("granularity", "sentence"),
-        over_premise=spec.options.get("over-reviews", "max"),
-        over_hypothesis=spec.options.get("over-summary", "mean"),
-        minus_contradiction="minus-contradiction" in spec.options,
-    )
-    return _metric(entry, spec, scorer)
-
-
-def open_conv(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open SummaC-Conv of the whole summary by all reviews, in [0, 1].
-
-    Raises:
-        ConfigurationError: no file of a learnt head is named, or the options contradict it.
-        ModelError: the checkpoint is unusable.
-
-    Source: Laban et al. 2022; see :class:`prevalence.scorers.conv.ConvScorer`.
-    """
-    from prevalence.scorers.conv import ConvScorer, read_head
-    from prevalence.scorers.registry import open_unit_model
-
-    head = spec.options.get("head")
-    if head is None:
-        raise ConfigurationError(
-            f"{entry.name}: name the file of the learnt head with head=FILE; "
-            "`prevalence conv` trains one and converts the authors'"
-        )
-    asked = {"bins", "classes", "granularity", "aggregate"}
-    settings = {key: value for key, value in spec.options.items() if key in asked}
-    models = spec.options.get("model", _MODEL).split("+")
-    inners = [open_unit_model(model, _options(spec, runtime)) for model in models]
-    return _metric(entry, spec, ConvScorer(inners, read_head(head, settings=settings)))
-
-
-def open_checker(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
-    """Open the fact-checking encoder of the entry's name: P(supported) in [0, 1].
-
-    The reviews are the premise; the summary is the hypothesis, or each of its sentences
-    (``claims=``).
+    The reviews are the premise; the summary, its sentences or its units are the hypotheses.
 
     Raises:
         ModelError: its weights are not there or not usable; the message says how to get them.
-        ConfigurationError: an option has a value that it does not know.
+        ConfigurationError: an option has a value that it does not know, or no file of a learnt
+            head is named.
 
     Source: the papers and programs named in :mod:`prevalence.scorers`, a module a family.
     """
     family = FAMILIES[entry.name]
     keys = {setting.key for setting in family.settings}
-    parts = tuple((key, value) for key, value in spec.options.items() if key in keys)
+    if entry.name == "summac-conv" and "head" not in spec.options:
+        raise ConfigurationError(
+            f"{entry.name}: name the file of the learnt head with head=FILE; "
+            "`prevalence conv` trains one and converts the authors'"
+        )
+    given = ((_OWN_KEYS.get(key, key), value) for key, value in spec.options.items())
+    parts = tuple((key, value) if value != FLAG else (None, key)
+                  for key, value in given if key in keys)  # fmt: skip
     named = Name(spec.canonical(), entry.name, parts).options(family.settings)
     return _metric(entry, spec, family.open(named, _options(spec, runtime), entry.name))
 
 
 def _options(spec: Spec, runtime: Runtime) -> ScorerOptions:
-    from prevalence.scorers.registry import ScorerOptions
-
     named = spec.options.get("labels")
     return ScorerOptions(
         device=runtime.device,
@@ -149,6 +106,7 @@ def _entry(name: str, about: str, **more: Any) -> Entry:
     return Entry(
         name=name,
         about=about,
+        factory="prevalence.baselines.consistency:open_family",
         needs=(REVIEWS,),
         range=(0.0, 1.0),
         dimension="faithfulness",
@@ -169,7 +127,6 @@ def _checker(name: str, citation: str, *, licence: str = "see its card") -> Entr
     return _entry(
         name,
         family.about,
-        factory=f"{_HERE}:open_checker",
         citation=citation,
         licence=licence,
         options={each.spelling: f"{each.about} [{each.default}]" for each in family.settings},
@@ -183,7 +140,6 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "summac-zs",
         "mean best entailment of the summary's sentences by those of the reviews",
-        factory=f"{_HERE}:open_zero_shot",
         options=_NLI
         | {
             "granularity=CUT": _CUT,
@@ -196,7 +152,6 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "summac-conv",
         "learnt reading of the histograms of entailment",
-        factory=f"{_HERE}:open_conv",
         options=_NLI
         | {
             "head=FILE": "the learnt head (needed), .safetensors or the authors' .bin",

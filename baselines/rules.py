@@ -45,8 +45,9 @@ __all__ = [
     "CombinedMetric",
     "ComparingMetric",
     "SummaryMetric",
+    "chosen_option",
     "comparing",
-    "whole_number",
+    "number_option",
 ]
 
 JOINT = "joint"
@@ -201,13 +202,33 @@ class CombinedMetric(_Computed):
         return values
 
 
-def whole_number(stated: str) -> int:
-    """The number that an option says in up to nine digits; 0 where it says none.
+def chosen_option(
+    entry: Entry, spec: Spec, option: str, among: Sequence[str], usual: str | None = None
+) -> str:
+    """What an option says; where it is not given, the usual value, or the first of all.
 
-    >>> whole_number("12"), whole_number("many")
-    (12, 0)
+    Raises:
+        ConfigurationError: it is none of the values.
     """
-    return int(stated) if _NUMBER.fullmatch(stated) else 0
+    value = spec.options.get(option, usual or among[0])
+    if value not in among:
+        choices = (" or " if len(among) == 2 else ", ").join(among)
+        raise ConfigurationError(f"{entry.name}: {option}={value}: choose {choices}")
+    return value
+
+
+def number_option(entry: Entry, spec: Spec, option: str, right: str) -> int | None:
+    """The number of at least 1, in up to nine digits, that an option says; None for no option.
+
+    Raises:
+        ConfigurationError: it says no such number; the message says what is right, in words.
+    """
+    stated = spec.options.get(option)
+    if stated is None:
+        return None
+    if not _NUMBER.fullmatch(stated) or not int(stated):
+        raise ConfigurationError(f"{entry.name}: {option}={stated}: give {right}")
+    return int(stated)
 
 
 def comparing(
@@ -238,9 +259,7 @@ def comparing(
     Raises:
         ConfigurationError: an option has a value that it does not know, or does not apply.
     """
-    against = spec.options.get("against", entry.needs[0])
-    if against not in (REFERENCE, REVIEWS):
-        raise ConfigurationError(f"{entry.name}: against={against}: choose reference or reviews")
+    against = chosen_option(entry, spec, "against", (REFERENCE, REVIEWS), entry.needs[0])
     unused, used = ("source", "refs") if against == REFERENCE else ("refs", "source")
     if unused in spec.options:
         raise ConfigurationError(f"{entry.name}: {unused}= does not apply against the {against}")

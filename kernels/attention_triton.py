@@ -38,17 +38,13 @@ def _kernel(function: Callable[..., object]) -> Any:
     )
 
 
-def _inlined(function: Callable[..., object]) -> Any:
-    return triton.jit(function)
-
-
-@_inlined
+@triton.jit
 def _whole(at):  # type: ignore[no-untyped-def]
     """A number of a row of a table, or many; rows are fewer than 2^31, their elements are not."""
     return tl.load(at).to(tl.int32)
 
 
-@_inlined
+@triton.jit
 def _rows(matrix, stride, row, column, mask):  # type: ignore[no-untyped-def]
     """The numbers of one head in rows of a matrix, with 0 outside the mask."""
     at = row[:, None].to(tl.int64) * stride + column[None, :]

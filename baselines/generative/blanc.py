@@ -19,7 +19,7 @@ from prevalence.baselines.generative.cloze import ClozeQuestion, Masking, Questi
 from prevalence.baselines.generative.cloze import score as worth
 from prevalence.baselines.generative.masked import open_masked
 from prevalence.baselines.generative.tuning import Tuning, tuned
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import chosen_option, comparing
 from prevalence.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["open_blanc_help", "open_blanc_tune"]
 
-_MODEL = "bert-base-uncased"
 _FILLER = "."
 _NOTHING = np.zeros(0, np.int64)
-_MEASURES = ("relative", "improve")
 _WORK_UNIT = 8
 """Summaries that are worth one call: training takes long, and a call's values are kept together."""
 
@@ -83,11 +81,7 @@ class _Settings:
         )
 
     def improve(self) -> bool:
-        measure = self._spec.options.get("measure", _MEASURES[0])
-        if measure not in _MEASURES:
-            raise ConfigurationError(
-                f"{self._entry.name}: measure={measure}: choose {' or '.join(_MEASURES)}"
-            )
+        measure = chosen_option(self._entry, self._spec, "measure", ("relative", "improve"))
         self.signature["measure"] = measure
         return measure == "improve"
 
@@ -129,7 +123,7 @@ class _Blanc:
 
     def __init__(self, entry: Entry, spec: Spec, runtime: Runtime) -> None:
         settings = _Settings(entry, spec)
-        model = spec.options.get("model", _MODEL)
+        model = spec.options.get("model", entry.models[0])
         self.masking, self.improve = settings.masking(), settings.improve()
         least = settings.number("least-sentence", 100, 1)
         self.tuning = settings.tuning(self.masking) if entry.name == "blanc-tune" else None

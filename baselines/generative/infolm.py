@@ -16,7 +16,7 @@ import numpy as np
 
 from prevalence.baselines.generative.divergences import Divergence
 from prevalence.baselines.generative.masked import logits_at, open_masked
-from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
+from prevalence.baselines.neural.frequencies import Weights, learnt_by_side
 from prevalence.baselines.rules import comparing
 from prevalence.errors import ConfigurationError
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Distributions", "open_infolm"]
 
-_MODEL = "bert-base-uncased"
 _TEMPERATURE = 0.25
 
 
@@ -105,7 +104,7 @@ def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         raise ConfigurationError(
             f"{entry.name}: temperature={temperature:g}: give a number above 0"
         )
-    runner, frame = open_masked(spec.options.get("model", _MODEL), runtime)
+    runner, frame = open_masked(spec.options.get("model", entry.models[0]), runtime)
     distributions = Distributions(runner, frame, temperature)
     idf = "idf" in spec.options
     own, other = Weights(runner, learns=idf), Weights(runner, learns=idf)
@@ -126,14 +125,7 @@ def open_infolm(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     metric = comparing(
         entry, spec, compute, signature=signature, cuts=lambda: distributions.truncated
     )
-    if not idf:
-        return metric
-
-    def learn(summary: str, texts: tuple[str, ...]) -> None:
-        own.learn([summary])
-        other.learn(texts)
-
-    return PreparedMetric(metric, [own, other], learn)
+    return learnt_by_side(metric, own, other) if idf else metric
 
 
 def _divergence(entry: Entry, spec: Spec) -> Divergence:

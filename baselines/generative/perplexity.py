@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_bartscore", "open_perplexity", "open_perplexity_given"]
 
-_MODEL = "gpt2"
-_GIVEN_MODEL = "facebook/bart-large-cnn"
 _TO_OTHER = "bartscore-recall"
 
 
@@ -49,7 +47,7 @@ def open_perplexity(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         ConfigurationError: a start token is asked for that the tokenizer lacks.
     """
     start = "start" in spec.options
-    likelihood = CausalLikelihood(spec.options.get("model", _MODEL), runtime, start=start)
+    likelihood = CausalLikelihood(spec.options.get("model", entry.models[0]), runtime, start=start)
 
     def compute(summaries: Sequence[str]) -> NDArray[np.float64]:
         return np.exp(-likelihood(summaries))
@@ -96,7 +94,7 @@ def _given(
     refs: str,
 ) -> Metric:
     """A metric by the likelihood of one text of a pair given the other."""
-    likelihood = open_given(spec.options.get("model", _GIVEN_MODEL), runtime)
+    likelihood = open_given(spec.options.get("model", entry.models[0]), runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:
         return value(likelihood, [(pair.text, pair.summary) for pair in comparisons])

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TranslationLikelihood", "open_prism"]
 
-_MODEL = "facebook/m2m100_418M"
 _ENGLISH = ("en", "en_XX", "eng_Latn")
 """English in the codes of M2M100, mBART and NLLB."""
 _ONE_WAY = "prism-src"
@@ -134,7 +133,7 @@ def open_prism(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Thompson and Post 2020, sections 3 and 4.
     """
     likelihood = TranslationLikelihood(
-        spec.options.get("model", _MODEL), runtime, spec.options.get("language")
+        spec.options.get("model", entry.models[0]), runtime, spec.options.get("language")
     )
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:

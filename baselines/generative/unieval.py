@@ -21,10 +21,10 @@ import numpy as np
 
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.baselines.protocol import REFERENCE, REVIEWS
-from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, whole_number
+from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.checkpoint import table_limit
-from prevalence.sentences import get_splitter
+from prevalence.sentences import NLTK_PUNKT, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,12 +42,10 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS", "SENTENCEWISE", "Answers", "open_dimension", "open_overall"]
 
-_MODEL = "MingZhong/unieval-sum"
 _LIMIT = 1_024
 _MOST = 10**9 - 1
 """Tokens, for checkpoints without a table of positions."""
 _END = "</s>"
-_SPLITTER = "nltk-punkt-en"
 
 QUESTIONS = {
     "coherence": "question: Is this a coherent summary to the document? </s> "
@@ -166,7 +164,7 @@ class _Dimension(NamedTuple):
             return []
         parts = [summary]
         if self.name in SENTENCEWISE:
-            parts = [sentence.text for sentence in get_splitter(_SPLITTER)(summary)]
+            parts = [sentence.text for sentence in get_splitter(NLTK_PUNKT)(summary)]
         return [self.answers.question(self.name, part, text or "") for part in parts]
 
 
@@ -214,20 +212,15 @@ def open_overall(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 
 def _answers(entry: Entry, spec: Spec, runtime: Runtime) -> Answers:
-    stated = spec.options.get("limit")
-    limit = None if stated is None else whole_number(stated)
-    if limit == 0:
-        raise ConfigurationError(
-            f"{entry.name}: limit={stated}: give a number of tokens, at most {_MOST}"
-        )
-    return Answers(spec.options.get("model", _MODEL), runtime, limit)
+    limit = number_option(entry, spec, "limit", f"a number of tokens, at most {_MOST}")
+    return Answers(spec.options.get("model", entry.models[0]), runtime, limit)
 
 
 def _dimension(entry: Entry, spec: Spec, answers: Answers) -> Metric:
     dimension = _Dimension(entry.name.removeprefix("unieval-"), answers)
     signature = {**answers.runner.signature, "limit": str(answers.limit)}
     if dimension.name in SENTENCEWISE:
-        signature["split"] = _SPLITTER
+        signature["split"] = NLTK_PUNKT
     if entry.needs:
         return comparing(
             entry,

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.baselines.lexical.rouge import Overlap, rouge_metric
-from prevalence.baselines.rules import comparing
-from prevalence.baselines.stopwords import is_content
-from prevalence.errors import ConfigurationError
-from prevalence.scorers.rouge import ngrams, words
+from prevalence.baselines.lexical.rouge import grams_of, rouge_metric, unit_overlap, words_of
+from prevalence.baselines.rules import chosen_option, comparing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,12 +27,10 @@ __all__ = [
     "open_rouge_w",
     "skip_bigrams",
     "weighted_subsequence",
-    "words_of",
 ]
 
 _POWER = 1.2
 _SKIP = 4
-_REMEMBERED_TEXTS = 64
 
 
 class Weighted(NamedTuple):
@@ -66,11 +60,7 @@ def open_rouge_su(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa
     """
     stem = "nostem" not in spec.options
 
-    def overlap(summary: str, other: str) -> Overlap:
-        mine = skip_bigrams(words_of(summary, stem=stem))
-        others = skip_bigrams(words_of(other, stem=stem))
-        return Overlap((mine & others).total(), mine.total(), others.total())
-
+    overlap = unit_overlap(lambda text: skip_bigrams(words_of(text, stem=stem)))
     return rouge_metric(entry, spec, overlap, signature={"skip": f"{_SKIP}"})
 
 
@@ -82,14 +72,9 @@ def open_js(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG0
 
     Source: Lin, Cao, Gao and Nie 2006; Louis and Nenkova 2013 against the reviews.
     """
-    stated = spec.options.get("order", "1")
-    if stated not in ("1", "2"):
-        raise ConfigurationError(f"{entry.name}: order={stated}: choose 1 or 2")
-    order, content = int(stated), "nostop" in spec.options
+    order = int(chosen_option(entry, spec, "order", ("1", "2")))
     stem = "nostem" not in spec.options
-
-    def counts(text: str) -> Counter[tuple[str, ...]]:
-        return ngrams(words_of(text, stem=stem, content=content), order)
+    counts = grams_of(order, stem=stem, content="nostop" in spec.options)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         return [jensen_shannon(counts(pair.summary), counts(pair.text)) for pair in comparisons]
@@ -98,30 +83,15 @@ def open_js(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG0
     return comparing(entry, spec, compute, signature=signature)
 
 
-@lru_cache(maxsize=_REMEMBERED_TEXTS)
-def words_of(text: str, *, stem: bool = True, content: bool = False) -> tuple[str, ...]:
-    """Lower-case words of a text as rouge-score finds them.
+def skip_bigrams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
+    """Words, and ordered pairs of them with at most four words between.
 
-    Args:
-        text: any text.
-        stem: bring words to their Porter stems.
-        content: leave out stop words, before they are stemmed.
-    """
-    plain = words(text, stem=False)
-    if content:
-        plain = [word for word in plain if is_content(word)]
-    return tuple(words(" ".join(plain), stem=True) if stem else plain)
-
-
-def skip_bigrams(tokens: Sequence[str], *, skip: int = _SKIP) -> Counter[tuple[str, ...]]:
-    """Words, and ordered pairs of them with at most ``skip`` words between.
-
-    >>> sorted(skip_bigrams(["a", "b", "c"], skip=0))
-    [('a',), ('a', 'b'), ('b',), ('b', 'c'), ('c',)]
+    >>> sorted(skip_bigrams(["a", "b", "c"]))
+    [('a',), ('a', 'b'), ('a', 'c'), ('b',), ('b', 'c'), ('c',)]
     """
     found: Counter[tuple[str, ...]] = Counter((token,) for token in tokens)
     for place, token in enumerate(tokens):
-        found.update((token, later) for later in tokens[place + 1 : place + 2 + skip])
+        found.update((token, later) for later in tokens[place + 1 : place + 2 + _SKIP])
     return found
 
 

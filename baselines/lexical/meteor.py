@@ -87,8 +87,8 @@ def meteor_words(text: str) -> tuple[str, ...]:
     """
     from nltk.tokenize import NLTKWordTokenizer
 
-    from prevalence.sentences import get_splitter
+    from prevalence.sentences import NLTK_PUNKT, get_splitter
 
     tokenizer = NLTKWordTokenizer()
-    sentences = get_splitter("nltk-punkt-en")(text)
+    sentences = get_splitter(NLTK_PUNKT)(text)
     return tuple(word for part in sentences for word in tokenizer.tokenize(part.text))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.lexical.rouge import Overlap, rouge_metric, rouge_unit
-from prevalence.errors import ConfigurationError
+from prevalence.baselines.rules import number_option
 from prevalence.scorers.rouge import ngrams
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def open_py_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa
     Raises:
         ConfigurationError: the limit is no number of characters.
     """
-    limit = _limit(entry, spec)
+    limit = number_option(entry, spec, "limit", "a number of characters")
     overlap = py_rouge_overlap(rouge_unit(entry), stem="nostem" not in spec.options, limit=limit)
     signature = {"impl": "py-rouge-1.1", "limit": "none" if limit is None else str(limit)}
     return rouge_metric(entry, spec, overlap, signature=signature)
@@ -95,15 +95,6 @@ def py_rouge_overlap(unit: str, *, stem: bool, limit: int | None) -> Callable[[s
         return _line_overlap(lines(summary), lines(other))
 
     return longest if unit == "l" else grams
-
-
-def _limit(entry: Entry, spec: Spec) -> int | None:
-    value = spec.options.get("limit")
-    if value is None:
-        return None
-    if not (value.isascii() and value.isdigit() and int(value) > 0):
-        raise ConfigurationError(f"{entry.name}: limit={value}: give a number of characters")
-    return int(value)
 
 
 def _cut(lines: Sequence[str], limit: int | None) -> list[str]:

@@ -6,10 +6,11 @@ Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries"; roug
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prevalence.baselines.rules import comparing
+from prevalence.baselines.stopwords import is_content
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.rouge import common_subsequence, ngrams, words
 
@@ -20,7 +21,20 @@ if TYPE_CHECKING:
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
     from prevalence.scorers.grammar import Spec
 
-__all__ = ["Overlap", "Shares", "f1", "open_rouge", "rouge_metric", "rouge_unit"]
+    Units = Callable[[str], Counter[tuple[str, ...]]]
+
+__all__ = [
+    "Overlap",
+    "Shares",
+    "f1",
+    "grams_of",
+    "longest_overlap",
+    "open_rouge",
+    "rouge_metric",
+    "rouge_unit",
+    "unit_overlap",
+    "words_of",
+]
 
 _REMEMBERED_TEXTS = 64
 
@@ -65,7 +79,11 @@ class Overlap(NamedTuple):
 
 def open_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
     """Open F1, precision or recall of ROUGE as rouge-score 0.1.2 computes it, in [0, 1]."""
-    overlap = _overlap(rouge_unit(entry), stem="nostem" not in spec.options)
+    unit, stem = rouge_unit(entry), "nostem" not in spec.options
+    overlap: Callable[[str, str], Overlap] = partial(longest_overlap, stem=stem)
+    if unit != "l":
+        remembered = lru_cache(maxsize=_REMEMBERED_TEXTS)
+        overlap = unit_overlap(remembered(grams_of(int(unit), stem=stem)))
     return rouge_metric(entry, spec, overlap, signature={"impl": "rouge-score-0.1.2"})
 
 
@@ -110,21 +128,37 @@ def _measure(entry: Entry, spec: Spec) -> Callable[[Shares], float]:
     return (lambda overlap: overlap.recall) if chosen else f1
 
 
-def _overlap(unit: str, *, stem: bool) -> Callable[[str, str], Overlap]:
-    @lru_cache(maxsize=_REMEMBERED_TEXTS)
-    def tokens(text: str) -> tuple[str, ...]:
-        return tuple(words(text, stem=stem))
+@lru_cache(maxsize=_REMEMBERED_TEXTS)
+def words_of(text: str, *, stem: bool = True, content: bool = False) -> tuple[str, ...]:
+    """Lower-case words of a text as rouge-score finds them.
 
-    def longest(summary: str, other: str) -> Overlap:
-        mine, others = tokens(summary), tokens(other)
-        return Overlap(common_subsequence(mine, others), len(mine), len(others))
+    Args:
+        text: any text.
+        stem: bring words to their Porter stems.
+        content: leave out stop words, before they are stemmed.
+    """
+    plain = words(text, stem=False)
+    if content:
+        plain = [word for word in plain if is_content(word)]
+    return tuple(words(" ".join(plain), stem=True) if stem else plain)
 
-    @lru_cache(maxsize=_REMEMBERED_TEXTS)
-    def counts(text: str) -> Counter[tuple[str, ...]]:
-        return ngrams(tokens(text), int(unit))
 
-    def grams(summary: str, other: str) -> Overlap:
-        mine, others = counts(summary), counts(other)
+def grams_of(order: int, *, stem: bool = True, content: bool = False) -> Units:
+    """What counts a text's n-grams of :func:`words_of`."""
+    return lambda text: ngrams(words_of(text, stem=stem, content=content), order)
+
+
+def unit_overlap(units: Units) -> Callable[[str, str], Overlap]:
+    """Overlaps of two texts' units."""
+
+    def overlap(summary: str, other: str) -> Overlap:
+        mine, others = units(summary), units(other)
         return Overlap((mine & others).total(), mine.total(), others.total())
 
-    return longest if unit == "l" else grams
+    return overlap
+
+
+def longest_overlap(summary: str, other: str, *, stem: bool = True) -> Overlap:
+    """The longest common subsequence of two texts' words."""
+    mine, others = words_of(summary, stem=stem), words_of(other, stem=stem)
+    return Overlap(common_subsequence(mine, others), len(mine), len(others))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.lexical.divergence import words_of
+from prevalence.baselines.lexical.rouge import words_of
 from prevalence.baselines.lexical.s3_features import (
     FEATURES,
     VECTOR_FEATURES,

@@ -21,12 +21,17 @@ from prevalence.baselines.lexical.divergence import (
     jensen_shannon,
     skip_bigrams,
     weighted_subsequence,
+)
+from prevalence.baselines.lexical.rouge import (
+    Overlap,
+    f1,
+    grams_of,
+    longest_overlap,
+    unit_overlap,
     words_of,
 )
-from prevalence.baselines.lexical.rouge import Overlap, f1
 from prevalence.errors import InputError
 from prevalence.paths import expanded_path
-from prevalence.scorers.rouge import common_subsequence, ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -168,25 +173,6 @@ def _pooled(overlap: Callable[[str, str], Overlap]) -> Measure:
     return measure
 
 
-def _grams(order: int, *, content: bool = False) -> Callable[[str, str], Overlap]:
-    def overlap(summary: str, other: str) -> Overlap:
-        mine = ngrams(words_of(summary, content=content), order)
-        others = ngrams(words_of(other, content=content), order)
-        return Overlap((mine & others).total(), mine.total(), others.total())
-
-    return overlap
-
-
-def _longest(summary: str, other: str) -> Overlap:
-    mine, others = words_of(summary), words_of(other)
-    return Overlap(common_subsequence(mine, others), len(mine), len(others))
-
-
-def _skips(summary: str, other: str) -> Overlap:
-    mine, others = skip_bigrams(words_of(summary)), skip_bigrams(words_of(other))
-    return Overlap((mine & others).total(), mine.total(), others.total())
-
-
 def _weighted(summary: str, references: Sequence[str], _: WordVectors | None) -> Shares:
     found = [weighted_subsequence(words_of(summary), words_of(text)) for text in references]
     return type(found[0])(*np.mean(found, axis=0).tolist())
@@ -194,8 +180,7 @@ def _weighted(summary: str, references: Sequence[str], _: WordVectors | None) ->
 
 def _by_vectors(order: int) -> Measure:
     def measure(summary: str, references: Sequence[str], vectors: WordVectors | None) -> Overlap:
-        mine = ngrams(words_of(summary, stem=False), order)
-        others = [ngrams(words_of(text, stem=False), order) for text in references]
+        mine, *others = map(grams_of(order, stem=False), (summary, *references))
         shared = sum(_soft_matches(mine, other, vectors) for other in others if vectors)
         return Overlap(shared, mine.total() * len(others), sum(o.total() for o in others))
 
@@ -229,12 +214,10 @@ def _most_similar(gram: Gram, left: Mapping[Gram, int], vectors: WordVectors | N
 
 
 def _divergence(order: int, *, content: bool = False) -> Whole:
+    counts = grams_of(order, content=content)
+
     def measure(summary: str, references: Sequence[str], _: WordVectors | None) -> float:
-        mine = ngrams(words_of(summary, content=content), order)
-        others = sum(
-            (ngrams(words_of(text, content=content), order) for text in references), Counter()
-        )
-        return jensen_shannon(mine, others)
+        return jensen_shannon(counts(summary), sum(map(counts, references), Counter()))
 
     return measure
 
@@ -262,13 +245,13 @@ _PARTS: dict[str, Callable[[Shares], float]] = {
     "f": f1,
 }
 _OVERLAPS: dict[str, Measure] = {
-    "rouge-1": _pooled(_grams(1)),
-    "rouge-2": _pooled(_grams(2)),
-    "rouge-1-content": _pooled(_grams(1, content=True)),
-    "rouge-2-content": _pooled(_grams(2, content=True)),
-    "rouge-l": _pooled(_longest),
+    "rouge-1": _pooled(unit_overlap(grams_of(1))),
+    "rouge-2": _pooled(unit_overlap(grams_of(2))),
+    "rouge-1-content": _pooled(unit_overlap(grams_of(1, content=True))),
+    "rouge-2-content": _pooled(unit_overlap(grams_of(2, content=True))),
+    "rouge-l": _pooled(longest_overlap),
     "rouge-w": _weighted,
-    "rouge-su4": _pooled(_skips),
+    "rouge-su4": _pooled(unit_overlap(lambda text: skip_bigrams(words_of(text)))),
     "rouge-we-1": _by_vectors(1),
     "rouge-we-2": _by_vectors(2),
 }

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from prevalence.baselines.rules import JOINT, comparing
-from prevalence.errors import ConfigurationError
+from prevalence.baselines.rules import JOINT, chosen_option, comparing
 from prevalence.kernels.edits import translation_edits
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ def open_bleu(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
             max_ngram_order=bleu_order(entry),
             effective_order=True,
             lowercase="lower" in spec.options,
-            tokenize=_choice(entry, spec, "tokenize", ("13a", "none", "char", "intl")),
-            smooth_method=_choice(entry, spec, "smooth", ("exp", "floor", "add-k", "none")),
+            tokenize=chosen_option(entry, spec, "tokenize", ("13a", "none", "char", "intl")),
+            smooth_method=chosen_option(entry, spec, "smooth", ("exp", "floor", "add-k", "none")),
         ),
     )
 
@@ -64,8 +63,8 @@ def open_chrf(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: AR
         spec,
         CHRF(
             char_order=_CHARACTER_ORDER,
-            word_order=int(_choice(entry, spec, "words", ("0", "1", "2"))),
-            beta=int(_choice(entry, spec, "beta", ("2", "1", "3"))),
+            word_order=int(chosen_option(entry, spec, "words", ("0", "1", "2"))),
+            beta=int(chosen_option(entry, spec, "beta", ("2", "1", "3"))),
             lowercase="lower" in spec.options,
             eps_smoothing="eps" in spec.options,
         ),
@@ -113,11 +112,3 @@ def _signature(scorer: Any) -> Mapping[str, str]:
     return {"impl": f"sacrebleu-{named.pop('version')}"} | {
         key: value for key, value in named.items() if key != "nrefs"
     }
-
-
-def _choice(entry: Entry, spec: Spec, option: str, choices: tuple[str, ...]) -> str:
-    """An option's value; the first choice is the default."""
-    value = spec.options.get(option, choices[0])
-    if value not in choices:
-        raise ConfigurationError(f"{entry.name}: {option}={value}: choose {', '.join(choices)}")
-    return value

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_averages"]
 
-_MODEL = "bert-base-uncased"
-
 
 def _average(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
     return _cosine(left.mean(0), right.mean(0))
@@ -55,7 +53,7 @@ def open_averages(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         ModelError: the checkpoint is unusable.
         ConfigurationError: an option has a value that it does not know.
     """
-    encoder = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, runtime)
     way = _WAYS[entry.name]
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:

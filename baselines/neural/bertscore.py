@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_bertscore"]
 
-_MODEL = "roberta-large"
 _LAYERS = {
     "bert-base-multilingual-cased": 9,
     "bert-base-uncased": 9,
@@ -56,7 +55,7 @@ def open_bertscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         ModelError: the checkpoint is unusable.
         ConfigurationError: an option has a value that it does not know.
     """
-    model = spec.options.get("model", _MODEL)
+    model = spec.options.get("model", entry.models[0])
     usual = _LAYERS.get(Path(model).name, -1)
     encoder = open_encoder(model, (layer_option(entry, spec, usual),), runtime)
     weights = Weights(encoder.runner, learns="idf" in spec.options)

@@ -13,15 +13,15 @@ Source: Sellam, Das and Parikh 2020, section 4; Pu et al. 2021 for BLEURT-20.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.baselines.neural.runner import REGRESSION, Parts, open_runner
-from prevalence.baselines.rules import comparing, whole_number
+from prevalence.baselines.rules import comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import first_line, quiet_transformers, resolve
+from prevalence.models.checkpoint import first_line, quiet_transformers, read_tensors, resolve
+from prevalence.models.registry import stated_config
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Bleurt", "kept_lengths", "open_bleurt"]
 
-_MODEL = "lucadiliello/BLEURT-20"
 _PORT = "bleurt"
 _FAMILIES = ("bert", "rembert")
 _FRAME = 3
@@ -162,11 +161,8 @@ def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Sellam, Das and Parikh 2020, section 4.
     """
-    stated = spec.options.get("limit")
-    limit = None if stated is None else whole_number(stated)
-    if limit == 0:
-        raise ConfigurationError(f"{entry.name}: limit={stated}: give a number of tokens")
-    bleurt = Bleurt(spec.options.get("model", _MODEL), runtime, limit)
+    limit = number_option(entry, spec, "limit", "a number of tokens")
+    bleurt = Bleurt(spec.options.get("model", entry.models[0]), runtime, limit)
 
     def compute(comparisons: Sequence[Comparison]) -> NDArray[np.float64]:
         return bleurt([(pair.text, pair.summary) for pair in comparisons])
@@ -182,11 +178,8 @@ def open_bleurt(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
 def _parts(folder: Path, model: str) -> Parts:
     """What transformers cannot read of a port; nothing for a checkpoint that it knows."""
-    try:
-        stated = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return Parts()  # whoever reads the config says what is wrong with it
-    if not isinstance(stated, dict) or stated.get("model_type") != _PORT:
+    stated = stated_config(folder)
+    if stated.get("model_type") != _PORT:
         return Parts()
     projected = stated.get("embedding_size") is not None
     return Parts(
@@ -214,17 +207,9 @@ def _config(stated: dict[str, Any], model: str, projected: bool) -> Any:
 
 def _weights(folder: Path, model: str, family: str) -> dict[str, Any]:
     """The state dict under transformers' names."""
-    from safetensors.torch import load_file
-
-    found: dict[str, Any] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        try:
-            found |= load_file(path)
-        except Exception as error:
-            raise ModelError(f"{model}: {path.name} cannot be read: {first_line(error)}") from error
     renamed = {
         name.replace("embedding_projection", "embedding_hidden_mapping_in"): weight
-        for name, weight in found.items()
+        for name, weight in read_tensors(folder, model).items()
     }
     return {
         f"{family}.{name.removeprefix('bleurt.')}" if name.startswith("bleurt.") else name: weight

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from prevalence.baselines.neural.runner import Runner, Tokens
     from prevalence.baselines.protocol import Example, Progress
 
-__all__ = ["PreparedMetric", "Weights"]
+__all__ = ["PreparedMetric", "Weights", "learnt_by_side"]
 
 
 class Weights:
@@ -67,6 +67,22 @@ class Weights:
         count = len(self._texts) + 1
         learnt = [math.log(count / (self._counts[number] + 1)) for number in text.ids.tolist()]
         return np.where(text.plain, learnt, 0.0)
+
+
+def learnt_by_side(metric: ComparingMetric, own: Weights, other: Weights) -> PreparedMetric:
+    """The metric with one table of weights for summaries, and one for what they are compared with.
+
+    Args:
+        metric: its values depend on both.
+        own: weights of summaries.
+        other: weights of the other texts.
+    """
+
+    def learn(summary: str, texts: tuple[str, ...]) -> None:
+        own.learn([summary])
+        other.learn(texts)
+
+    return PreparedMetric(metric, [own, other], learn)
 
 
 class PreparedMetric(WrappedMetric[ComparingMetric]):

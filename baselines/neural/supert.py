@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.baselines.neural.vectors import content_of, layer_option, open_encoder, unit
-from prevalence.baselines.rules import comparing, whole_number
+from prevalence.baselines.rules import chosen_option, comparing, number_option
 from prevalence.errors import ConfigurationError, MissingDependencyError
 from prevalence.scorers.units import sentences_of
 
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["aligned", "open_supert"]
 
-_MODEL = "sentence-transformers/bert-large-nli-stsb-mean-tokens"
 _SENTENCES = 15
 _DAMPING = 0.85
-_WAYS = ("top", "graph", "cluster")
 
 
 def open_supert(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -56,7 +54,7 @@ def open_supert(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     """
     way, count = _selection(entry, spec)
     layer = layer_option(entry, spec, -1)
-    encoder = open_encoder(spec.options.get("model", _MODEL), (layer,), runtime)
+    encoder = open_encoder(spec.options.get("model", entry.models[0]), (layer,), runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = dict.fromkeys(t for pair in comparisons for t in (pair.summary, pair.text))
@@ -105,15 +103,10 @@ def aligned(summary: Table, reference: Table) -> float:
 
 def _selection(entry: Entry, spec: Spec) -> tuple[str, int]:
     """How sentences are picked, and how many."""
-    way = spec.options.get("pick", _WAYS[0])
-    if way not in _WAYS:
-        raise ConfigurationError(f"{entry.name}: pick={way}: choose {', '.join(_WAYS)}")
-    stated = spec.options.get("n", str(_SENTENCES))
-    count = whole_number(stated)
+    way = chosen_option(entry, spec, "pick", ("top", "graph", "cluster"))
     if way == "cluster" and "n" in spec.options:
         raise ConfigurationError(f"{entry.name}: n= does not apply: clusters are as many as found")
-    if not count:
-        raise ConfigurationError(f"{entry.name}: n={stated}: give a number of sentences")
+    count = number_option(entry, spec, "n", "a number of sentences") or _SENTENCES
     if way == "cluster" and find_spec("sklearn") is None:
         raise MissingDependencyError(
             f"{entry.name}: pick=cluster needs scikit-learn: pip install 'prevalence[clustering]'"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
+from prevalence.baselines.neural.frequencies import Weights, learnt_by_side
 from prevalence.baselines.neural.vectors import (
     TextVectors,
     content_of,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_baryscore", "open_moverscore", "open_sms"]
 
-_MODEL = "bert-base-uncased"
-_MOVER_MODEL = "distilbert-base-uncased"
 _BARY_LAYERS = 5
 
 
@@ -50,7 +48,7 @@ def open_sms(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Clark, Celikyilmaz and Smith 2019, section 3.
     """
-    encoder = open_words(entry, spec, _MODEL, runtime)
+    encoder = open_words(entry, spec, runtime)
     kept = content_of if "nostop" in spec.options else None
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
@@ -79,7 +77,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Zhao et al. 2019; the authors' moverscore_v2 with n_gram=1, but for its score,
     1/(1 + cost): that here is their first program's.
     """
-    model = spec.options.get("model", _MOVER_MODEL)
+    model = spec.options.get("model", entry.models[0])
     encoder = open_encoder(model, (layer_option(entry, spec, -1),), runtime)
     idf = "idf" in spec.options
     own, other = (Weights(encoder.runner, learns=idf) for _ in range(2))
@@ -104,14 +102,7 @@ def open_moverscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     metric = comparing(
         entry, spec, compute, signature=encoder.signature, cuts=lambda: encoder.truncated
     )
-    if not idf:
-        return metric
-
-    def learn(summary: str, texts: tuple[str, ...]) -> None:
-        own.learn([summary])
-        other.learn(texts)
-
-    return PreparedMetric(metric, [own, other], learn)
+    return learnt_by_side(metric, own, other) if idf else metric
 
 
 def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -123,7 +114,7 @@ def open_baryscore(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
 
     Source: Colombo et al. 2021, section 3.
     """
-    model = spec.options.get("model", _MODEL)
+    model = spec.options.get("model", entry.models[0])
     encoder = open_encoder(model, tuple(range(-_BARY_LAYERS, 0)), runtime)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:

@@ -193,13 +193,12 @@ class TokenEncoder:
             self._network.encoder.layer = stack
 
 
-def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> TokenEncoder:
+def open_words(entry: Entry, spec: Spec, runtime: Runtime) -> TokenEncoder:
     """Vectors of words by the options ``model=``, ``layer=`` and ``static``.
 
     Args:
-        entry: for messages.
+        entry: the metric, whose first model is taken without ``model=``.
         spec: the options asked for.
-        model: the checkpoint without ``model=``.
         runtime: device, precision and budget.
 
     Raises:
@@ -209,7 +208,7 @@ def open_words(entry: Entry, spec: Spec, model: str, runtime: Runtime) -> TokenE
     static = "static" in spec.options
     if static and "layer" in spec.options:
         raise ConfigurationError(f"{entry.name}: static and layer= exclude each other")
-    runner = open_runner(ENCODER, spec.options.get("model", model), runtime)
+    runner = open_runner(ENCODER, spec.options.get("model", entry.models[0]), runtime)
     return TokenEncoder(runner, (layer_option(entry, spec, -1),), static=static)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from prevalence.baselines.questions.models import open_answers, open_questions
 from prevalence.baselines.questions.spans import SpanFinder
-from prevalence.baselines.rules import comparing, whole_number
-from prevalence.errors import ConfigurationError, ModelError
+from prevalence.baselines.rules import chosen_option, comparing, number_option
+from prevalence.errors import ModelError
 from prevalence.models.checkpoint import resolve
-from prevalence.scorers.qafe import answer_f1
+from prevalence.scorers.qafe import Question, same_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,24 +19,10 @@ if TYPE_CHECKING:
     from prevalence.baselines.questions.models import Answer, Remembering, WrittenQuestions
     from prevalence.scorers.grammar import Spec
 
-__all__ = ["WORK_UNIT", "Asking", "Parts", "Question", "mean", "whole"]
+__all__ = ["WORK_UNIT", "Asking", "Parts", "mean", "whole"]
 
 WORK_UNIT = 8
 """Summaries that are worth one call: the questions to their reviews are many."""
-_SAME_ANSWER = 0.6
-"""F1 above which a text is taken to answer its own question as it was meant."""
-
-
-class Question(NamedTuple):
-    """A question about a text.
-
-    Attributes:
-        text: the question.
-        wanted: the answer that the text gives.
-    """
-
-    text: str
-    wanted: str
 
 
 def whole(comparison: Comparison) -> bool:
@@ -100,7 +86,7 @@ class Asking:
             return [True] * len(asked)
         own = self._filtered([(question.text, text) for text, question in asked])
         return [
-            answer_f1(question.wanted, answer.text) > _SAME_ANSWER
+            same_answer(question.answer, answer.text)
             for (_, question), answer in zip(asked, own, strict=True)
         ]
 
@@ -140,12 +126,7 @@ class Parts:
         Raises:
             ConfigurationError: it is none of the names.
         """
-        value = self.option(key, among[0])
-        if value not in among:
-            raise ConfigurationError(
-                f"{self._entry.name}: {key}={value}: choose {', '.join(among)}"
-            )
-        return value
+        return chosen_option(self._entry, self._spec, key, among)
 
     def weights(self, key: str, usual: str = "NAME") -> str:
         """The checkpoint that an option names.
@@ -171,16 +152,10 @@ class Parts:
             ConfigurationError: an option has a value that it does not know.
             ModelError: the tagger is unusable.
         """
-        stated = self._spec.options.get("most")
-        most = None if stated is None else whole_number(stated)
-        if most == 0:
-            raise ConfigurationError(
-                f"{self._entry.name}: most={stated}: give a number of at least 1"
-            )
         found = SpanFinder(
             self.option("answers", usual),
             tagger=self._spec.options.get("tagger"),
-            most=most,
+            most=number_option(self._entry, self._spec, "most", "a number of at least 1"),
             runtime=self.runtime,
         )
         self.signature |= found.signature

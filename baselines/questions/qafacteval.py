@@ -16,25 +16,22 @@ from prevalence.baselines.questions.asking import Asking, Parts, mean
 from prevalence.baselines.questions.models import Overlap, open_part
 from prevalence.baselines.questions.spans import CHUNKS
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.qafe import answer_f1
+from prevalence.scorers.qafe import Question, answer_f1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
-    from prevalence.baselines.questions.asking import Question
     from prevalence.baselines.questions.models import Answer
     from prevalence.scorers.grammar import Spec
 
 __all__ = ["open_qafacteval"]
 
-_QG = "lmqg/bart-large-squad-qg"
-_QA = "ahotrod/electra_large_discriminator_squad2_512"
 _MARKED = "{before}<hl> {answer} <hl>{after}"
 _BEAMS = 4
 _OVERLAPS = ("lerc", "f1", "answered")
 
-Judged = tuple["Comparison", "Question", "Answer"]
+Judged = tuple["Comparison", Question, "Answer"]
 
 
 def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
@@ -50,8 +47,8 @@ def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     overlap = parts.chosen("overlap", _OVERLAPS)
     lerc = _lerc(entry, parts, overlap)
     finder = parts.finder(CHUNKS)
-    writer = parts.writer(_QG, template=_MARKED, beams=_BEAMS)
-    answers = parts.answers(_QA)
+    writer = parts.writer(entry.models[0], template=_MARKED, beams=_BEAMS)
+    answers = parts.answers(entry.models[1])
     kept = parts.flag("unfiltered")
     parts.signature |= {"overlap": overlap, "filter": "none" if kept else "roundtrip"}
     asking = Asking(finder, writer, by_sentence=True, filtered=None if kept else answers)
@@ -60,11 +57,11 @@ def open_qafacteval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         """Scores of answers that were given."""
         if lerc is None:
             return [
-                answer_f1(question.wanted, answer.text) if overlap == "f1" else 1.0
+                answer_f1(question.answer, answer.text) if overlap == "f1" else 1.0
                 for _, question, answer in judged
             ]
         return lerc(
-            [(pair.summary, question.text, question.wanted, answer.text)
+            [(pair.summary, question.text, question.answer, answer.text)
              for pair, question, answer in judged]
         )  # fmt: skip
 

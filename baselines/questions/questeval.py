@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.baselines.protocol import REFERENCE, REVIEWS, Example
-from prevalence.baselines.questions.asking import Asking, Parts, Question, mean
+from prevalence.baselines.questions.asking import Asking, Parts, mean
 from prevalence.baselines.questions.models import Weigher, open_part
 from prevalence.baselines.questions.spans import CHUNKS, NAMES
 from prevalence.baselines.rules import CombinedMetric
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.qafe import answer_f1
+from prevalence.scorers.qafe import Question, answer_f1
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_questeval"]
 
-_QG = "ThomasNLG/t5-qg_squad1-en"
-_QA = "ThomasNLG/t5-qa_squad2neg-en"
 _SIMILARITY = "bert-base-multilingual-cased"
 _TEMPLATE = "{answer} </s> {context}"
 _BEAMS = 1
@@ -60,8 +58,8 @@ def open_questeval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     compare = _Compare(entry, parts)
     combined = direction or parts.chosen("combine", _COMBINED)
     finder = parts.finder(f"{NAMES}+{CHUNKS}")
-    writer = parts.writer(_QG, template=_TEMPLATE, beams=_BEAMS)
-    answers = parts.answers(_QA)
+    writer = parts.writer(entry.models[0], template=_TEMPLATE, beams=_BEAMS)
+    answers = parts.answers(entry.models[1])
     weigher = _weigher(parts)
     roundtrip = parts.flag("roundtrip")
     parts.signature |= {
@@ -88,7 +86,7 @@ def open_questeval(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
         if weigher is None:
             return [mean(row) for row in scores]
         weights = iter(
-            weigher([(question.wanted, question.text, pair.text)
+            weigher([(question.answer, question.text, pair.text)
                      for pair, row in zip(comparisons, rows, strict=True) for question, _ in row])
         )  # fmt: skip
         return [mean(row, [next(weights) for _ in row]) for row in scores]
@@ -153,10 +151,10 @@ class _Compare:
 
     def _column(self, name: str, flat: Sequence[Scored]) -> Sequence[float]:
         if name == _F1:
-            return [answer_f1(question.wanted, answer.text) for question, answer in flat]
+            return [answer_f1(question.answer, answer.text) for question, answer in flat]
         if name == _ANSWERABILITY or self._similar is None:
             return [answer.answerable for _, answer in flat]
-        return self._similar([(question.wanted, answer.text) for question, answer in flat])
+        return self._similar([(question.answer, answer.text) for question, answer in flat])
 
 
 def _bertscore(parts: Parts) -> Callable[[Sequence[tuple[str, str]]], Sequence[float]]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prevalence.baselines.questions.asking import Parts, Question, mean
+from prevalence.baselines.questions.asking import Parts, mean
 from prevalence.baselines.questions.spans import NAMES
-from prevalence.scorers.qafe import GAP, answer_f1
+from prevalence.scorers.qafe import GAP, Question, answer_f1
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["cloze", "open_summaqa"]
 
-_QA = "bert-large-uncased-whole-word-masking-finetuned-squad"
 _PROBABILITY = "summaqa-probability"
 
 
@@ -47,12 +46,12 @@ def open_summaqa(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:
     Source: Scialom et al. 2019, section 3.2.
     """
     parts = Parts(entry, spec, runtime)
-    finder, answers = parts.finder(NAMES), parts.answers(_QA)
+    finder, answers = parts.finder(NAMES), parts.answers(entry.models[0])
 
     def value(question: Question, answer: Answer) -> float:
         if entry.name == _PROBABILITY:
             return answer.confidence
-        return answer_f1(question.wanted, answer.likeliest)
+        return answer_f1(question.answer, answer.likeliest)
 
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
         texts = [*dict.fromkeys(pair.text for pair in comparisons)]

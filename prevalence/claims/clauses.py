@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.claims.english import MODALS, Token, has_negation
+from prevalence.claims.english import HAVE, MODALS, Token, has_negation
 from prevalence.claims.words import (
     COPULAS,
     is_base,
@@ -105,7 +105,6 @@ BE = word_set("is are was were am be been isn't aren't wasn't weren't")
 _ALL_BUT = word_set("nobody none everyone everybody everything anyone anybody")
 """Words after which "but" is "except" where no other clause follows."""
 _DESCRIBING = frozenset({"adj", "adv"})
-_HAVE = word_set("has have had hasn't haven't hadn't")
 _SINGULAR = word_set("is was has does isn't wasn't hasn't doesn't")
 _ABLE = word_set("may might can could cannot can't couldn't")
 DEGREES = word_set("""
@@ -523,7 +522,7 @@ def _is_active(words: list[Token], core: Core, verb: Token, after: Sequence[Toke
     """
     if verb.low == "let":
         return True
-    if is_base(verb.low) or any(word.low in _HAVE for word in words[core.first : core.main]):
+    if is_base(verb.low) or any(word.low in HAVE for word in words[core.first : core.main]):
         return False
     has_object = bool(after) and after[0].tag in {"det", "poss", "obj"}
     own = is_past_only(verb.low) or verb.low in COPULAS | ACTIVE
@@ -535,11 +534,11 @@ def _helps(words: list[Token], core: Core, verb: Token) -> bool:
     group = words[core.first : core.main]
     if is_base(verb.low) and verb.low not in _SAME_PAST:
         passive = any(word.low in {"be", "been"} for word in group)
-        return not passive and any(w.tag == "aux" and w.low not in BE | _HAVE for w in group)
+        return not passive and any(w.tag == "aux" and w.low not in BE | HAVE for w in group)
     if verb.low.endswith("s"):
         return False
     passive = words[core.main].tag == "verb" and any(word.low in BE for word in group)
-    return passive or any(word.low in _HAVE for word in group)
+    return passive or any(word.low in HAVE for word in group)
 
 
 def _is_wished(words: list[Token], core: Core, verb: Token) -> bool:

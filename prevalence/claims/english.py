@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "HAVE",
     "MODALS",
     "Token",
     "has_negation",
@@ -62,7 +63,7 @@ def lowered(text: str) -> str:
     return text.lower().replace("’", "'").replace(" ", "")
 
 
-_HAVE = word_set("has have had hasn't haven't hadn't")
+HAVE = word_set("has have had hasn't haven't hadn't")
 _DO = word_set("does do did doesn't don't didn't")
 MODALS = word_set(
     "can could will would should may might must cannot can't couldn't won't wouldn't shouldn't "
@@ -251,7 +252,7 @@ _SIGHTS = word_set("views experiences")
 """Nouns far more often than verbs."""
 _CLEANED = word_set("vacuum carpet window floor steam oven")
 _CLOSED: tuple[tuple[frozenset[str], str], ...] = (
-    (IS | _HAVE | _DO | MODALS, "aux"),
+    (IS | HAVE | _DO | MODALS, "aux"),
     (_NEGATIONS, "neg"),
     (_RELATIVES, "rel"),
     (_CONJUNCTIONS, "conj"),

@@ -19,6 +19,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_output, write_records
 from prevalence.language import counted
+from prevalence.models.devices import PRECISIONS
 from prevalence.runs import Selection, Tally
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
@@ -74,7 +75,7 @@ Exit status: 0 all written, 1 some records failed, 2 usage or nothing could run,
     "Model",
     "--dtype",
     metavar="TYPE",
-    type=click.Choice(["auto", "float32", "bfloat16"]),
+    type=click.Choice(PRECISIONS),
     default="auto",
     show_default=True,
     help="Type of the weights: auto (float32), float32 or bfloat16.",

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import FOLDER_PATH, GroupedCommand, option, quiet_option, seed_option
+from prevalence.models.devices import PRECISIONS
 
 if TYPE_CHECKING:
-    from prevalence.simplify.training import TrainingProgress
+    from prevalence.training.loop import TrainingProgress
 
 __all__ = ["train_simplifier"]
 
@@ -46,7 +47,7 @@ last state when the same command is given again; a finished one is left alone.
 @seed_option("Training", "Seed for order and dropout.", default=0)
 @option("Training", "--device", default="auto", show_default=True,
         help="auto, cpu, cuda or cuda:1.")  # fmt: skip
-@option("Training", "--precision", type=click.Choice(["auto", "float32", "bfloat16"]),
+@option("Training", "--precision", type=click.Choice(PRECISIONS),
         default="auto", show_default=True,
         help="auto computes in bfloat16 on CUDA; weights are float32.")  # fmt: skip
 @option("Training", "--checkpoint-every", metavar="N", type=click.IntRange(1), default=2000,

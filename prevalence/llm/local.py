@@ -167,8 +167,8 @@ def _first(pair: tuple[Tensor, Tensor], tokens: int) -> tuple[Tensor, Tensor]:
     return pair[0][:, :, :tokens], pair[1][:, :, :tokens]
 
 
-_BATCH_TOKENS = {"cuda": 1 << 18}
-_CPU_BATCH_TOKENS = 1 << 15
+_BATCH_TOKENS = 1 << 15
+_CUDA_BATCH_TOKENS = 1 << 18
 _WORK_UNIT = 256
 _GREEDY = 1e-30
 """Below it, logits by temperature are beyond the range of floats, and one token has it all."""
@@ -190,8 +190,8 @@ class Local:
         self, language_model: LanguageModel, *, batch_tokens: int | None = None, reuse: bool = True
     ) -> None:
         self._model = language_model
-        kind = language_model.device.type
-        self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(kind, _CPU_BATCH_TOKENS)
+        on_cuda = language_model.device.type == "cuda"
+        self._batch_tokens = batch_tokens or (_CUDA_BATCH_TOKENS if on_cuda else _BATCH_TOKENS)
         self.reader = PrefixReader(language_model.model, language_model.device, reuse=reuse)
         self._reuse = reuse
         self.signature = {

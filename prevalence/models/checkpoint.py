@@ -29,6 +29,7 @@ __all__ = [
     "ATTENTIONS",
     "FIRST",
     "JOINT",
+    "LEAST_LENGTH",
     "MEAN",
     "POOLINGS",
     "PREMISE_FIRST",
@@ -55,15 +56,14 @@ __all__ = [
     "trained_length",
 ]
 
-
 _UNSET_LIMIT = 1_000_000
 """Tokenizers without a stated limit report about 1e30."""
-
 _NEAR = 0.7
 """How like a name must be to a registered one that is suggested in its place, from 0 to 1."""
 
 _DEFAULT_LIMIT = 512
-_LEAST_LENGTH = 8
+LEAST_LENGTH = 8
+"""Fewest tokens of an input that a limit may leave."""
 _OFFSET_POSITIONS = {
     "camembert",
     "data2vec-text",
@@ -120,9 +120,9 @@ def asked_length(
     if asked is None:
         length = trained_length(config, "prevalence_max_length", limit, model)
         return length if at_most is None else min(length, at_most)
-    if not _LEAST_LENGTH <= asked <= limit:
+    if not LEAST_LENGTH <= asked <= limit:
         raise ConfigurationError(
-            f"{model}: maximum length {asked} is outside {_LEAST_LENGTH}..{limit}"
+            f"{model}: maximum length {asked} is outside {LEAST_LENGTH}..{limit}"
         )
     return asked
 
@@ -134,10 +134,10 @@ def trained_length(config: Any, key: str, limit: int, model: str) -> int:
         ModelError: the config holds no number of tokens there.
     """
     trained = getattr(config, key, limit)
-    if type(trained) is not int or trained < _LEAST_LENGTH:
+    if type(trained) is not int or trained < LEAST_LENGTH:
         raise ModelError(
             f"{model}: {key} {trained!r} in its config must be a number of tokens of at least "
-            f"{_LEAST_LENGTH}"
+            f"{LEAST_LENGTH}"
         )
     return min(limit, trained)
 

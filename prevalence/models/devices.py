@@ -14,6 +14,7 @@ __all__ = [
     "ALL_DEVICES",
     "DTYPES",
     "PACKINGS",
+    "PRECISIONS",
     "RoomErrorsPassed",
     "dtype_name",
     "open_device",
@@ -23,6 +24,9 @@ __all__ = [
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 """Precisions; ``auto`` is float32, whose decisions do not depend on the machine. A model that
 writes text takes bfloat16 on a GPU."""
+PRECISIONS = ("auto", "float32", "bfloat16")
+"""Those with the range of float32, which training needs, and T5, whose activations leave that of
+float16."""
 PACKINGS = ("auto", "packed", "padded")
 """How pairs share a batch; ``auto`` packs on CUDA devices, and DeBERTa on a CPU too."""
 ALL_DEVICES = "all"

@@ -88,9 +88,7 @@ def parse_labels(ordered: Sequence[str], *, name: str) -> LabelMap:
             "--labels contradiction,neutral,entailment (labels= of a metric); otherwise use a "
             "checkpoint fine-tuned for natural language inference"
         )
-    contradiction = classes.index("contradiction") if "contradiction" in known else None
-    if len(classes) != 3:
-        contradiction = None
+    contradiction = classes.index("contradiction") if len(classes) == 3 else None
     return LabelMap(len(classes), classes.index("entailment"), contradiction)
 
 

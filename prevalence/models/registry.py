@@ -20,6 +20,7 @@ __all__ = [
     "Checkpoint",
     "described",
     "lookup",
+    "stated_config",
     "trained_on",
 ]
 
@@ -239,6 +240,18 @@ def described(model: str) -> Checkpoint:
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"{folder / 'config.json'}: cannot be read ({error})") from error
     return found
+
+
+def stated_config(folder: Path) -> dict[str, Any]:
+    """The config as it stands in a folder, empty where it cannot be read.
+
+    Whoever opens the model says what is wrong with it.
+    """
+    try:
+        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def trained_on(model: str, file: Path) -> bool:

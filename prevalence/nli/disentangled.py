@@ -346,7 +346,7 @@ def _shifted(states: Tensor, table: Tensor, longest: int) -> Tensor:
 
     Args:
         states: [n, heads, L, d].
-        table: of :class:`.distances.Distances`.
+        table: of :class:`Distances`.
         longest: likewise.
 
     Returns:

@@ -28,13 +28,9 @@ from prevalence.nli.tokens import pair_layout
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from prevalence.models.checkpoint import LoadedCheckpoint
     from prevalence.nli.tokens import TokenStore
-
-    Ints = NDArray[np.int64]
+    from prevalence.stats.arrays import Ints
 
 __all__ = ["JointReader", "JointRows", "PackedJointReader", "ResidentTokens", "worth_packing"]
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.metric import check_threshold
@@ -25,19 +23,20 @@ from prevalence.scorers.reading import (
     ReadingScorer,
     fitted,
 )
+from prevalence.scorers.summac import OPERATORS
 from prevalence.toml_files import decode_toml, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["ACTIVATIONS", "POOLINGS", "AdaptedScorer", "Adapter", "read_adapter"]
+__all__ = ["ACTIVATIONS", "AdaptedScorer", "Adapter", "read_adapter"]
 
 
 ACTIVATIONS = ("softmax", "sigmoid")
-POOLINGS: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean, "min": np.min}
 
 _PLACES = ("premise", "hypothesis")
 _PLACE = re.compile(r"\{(premise|hypothesis)\}")
@@ -55,7 +54,7 @@ class Adapter:
         contradiction: output that means "contradicted", or None.
         activation: one of :data:`ACTIVATIONS`.
         chunk: tokens of the premise in a chunk; None reads as much of its beginning as fits.
-        pooling: over the chunks of a premise, one of :data:`POOLINGS`.
+        pooling: over the chunks of a premise, one of :data:`prevalence.scorers.summac.OPERATORS`.
         max_length: a limit in tokens below the model's own, or None.
         threshold: calibrated threshold in [0, 1), or None.
 
@@ -77,7 +76,7 @@ class Adapter:
         self._check_kinds()
         if self.template is not None and sorted(_PLACE.findall(self.template)) != sorted(_PLACES):
             raise ConfigurationError("template must hold {premise} and {hypothesis}, once each")
-        for name, known in (("activation", ACTIVATIONS), ("pooling", POOLINGS)):
+        for name, known in (("activation", ACTIVATIONS), ("pooling", OPERATORS)):
             if getattr(self, name) not in known:
                 raise ConfigurationError(
                     f"{name} {getattr(self, name)!r}: choose from {', '.join(known)}"
@@ -146,7 +145,7 @@ def read_adapter(path: Path | str) -> Adapter:
         raise ConfigurationError(f"{path}: {error}") from error
     beside = path.parent / adapter.model
     if beside.is_dir():
-        return Adapter(**{**content, "model": str(beside)})
+        return replace(adapter, model=str(beside))
     return adapter
 
 
@@ -248,7 +247,7 @@ class AdaptedScorer(ReadingScorer):
 
     def pooled(self, outputs: NDArray[np.float32], reading: Reading) -> tuple[float, float]:  # noqa: ARG002
         """Both probabilities of a pair from those of its chunks."""
-        pool = POOLINGS[self.adapter.pooling]
+        pool = OPERATORS[self.adapter.pooling]
         against = self.adapter.contradiction
         return (
             float(pool(outputs[:, self.adapter.entailment])),

@@ -181,7 +181,7 @@ def _length(folder: Path, limit: int, asked: int | None, model: str) -> int:
         stated = _stated(folder, "sentence_bert_config.json").get("max_seq_length")
         return min(limit, stated) if isinstance(stated, int) and stated > 0 else limit
     if not 1 < asked <= limit:
-        raise ModelError(f"{model}: maximum length {asked} is outside 2..{limit}")
+        raise ConfigurationError(f"{model}: maximum length {asked} is outside 2..{limit}")
     return asked
 
 

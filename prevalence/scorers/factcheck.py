@@ -8,7 +8,6 @@ the claim most. A new one is a file with a child of :class:`FactChecker`, its li
 from __future__ import annotations
 
 import hashlib
-import json
 from abc import abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import ModelError
 from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import asked_length
-from prevalence.models.registry import REGISTRY, lookup
+from prevalence.models.registry import REGISTRY, lookup, stated_config
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
 from prevalence.paths import expanded_path
@@ -256,7 +255,7 @@ def refuse_checkers(model: str, *, named: bool) -> None:
     folder = expanded_path(model)
     if lookup(model) is not None or not folder.is_dir():
         return
-    said = _told(_stated(folder), folder, model, named=named)
+    said = _told(stated_config(folder), folder, model, named=named)
     if said is not None:
         raise ModelError(f"{model}: {said}")
 
@@ -283,15 +282,6 @@ def _told(config: Mapping[str, Any], folder: Path, model: str, *, named: bool) -
         f"factcg:{model} for one of FactCG, or name the outputs of an NLI model, for example "
         "--labels not_entailment,entailment (labels= of a metric)"
     )
-
-
-def _stated(folder: Path) -> dict[str, Any]:
-    """The config as it stands in the folder; whoever opens the model says what is wrong with it."""
-    try:
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _weight_names(folder: Path) -> list[str]:

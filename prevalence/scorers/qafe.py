@@ -47,6 +47,7 @@ __all__ = [
     "answer_spans",
     "best_span",
     "filled",
+    "same_answer",
     "stated_template",
 ]
 
@@ -61,6 +62,8 @@ GAP = "MASKED"
 
 MOST_ANSWERS = 8
 """Answers asked for in a text."""
+_SAME_ANSWER = 0.6
+"""Least F1 of the same answer in other words, exclusive."""
 _MOST_ANSWER_TOKENS = 30
 _MOST_QUESTION_TOKENS = 48
 _BATCH_TOKENS = 4_096
@@ -78,6 +81,13 @@ this those through to too until up us very was we were what when where which whi
 will with would you your
 """
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
+
+
+class Question(NamedTuple):
+    """A question about a text, and the answer that it was written for, which the text gives."""
+
+    text: str
+    answer: str
 
 
 def answer_places(text: str) -> Iterator[tuple[int, int]]:
@@ -102,7 +112,7 @@ def answer_places(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> dict[str, int]:
+def answer_spans(text: str) -> dict[str, int]:
     """The first distinct spans of a text that are worth a question, and where each begins.
 
     >>> answer_spans("The warm boots kept my feet dry in deep snow.")
@@ -111,7 +121,7 @@ def answer_spans(text: str, *, most: int = MOST_ANSWERS) -> dict[str, int]:
     starts: dict[str, int] = {}
     for start, end in answer_places(text):
         starts.setdefault(text[start:end], start)
-    return dict(islice(starts.items(), most))
+    return dict(islice(starts.items(), MOST_ANSWERS))
 
 
 def answer_f1(wanted: str, given: str) -> float:
@@ -129,6 +139,11 @@ def answer_f1(wanted: str, given: str) -> float:
         return float(first == second)
     common = (first & second).total()
     return 2 * common / (first.total() + second.total())
+
+
+def same_answer(wanted: str, given: str) -> bool:
+    """Whether a text is taken to answer its own question as it was meant."""
+    return answer_f1(wanted, given) > _SAME_ANSWER
 
 
 @lru_cache(maxsize=10_000)
@@ -409,15 +424,6 @@ class QuestionAnswerer:
 
 _UNCALIBRATED = 0.5
 _WORK_UNIT = 64
-_SAME_ANSWER = 0.6
-"""F1 above which the hypothesis is taken to answer its own question as it was meant."""
-
-
-class Question(NamedTuple):
-    """A question about a hypothesis and the answer that it was written for."""
-
-    text: str
-    answer: str
 
 
 class QuestionScorer(PairScorer):
@@ -531,6 +537,6 @@ class QuestionScorer(PairScorer):
             ]
         )
         return [
-            bool(question) and answer_f1(span, answer) > _SAME_ANSWER
+            bool(question) and same_answer(span, answer)
             for (_, span), question, answer in zip(meant, written, own, strict=True)
         ]

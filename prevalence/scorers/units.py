@@ -21,7 +21,7 @@ from prevalence.nli.pairs import (
     Progress,
     TextTable,
 )
-from prevalence.sentences import get_splitter, punkt_sentences
+from prevalence.sentences import NLTK_PUNKT, get_splitter, punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ __all__ = [
 LEAST_CHARACTERS = 11
 """Shorter sentences and paragraphs are no units of SummaC's."""
 
-SUMMAC_SPLITTER = "nltk-punkt-en"
+SUMMAC_SPLITTER = NLTK_PUNKT
 """What cuts SummaC's sentences, as in its package."""
 
 Cutter = Callable[[str], list[str]]

@@ -14,7 +14,7 @@ from prevalence.models.checkpoint import (
     read_tokenizer,
     real_limit,
 )
-from prevalence.models.devices import dtype_name, open_device
+from prevalence.models.devices import PRECISIONS, dtype_name, open_device
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +25,6 @@ __all__ = ["MAX_LENGTH_KEY", "PREFIX_KEY", "SeqToSeq", "load_seq_to_seq"]
 
 PREFIX_KEY = "prevalence_prefix"
 MAX_LENGTH_KEY = "prevalence_max_length"
-
-# T5's activations leave the range of float16, so it is not offered.
-_DTYPES = ("auto", "float32", "bfloat16")
 
 _KEPT = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id",
          "forced_bos_token_id")  # fmt: skip
@@ -77,7 +74,7 @@ def load_seq_to_seq(folder: str | Path, *, device: str = "auto", dtype: str = "a
     import torch
 
     path, name = local_folder(folder, "sequence-to-sequence"), str(folder)
-    precision = getattr(torch, dtype_name(dtype, among=_DTYPES))
+    precision = getattr(torch, dtype_name(dtype, among=PRECISIONS))
     where = open_device(device)
     config = read_config(path, name)
     if not config.is_encoder_decoder:

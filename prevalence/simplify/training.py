@@ -7,16 +7,17 @@ import json
 import math
 import time
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.models.checkpoint import quiet_transformers
+from prevalence.models.devices import PRECISIONS
 from prevalence.simplify.checkpoint import MAX_LENGTH_KEY, PREFIX_KEY, SeqToSeq, load_seq_to_seq
 from prevalence.training import state
-from prevalence.training.loop import working_dtype
+from prevalence.training.loop import TrainingProgress, working_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
     from prevalence.simplify.asset import Corpus
 
-__all__ = ["STATE", "SimplifierSettings", "TrainingProgress", "train_simplifier"]
+__all__ = ["STATE", "SimplifierSettings", "train_simplifier"]
 
-PRECISIONS = ("auto", "float32", "bfloat16")
 STATE = ".training/state.safetensors"
 """File of the resumable state in the output folder."""
 
@@ -79,14 +79,6 @@ class SimplifierSettings:
             raise ConfigurationError(
                 f"unknown precision {self.precision!r}: choose from {', '.join(PRECISIONS)}"
             )
-
-
-class TrainingProgress(NamedTuple):
-    """What a progress callback learns: steps done, of how many, the mean loss since the last."""
-
-    step: int
-    steps: int
-    loss: float
 
 
 @dataclass(slots=True)
@@ -192,7 +184,7 @@ def train_simplifier(
             undisturbed run on the same device.
         settings: the paper's where none are given.
         device: ``auto``, ``cpu``, ``cuda`` or ``cuda:1``.
-        progress: called every ``progress_every`` steps and at the end.
+        progress: called every ``progress_every`` steps and at the end, with their mean loss.
         progress_every: steps between calls.
 
     Returns:
@@ -222,7 +214,7 @@ def train_simplifier(
             run.save()
         if progress is not None and (step % progress_every == 0 or step == run.steps):
             recent = run.position.losses[-progress_every:]
-            progress(TrainingProgress(step, run.steps, sum(recent) / len(recent)))
+            progress(TrainingProgress("simplifier", step, run.steps, sum(recent) / len(recent)))
     _write(run, corpus, output)
     run.file.unlink(missing_ok=True)
     return output

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from prevalence.calibration import ThresholdRule
-    from prevalence.training.recipe import ModelSettings, Recipe
+    from prevalence.training.recipe import CrossValidation, ModelSettings, Recipe
     from prevalence.training.stages import Workshop
 
 __all__ = ["FoldFigures", "HeldOutResult", "SourceFigures", "write_checkpoint"]
@@ -174,16 +174,15 @@ def _reading(recipe: Recipe) -> tuple[str, ...]:
 def _figures(recipe: Recipe, selection: HeldOutResult | None) -> str:
     if selection is None:
         return "## Figures\n\nNothing was held out; the threshold is not calibrated."
-    told = _of_folds(recipe, selection) if selection.folds else _of_validation(recipe, selection)
+    cross = recipe.cross_validation
+    told = _of_validation(recipe, selection) if cross is None else _of_folds(cross, selection)
     if selection.cautions:
         told += ["", "Read these figures with care:", ""]
         told += [f"- {line}" for line in selection.cautions]
     return "\n".join(["## Figures", "", *told])
 
 
-def _of_folds(recipe: Recipe, selection: HeldOutResult) -> list[str]:
-    cross = recipe.cross_validation
-    source = "" if cross is None else cross.source
+def _of_folds(cross: CrossValidation, selection: HeldOutResult) -> list[str]:
     (area, area_sd), (balanced, balanced_sd) = (
         selection.mean("auc"), selection.mean("balanced_accuracy"),
     )  # fmt: skip
@@ -191,7 +190,7 @@ def _of_folds(recipe: Recipe, selection: HeldOutResult) -> list[str]:
     if selection.apart:
         trained = "no stage trains on these products"
     lines = [
-        f"Cross-validation on `{source}` ({selection.pairs} pairs, {len(selection.folds)} "
+        f"Cross-validation on `{cross.source}` ({selection.pairs} pairs, {len(selection.folds)} "
         f"folds grouped by product; {trained}; the threshold for a fold "
         "comes from the other folds). Mean ± standard deviation over folds:",
         "",
@@ -217,7 +216,7 @@ def _of_folds(recipe: Recipe, selection: HeldOutResult) -> list[str]:
             for row in selection.sources
         ),
     ]
-    if cross is not None and cross.final == "average" and not selection.apart:
+    if cross.final == "average" and not selection.apart:
         lines += ["", "The weights are the average of the folds' models."]
     return lines
 
@@ -324,7 +323,7 @@ def write_checkpoint(
     Returns:
         SHA-256 of the weights file.
     """
-    recipe = shop.recipe
+    recipe, cross = shop.recipe, shop.recipe.cross_validation
     threshold = None if selection is None else selection.threshold
     folder.mkdir(parents=True, exist_ok=True)
     for name in (HELD_OUT, ERRORS_FILE):
@@ -346,10 +345,10 @@ def write_checkpoint(
     _add_settings(folder / "config.json", _settings(recipe, threshold))
     (folder / "model.safetensors").chmod(0o644)
     digest = file_digest(folder / "model.safetensors")
-    if selection is not None and selection.folds:
-        _write_held_out(shop, folder / HELD_OUT, selection)
+    if selection is not None and cross is not None:
+        _write_held_out(shop, folder / HELD_OUT, cross.source, selection)
         if selection.errors:
-            _write_errors(shop, folder / ERRORS_FILE, selection)
+            _write_errors(folder / ERRORS_FILE, cross, selection)
     write_golden(folder)
     parameters = sum(p.numel() for p in model.parameters())
     card = (
@@ -365,10 +364,8 @@ def write_checkpoint(
     return digest
 
 
-def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
+def _write_held_out(shop: Workshop, path: Path, source: str, selection: HeldOutResult) -> None:
     """Keep the out-of-fold predictions, so that figures can be recomputed without training."""
-    cross = shop.recipe.cross_validation
-    source = cross.source if cross is not None else ""
     record = {
         "source": source,
         "source_sha256": shop.sources.digests[source],
@@ -378,11 +375,10 @@ def _write_held_out(shop: Workshop, path: Path, selection: HeldOutResult) -> Non
     path.write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
-def _write_errors(shop: Workshop, path: Path, selection: HeldOutResult) -> None:
+def _write_errors(path: Path, cross: CrossValidation, selection: HeldOutResult) -> None:
     """State how often decisions on held-out pairs were wrong, product by product."""
-    cross = shop.recipe.cross_validation
     record = {
-        "source": "" if cross is None else f"{cross.source}, {cross.folds} folds by product",
+        "source": f"{cross.source}, {cross.folds} folds by product",
         "threshold": selection.threshold,
         "products": selection.errors,
     }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from prevalence.labelled import Document, JudgedPairs
-    from prevalence.training.recipe import CrossValidation, Recipe, Stage
+    from prevalence.training.recipe import CrossValidation, Stage
     from prevalence.training.sources import Sources
 
 __all__ = ["cautions_of_folds", "cautions_of_validation", "refuse_leaks"]
@@ -199,7 +199,7 @@ def _seen_by_teachers(
         name
         for model in (recipe.teacher.models if recipe.teacher else ())
         for name in names
-        if trained_on(_teacher_place(recipe, sources, model), sources.file(name))
+        if trained_on(recipe.teacher_place(model, sources.data), sources.file(name))
     )
     by_recipe = any(
         known & each.groups(name) for each in teachers for _, name in _trained(each.recipe.stages)
@@ -210,12 +210,6 @@ def _seen_by_teachers(
         "them may flatter a little"
         for name in told
     ]
-
-
-def _teacher_place(recipe: Recipe, sources: Sources, model: str) -> str:
-    """Folder of a teacher, or its name."""
-    path = recipe.resolve(model, sources.data)
-    return str(path) if path.is_dir() else model
 
 
 def _faults(judged: JudgedPairs, name: str) -> list[str]:

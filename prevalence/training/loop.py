@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RunPlan", "RunResult", "TrainingProgress", "nli_loss", "train_run", "working_dtype"]
 
+_REPORTED = 20
+"""Steps between reports of progress, whose losses are averaged."""
+
 
 def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: float = 0.0) -> Tensor:
     """Mean loss of a batch of three-way and binary targets.
@@ -301,7 +304,6 @@ def train_run(
     recipe: Recipe,
     *,
     progress: ProgressCallback | None = None,
-    progress_every: int = 20,
 ) -> RunResult:
     """Train from the classifier's present weights, or from the plan's checkpoint if it exists.
 
@@ -309,8 +311,7 @@ def train_run(
         classifier: model to train in place.
         plan: examples, rate, seed and checkpoint file.
         recipe: optimizer and run settings.
-        progress: called every ``progress_every`` steps and after each epoch.
-        progress_every: steps between calls.
+        progress: called every 20 steps and after each epoch.
 
     Returns:
         Final weights (the best epoch's under validation, the average where that is on).
@@ -331,8 +332,8 @@ def train_run(
         elapsed = time.perf_counter() - start
         run.position.seconds = before + elapsed
         stop = batch.last and run.validate()
-        if progress is not None and (batch.last or run.position.step % progress_every == 0):
-            progress(_report(run, tokens / max(elapsed, 1e-9), progress_every))
+        if progress is not None and (batch.last or run.position.step % _REPORTED == 0):
+            progress(_report(run, tokens / max(elapsed, 1e-9)))
         if stop:
             break
         if run.position.step % recipe.run.checkpoint_every == 0:
@@ -340,8 +341,8 @@ def train_run(
     return run.result()
 
 
-def _report(run: _Run, speed: float, window: int) -> TrainingProgress:
+def _report(run: _Run, speed: float) -> TrainingProgress:
     where = run.position
-    loss = float(np.mean(where.losses[-window:]))
+    loss = float(np.mean(where.losses[-_REPORTED:]))
     metric = where.metrics[-1] if where.metrics else None
     return TrainingProgress(run.plan.name, where.step, len(run.batches), loss, speed, metric)

@@ -341,6 +341,11 @@ _SHORT_FORMS = {
     r"\b(it|that|there) is\b": r"\1's", r"\b(i) am\b": r"\1'm",
     r"\b(they|we|you) are\b": r"\1're",
 }  # fmt: skip
+_AS_I = {
+    r"\b[Ww]e aren['’]t\b": "I'm not", r"\b[Ww]e(?: are|['’]re)\b": "I am",
+    r"\b[Ww]e were(n['’]t)?\b": r"I was\1", r"\b[Ww]e\b": "I",
+}  # fmt: skip
+"""What one person says for what several do, in this order."""
 
 
 def reworded(sentence: str, rng: np.random.Generator) -> str:
@@ -392,7 +397,9 @@ def _lighter(sentence: str, rng: np.random.Generator) -> str:
 
 def _other_person(sentence: str, rng: np.random.Generator) -> str:
     if re.search(r"\b[Ww]e\b", sentence):
-        return re.sub(r"\b[Ww]e\b", "I", sentence).replace("I are ", "I am ")
+        for pattern, form in _AS_I.items():
+            sentence = re.sub(pattern, form, sentence)
+        return sentence
     other = "We" if rng.random() < 0.5 else "The reviewer"
     past = r"I (?=[a-z]+ed\b|had\b|got\b|went\b|will\b|would\b|can\b)"
     return other + sentence[1:] if re.match(past, sentence) else sentence

@@ -103,8 +103,7 @@ def resolve_base(base: str, folder: Path, data: Path | None = None) -> Path:
     elif base in SHIPPED and not (folder / base).is_dir():
         path = Path(REGISTRY[base].location)
     else:
-        own = base if data is None else base.replace("${PREVALENCE_DATA}", str(data))
-        path = folder / expanded(own)
+        path = folder / expanded(base, data)
     if not (path / "config.json").is_file():
         raise ModelError(f"{path}: not a checkpoint folder (config.json is missing)")
     return path

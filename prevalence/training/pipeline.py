@@ -237,10 +237,7 @@ def _check_output(output: Path, recipe: Recipe, data: Path | None) -> None:
 def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
     """Folders or names of the teachers; those that have a recipe are trained first."""
     recipe, data = shop.recipe, shop.sources.data
-    found = []
-    for model in teacher.models:
-        path = recipe.resolve(model, data)
-        found.append(str(path) if path.is_dir() else model)
+    found = [recipe.teacher_place(model, data) for model in teacher.models]
     for number, own in enumerate(_teacher_recipes(recipe, data), start=1):
         folder = shop.work / f"teacher-{number}"
         _train(own, folder, data=data, work=shop.work, device=device, progress=shop.progress)
@@ -250,13 +247,14 @@ def _teachers(shop: Workshop, teacher: Teacher, device: str) -> list[str]:
 
 def _teacher_recipes(recipe: Recipe, data: Path | None) -> list[Recipe]:
     """The recipes of the teachers that have one, each with every seed that is asked for."""
-    found: list[Recipe] = []
-    teacher = recipe.teacher
-    for file in () if teacher is None else teacher.recipes:
+    if recipe.teacher is None:
+        return []
+    found = []
+    for file in recipe.teacher.recipes:
         own = read_recipe(recipe.resolve(file, data))
         if own.teacher is not None:
             raise ConfigurationError(f"{file}: a teacher cannot have a teacher of its own")
-        for seed in (teacher and teacher.seeds) or (own.run.seed,):
+        for seed in recipe.teacher.seeds or (own.run.seed,):
             found.append(dataclasses.replace(own, run=dataclasses.replace(own.run, seed=seed)))
     return found
 

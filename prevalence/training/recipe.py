@@ -14,7 +14,14 @@ from typing import Any, TypeVar, get_type_hints
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import LABEL_MODES, Document
 from prevalence.models import devices
-from prevalence.models.checkpoint import ATTENTIONS, FIRST, JOINT, POOLINGS, PREMISE_FIRST
+from prevalence.models.checkpoint import (
+    ATTENTIONS,
+    FIRST,
+    JOINT,
+    LEAST_LENGTH,
+    POOLINGS,
+    PREMISE_FIRST,
+)
 from prevalence.toml_files import read_toml
 from prevalence.training.mixture import VIEWS
 
@@ -309,22 +316,30 @@ class Recipe:
         Raises:
             ConfigurationError: the variable is used and no folder is known.
         """
-        if "${PREVALENCE_DATA}" in text:
-            named = data or os.environ.get("PREVALENCE_DATA")
-            if not named:
-                raise ConfigurationError(
-                    f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
-                )
-            text = text.replace("${PREVALENCE_DATA}", str(named))
-        return self.folder / expanded(text)
+        if "${PREVALENCE_DATA}" in text and not (data or os.environ.get("PREVALENCE_DATA")):
+            raise ConfigurationError(
+                f"{text}: set PREVALENCE_DATA or pass --data FOLDER to say where this file is"
+            )
+        return self.folder / expanded(text, data)
+
+    def teacher_place(self, model: str, data: Path | None) -> str:
+        """Folder of a teacher, or its name; see :meth:`resolve`."""
+        path = self.resolve(model, data)
+        return str(path) if path.is_dir() else model
 
 
 _OURS = re.compile(r"\$\{(PREVALENCE_\w+)\}")
 
 
-def expanded(text: str) -> str:
-    """A path in which ``${PREVALENCE_...}`` are expanded, and no other variable is told."""
-    return _OURS.sub(lambda found: os.environ.get(found[1], found[0]), text)
+def expanded(text: str, data: Path | None = None) -> str:
+    """A path in which ``${PREVALENCE_...}`` are expanded, and no other variable is told.
+
+    Args:
+        text: the path.
+        data: what ``${PREVALENCE_DATA}`` stands for; None takes the environment's.
+    """
+    told = os.environ if data is None else {**os.environ, "PREVALENCE_DATA": str(data)}
+    return _OURS.sub(lambda found: told.get(found[1], found[0]), text)
 
 
 T = TypeVar("T")
@@ -335,7 +350,6 @@ BITS = {"int8": 8, "int4": 4}
 STORES = (*BITS, "float16", "float32")
 _WORD = 1 << 63
 _NAME = re.compile(r"\w[\w .+-]*")
-_LEAST_LENGTH = 8
 METRICS = ("auc", "balanced_accuracy", "loss")
 
 
@@ -364,7 +378,10 @@ def read_recipe(path: Path) -> Recipe:
     recipe = Recipe(
         model=_build(ModelSettings, table.get("model", {}), f"{path}: [model]"),
         output=_build(OutputSettings, table.get("output", {}), f"{path}: [output]"),
-        sources=tuple(_source(t, path) for t in _tables(table, "source", str(path))),
+        sources=tuple(
+            _build(DataSource, t, f"{path}: [[source]]")
+            for t in _tables(table, "source", str(path))
+        ),
         stages=tuple(_stage(t, path) for t in _tables(table, "stage", str(path))),
         optimizer=_build(OptimizerSettings, table.get("optimizer", {}), f"{path}: [optimizer]"),
         run=_build(RunSettings, table.get("run", {}), f"{path}: [run]"),
@@ -375,11 +392,6 @@ def read_recipe(path: Path) -> Recipe:
     )
     _check(recipe, path)
     return recipe
-
-
-def _source(table: Mapping[str, Any], path: Path) -> DataSource:
-    where = f"{path}: [[source]]"
-    return _build(DataSource, table, where)
 
 
 def _stage(table: Mapping[str, Any], path: Path) -> Stage:
@@ -456,8 +468,7 @@ def _check(recipe: Recipe, path: Path) -> None:
 def _range_faults(recipe: Recipe) -> list[str]:
     run, opt, model = recipe.run, recipe.optimizer, recipe.model
     checks = {
-        "run.precision must be auto, float32 or bfloat16": run.precision
-        in ("auto", "float32", "bfloat16"),
+        "run.precision must be auto, float32 or bfloat16": run.precision in devices.PRECISIONS,
         "run.seed must not be negative": run.seed >= 0,
         "run.checkpoint_every must be at least 1": run.checkpoint_every >= 1,
         "run.batch_tokens must be at least model.max_length": run.batch_tokens >= model.max_length,
@@ -476,8 +487,8 @@ def _range_faults(recipe: Recipe) -> list[str]:
         "run.threads must not be negative": run.threads >= 0,
         "model.dropout and attention_dropout must be in [0, 1)": 0 <= model.dropout < 1
         and 0 <= model.attention_dropout < 1,
-        f"output.max_length and max_hypothesis must be 0 or at least {_LEAST_LENGTH}": all(
-            length == 0 or length >= _LEAST_LENGTH
+        f"output.max_length and max_hypothesis must be 0 or at least {LEAST_LENGTH}": all(
+            length == 0 or length >= LEAST_LENGTH
             for length in (recipe.output.max_length, recipe.output.max_hypothesis)
         ),
         "optimizer.weight_decay must not be negative": opt.weight_decay >= 0,

@@ -17,8 +17,8 @@ from prevalence.baselines.lexical.divergence import (
     jensen_shannon,
     skip_bigrams,
     weighted_subsequence,
-    words_of,
 )
+from prevalence.baselines.lexical.rouge import words_of
 from prevalence.baselines.lexical.s3 import Regression, read_regression, write_regression
 from prevalence.baselines.lexical.s3_features import (
     FEATURES,

@@ -124,3 +124,21 @@ def test_rewording_by_hand() -> None:
     found = {reworded("It isn't good.", rng(seed)) for seed in range(200)}
     assert {"It is not good.", "It isn't nice.", "It isn't good!"} <= found
     assert reworded("It isn't good.", rng(3)) == reworded("It isn't good.", rng(3))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "alone"),
+    [
+        ("We're happy.", "I am happy."),
+        ("Overall, we are happy.", "Overall, I am happy."),
+        ("We were disappointed.", "I was disappointed."),
+        ("We weren't impressed.", "I wasn't impressed."),
+        ("We aren't locals.", "I'm not locals."),
+        ("We’re sure we weren’t.", "I am sure I wasn’t."),
+        ("We like it.", "I like it."),
+    ],
+)
+def test_what_several_say_one_person_says_in_its_own_form(sentence: str, alone: str) -> None:
+    found = {reworded(sentence, rng(seed)) for seed in range(200)}
+    assert alone in found
+    assert not any(re.search(r"\bI(?:['’]re| are| were)", other) for other in found)

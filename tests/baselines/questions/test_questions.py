@@ -234,7 +234,7 @@ def test_the_writer_sees_an_answer_in_its_place(scripted):
         ("qafacteval:overlap=bleu", "overlap=bleu: choose lerc, f1, answered"),
         ("questeval:compare=f2", "compare=f2: choose f1, answerability, bertscore"),
         ("questeval:compare=f1:similarity@", "similarity= does not apply to compare=f1"),
-        ("questeval:compare=f1:combine=max", "combine=max: choose f1, mean"),
+        ("questeval:compare=f1:combine=max", "combine=max: choose f1 or mean"),
         ("questeval:compare=f1:against=both:refs=worst", "refs=worst: choose best, mean, first"),
         ("summaqa-f1:most=0", "most=0: give a number of at least 1"),
         (f"summaqa-f1:most={'9' * 5_000}", "9: give a number of at least 1"),
