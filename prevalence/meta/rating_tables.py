@@ -7,7 +7,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import best_delimiter, cells_of, stated_delimiter, with_point
+from prevalence.readers.columns import (
+    best_delimiter,
+    cells_of,
+    refuse_repeated,
+    stated_delimiter,
+    with_point,
+)
 from prevalence.readers.fields import ID_KEYS, FieldError, Position, describe, escaped
 from prevalence.readers.products import first_text
 from prevalence.readers.tables import delimited_rows, header_of
@@ -90,8 +96,7 @@ def _columns(header: Sequence[str], path: str) -> _Columns:
     names = [cell.strip() for cell in header]
     places = {name.casefold(): place for place, name in enumerate(names)}
     listed = ", ".join(escaped(name) or "(no name)" for name in names)
-    if len(places) < len(names):
-        raise InputError(f"{path}: columns appear twice; rename one of each: {listed}")
+    refuse_repeated(names, path)
     if any(name in places for name in _OF_SCORES):
         raise InputError(
             f"{path}: holds scores, not ratings by people; give the rows as JSON Lines "

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import cells_of, with_point
-from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
-from prevalence.readers.jsonfiles import decode_document, document_text, line_values
-from prevalence.readers.products import detect_json, first_text
+from prevalence.readers.columns import cells_of, refuse_repeated, with_point
+from prevalence.readers.fields import FieldError, describe, escaped
+from prevalence.readers.products import first_text, json_values
 from prevalence.readers.streams import open_source
 from prevalence.readers.tables import delimited_rows, header_of
 
@@ -138,7 +137,7 @@ def named_rows(path: str | Path) -> Iterator[NamedRow]:
 
 
 def _json_rows(source: Source) -> Iterator[NamedRow]:
-    for position, value in _json_values(source):
+    for position, value in json_values(source):
         if isinstance(value, FieldError):
             raise InputError(value.at(position).error)
         for place, record in _flat(value):
@@ -147,17 +146,6 @@ def _json_rows(source: Source) -> Iterator[NamedRow]:
                 raise InputError(fault.at(position).error)
             cells = {_normal(name): cell for name, cell in record.items()}
             yield NamedRow(position.source + place, cells)
-
-
-def _json_values(source: Source) -> Iterator[tuple[Position, Any]]:
-    if detect_json(source) == "lines":
-        yield from line_values(source)
-        return
-    for mark, value in decode_document(document_text(source), source.path):
-        try:
-            yield Position(source.path, mark), scrub(value)
-        except FieldError as fault:
-            yield Position(source.path, mark), fault
 
 
 def _flat(value: Any) -> Iterator[tuple[str, Any]]:
@@ -176,9 +164,7 @@ def _table_rows(source: Source) -> Iterator[NamedRow]:
     widest = max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
     rows, delimiter = delimited_rows(source, first, widest)
     names = [_normal(cell) for cell in header_of(rows, source.path)]
-    repeated = sorted({name for name in names if name and names.count(name) > 1})
-    if repeated:
-        raise InputError(f"{source.path}:1: columns appear twice: {', '.join(repeated)}")
+    refuse_repeated(names, source.path)
     for row in rows:
         where = f"{source.path}:{row.line}"
         if row.fault is not None:
