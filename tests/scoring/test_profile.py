@@ -197,6 +197,26 @@ def test_the_signature_of_others_changes_with_any_text_and_with_whose_it_is():
     assert one.signature != renamed.signature
 
 
+def test_other_products_are_digested_once_and_put_in_order_once_a_product(monkeypatch):
+    from prevalence.scoring import others as module
+
+    made = [
+        Product(
+            f"p{k}", (Review(f"Review {k}."),), tuple(Summary(s, f"{s} of {k}.") for s in "abcd")
+        )
+        for k in range(20)
+    ]
+    pool = OtherProducts.of(made, most=3)
+    digest, calls = module._digest, []
+    monkeypatch.setattr(module, "_digest", lambda *parts: calls.append(parts) or digest(*parts))
+    assert pool.signature == pool.signature
+    assert calls == []
+    for system in "abcd":
+        pool.compared(made[0], system)
+    # Each time the product's own key, and once the 19 others.
+    assert len(calls) == 4 + 19
+
+
 def test_genericness_without_other_products_is_refused(fake_scorer):
     engine = Engine(fake_scorer(), ScoringOptions(profile=True, others=3))
     with pytest.raises(ConfigurationError, match="give the engine all of them"):
