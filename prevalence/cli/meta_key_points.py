@@ -11,7 +11,6 @@ import click
 from prevalence.cli.meta_options import (
     check_report,
     coefficient_option,
-    names,
     output_options,
     write_report,
 )
@@ -25,6 +24,7 @@ from prevalence.cli.options import (
     run_options,
     scorer_settings,
     seed_option,
+    several_names,
 )
 from prevalence.cli.outputs import keeping_pairs, refuse_repeats
 
@@ -61,7 +61,7 @@ An empty label means that people did not agree.
     help="Also run this scorer on the pairs; repeat it for several.",
 )  # fmt: skip
 @option(
-    "Comparison", "--metrics", multiple=True, metavar="NAMES",
+    "Comparison", "--metrics", multiple=True, callback=several_names, metavar="NAMES",
     help="Only these scores in the inputs (repeat it, or use commas).",
 )  # fmt: skip
 @option(
@@ -174,8 +174,8 @@ def _columns(table: KeyPointTable, parameters: Mapping[str, Any]) -> list[Matche
     from prevalence.meta.key_points import table_matchers
 
     matchers = {matcher.name: matcher for matcher in table_matchers(table)}
-    wanted = names(parameters["metrics"])
-    unknown = [name for name in wanted or () if name not in matchers]
+    wanted = parameters["metrics"]
+    unknown = [name for name in wanted if name not in matchers]
     if unknown:
         known = ", ".join(matchers) or "none"
         raise InputError(f"no score {unknown[0]!r} in the inputs; there are: {known}")

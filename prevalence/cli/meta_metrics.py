@@ -15,7 +15,6 @@ from prevalence.cli.meta_options import (
     input_options,
     level_option,
     missing_option,
-    names,
     note_gaps,
     note_left_out,
     note_uneven,
@@ -36,6 +35,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
     seed_option,
+    several_names,
 )
 from prevalence.errors import InputError
 
@@ -413,7 +413,7 @@ def _numbers(given: str | None, name: str) -> list[float]:
     type=FOLDER_PATH, help="Folder of the figures.",
 )  # fmt: skip
 @option(
-    "Output", "--figure", "wanted", multiple=True, metavar="NAMES",
+    "Output", "--figure", "wanted", multiple=True, callback=several_names, metavar="NAMES",
     help="Only these: correlations (with intervals), candidates (box plots of correlations by "
     "system), scores (box plots of human scores), quality (against performance), ratings "
     "(histograms), means (system by dimension).",
@@ -432,8 +432,8 @@ def figures(**parameters: Any) -> None:
 
     if parameters["bootstrap"] == "none":
         refuse_given(("resamples", "seed"), "goes with --bootstrap")
-    asked = names(parameters["wanted"])
-    wanted = asked or list(FIGURES)
+    asked = parameters["wanted"]
+    wanted = asked or FIGURES
     unknown = [name for name in wanted if name not in FIGURES]
     if unknown:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(FIGURES)}")

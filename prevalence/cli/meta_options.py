@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import FILE_PATH, LABELLED_FILE, Command, option, quiet_option, together
+from prevalence.cli.options import (
+    FILE_PATH,
+    LABELLED_FILE,
+    Command,
+    option,
+    quiet_option,
+    several_names,
+    together,
+)
 from prevalence.cli.outputs import check_output
 from prevalence.language import counted
 
@@ -29,7 +37,6 @@ __all__ = [
     "input_options",
     "level_option",
     "missing_option",
-    "names",
     "note_gaps",
     "note_left_out",
     "note_uneven",
@@ -50,12 +57,15 @@ _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv",
 
 selection_options = together(
     option(
-        "Input", "--metrics", multiple=True, metavar="NAMES",
+        "Input", "--metrics", multiple=True, callback=several_names, metavar="NAMES",
         help="Only these metrics (repeat it, or use commas).",
     ),
-    option("Input", "--dimensions", multiple=True, metavar="NAMES", help="Only these dimensions."),
     option(
-        "Input", "--systems", multiple=True, metavar="NAMES",
+        "Input", "--dimensions", multiple=True, callback=several_names, metavar="NAMES",
+        help="Only these dimensions.",
+    ),
+    option(
+        "Input", "--systems", multiple=True, callback=several_names, metavar="NAMES",
         help="Only these systems, in this order.",
     ),
     option(
@@ -167,12 +177,6 @@ def level_option(about: str) -> Callable[[Command], Command]:
     )  # fmt: skip
 
 
-def names(given: tuple[str, ...]) -> list[str] | None:
-    """Names of a repeated option with commas, each once; None where it was not given."""
-    found = [name.strip() for part in given for name in part.split(",") if name.strip()]
-    return list(dict.fromkeys(found)) or None
-
-
 def _own_dimensions(given: tuple[str, ...]) -> dict[str, str]:
     own = {}
     for part in given:
@@ -258,10 +262,10 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         note_left_out(reading.left_out, "the inputs")
     convention = replace(CONVENTIONS[name], **changes)
     read = reading.table.with_people() if parameters.get("people") else reading.table
-    whole = read.select(systems=names(parameters["systems"]))
-    table = whole.select(**{key: names(parameters[key]) for key in ("metrics", "dimensions")})
+    whole = read.select(systems=parameters["systems"] or None)
+    table = whole.select(**{key: parameters[key] or None for key in ("metrics", "dimensions")})
     if "own" in parameters and not parameters["all_pairs"]:
-        table = _without_others(table, whole.dimensions, own, names(parameters["metrics"]) or ())
+        table = _without_others(table, whole.dimensions, own, parameters["metrics"])
     settings = {
         "inputs": [str(path) for path in parameters["inputs"]],
         "convention": name,
