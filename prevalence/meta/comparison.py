@@ -88,10 +88,10 @@ def permutation_test(
 
     Source: Deutsch, Dror and Roth 2021, section 4 (perm-inputs, perm-systems, perm-both).
     """
-    if over not in ("items", "systems", "both") or trials < 1:
-        raise ConfigurationError(
-            f"permute items, systems or both in at least 1 trial, not {over!r}"
-        )
+    if over not in ("items", "systems", "both"):
+        raise ConfigurationError(f"permute items, systems or both, not {over!r}")
+    if trials < 1:
+        raise ConfigurationError(f"a permutation test needs at least 1 trial, not {trials}")
     if not first.shape == second.shape == human.shape:
         raise InputError(f"scores of shapes {first.shape}, {second.shape} and {human.shape}")
     counts = _counts(first, second, human)

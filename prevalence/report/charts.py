@@ -229,18 +229,8 @@ def _roc(contents: Contents) -> Figure:
     return figure
 
 
-def _correlations(contents: Contents) -> list[dict[str, Any]]:
-    """Correlations that are defined."""
-    return [
-        cell
-        for result in contents.correlations
-        for cell in result.get("rows") or ()
-        if cell.get("type", "correlation") == "correlation" and cell.get("value") is not None
-    ]
-
-
 def _heat_map(contents: Contents) -> Figure:
-    cells = _correlations(contents)
+    cells = contents.defined_correlations
     panels = list(dict.fromkeys((cell["level"], cell["kind"]) for cell in cells))
     rows = list(dict.fromkeys(cell["row"] for cell in cells))
     columns = list(dict.fromkeys(cell["dimension"] for cell in cells))
@@ -343,7 +333,7 @@ CHARTS: Mapping[str, Chart] = {
     "correlations": Chart(
         "Correlations of metrics with people.",
         "a defined correlation in a result of prevalence meta correlate --format json",
-        lambda contents: bool(_correlations(contents)),
+        lambda contents: bool(contents.defined_correlations),
         _heat_map,
     ),
     "racing": Chart(

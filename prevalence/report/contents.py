@@ -352,6 +352,17 @@ class Contents:
         return sorted(self.products, key=lambda product: (not product.failed, -product.faults))
 
     @property
+    def defined_correlations(self) -> list[dict[str, Any]]:
+        """The correlations that have a value, of all results in :attr:`correlations`."""
+        return [
+            cell
+            for result in self.correlations
+            for cell in result.get("rows") or ()
+            if cell.get("type", "correlation") == "correlation"
+            and isinstance(cell.get("value"), int | float)
+        ]
+
+    @property
     def figures(self) -> list[str]:
         """Names of the figures beside prevalence that any system has."""
         return list(dict.fromkeys(name for line in self.systems for name in line.means))

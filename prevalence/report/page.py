@@ -226,10 +226,7 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
         "facts": _facts(contents),
         "calibrations": [_calibration(one) for one in contents.calibrations],
         "duels": _duels(contents.duels),
-        "correlations": [
-            row for one in contents.correlations for row in one.get("rows", ())
-            if isinstance(row.get("value"), int | float)
-        ],
+        "correlations": contents.defined_correlations,
         "failures": contents.failures,
         "has_intervals": any(line.statistics and line.statistics.interval for line in lines),
         "has_pairs": any(line.standing for line in lines),

@@ -227,7 +227,7 @@ class SystemTable:
 
     @property
     def failed(self) -> int:
-        """Rows without a score."""
+        """Rows with an error."""
         return self.unreadable + sum(system.failed for system in self._systems.values())
 
     @property
