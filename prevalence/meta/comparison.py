@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricComparison", "holm", "permutation_test", "williams_test"]
 
-DEFAULT_TRIALS = 1000
-"""Permutations, as many as in the study that the test is from."""
-
 _BLOCK = 64
 """Permutations held in memory at a time."""
 
@@ -57,7 +54,7 @@ def permutation_test(
     human: Floats,
     *,
     over: str = "both",
-    trials: int = DEFAULT_TRIALS,
+    trials: int,
     seed: int,
     undefined: Undefined = "drop",
 ) -> MetricComparison:
@@ -74,7 +71,7 @@ def permutation_test(
         human: float64 [items, systems].
         over: what is swapped as a whole: all scores of an item (``items``), of a system
             (``systems``), or each summary on its own (``both``).
-        trials: number of permutations.
+        trials: number of permutations; 1,000 in the study that the test is from.
         seed: of the generator.
         undefined: rule for undefined coefficients; trials may well have some, and take ``fail`` for
             ``drop``.
