@@ -11,6 +11,8 @@ import click
 from prevalence.cli.meta_options import (
     check_report,
     coefficient_option,
+    drawing,
+    drawn,
     output_options,
     write_report,
 )
@@ -31,7 +33,6 @@ from prevalence.cli.outputs import keeping_pairs, refuse_repeats
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prevalence.meta.correlate import Bootstrap
     from prevalence.meta.key_points import Matcher
     from prevalence.readers.key_points import KeyPointTable
 
@@ -113,9 +114,10 @@ def key_points(**parameters: Any) -> None:
     table = join_key_points(parameters["inputs"])
     matchers = [*_columns(table, parameters), *_scored(table, parameters, given)]
     matchers = _with_thresholds(matchers, given)
-    drawing = _bootstrap(parameters)
+    bootstrap = drawing(parameters)
     found = [
-        evaluate(table, matcher, kinds=convention.kinds, bootstrap=drawing) for matcher in matchers
+        evaluate(table, matcher, kinds=convention.kinds, bootstrap=bootstrap)
+        for matcher in matchers
     ]
     report = key_point_report(
         found,
@@ -126,22 +128,10 @@ def key_points(**parameters: Any) -> None:
             "inputs": list(parameters["inputs"]),
             "coefficients": list(convention.kinds),
             "pairs": len(table.pairs),
-            **({} if drawing is None else {"bootstrap": drawing.over} | _drawn(parameters)),
+            **({} if bootstrap is None else {"bootstrap": bootstrap.over} | drawn(parameters)),
         },
     )
     write_report(report, form=parameters["form"], output=parameters["output"])
-
-
-def _bootstrap(parameters: Mapping[str, Any]) -> Bootstrap | None:
-    from prevalence.meta.correlate import Bootstrap
-
-    if parameters["bootstrap"] == "none":
-        return None
-    return Bootstrap(over=parameters["bootstrap"], **_drawn(parameters))
-
-
-def _drawn(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: parameters[key] for key in ("resamples", "seed", "confidence")}
 
 
 def _thresholds(given: Sequence[str]) -> dict[str, float]:

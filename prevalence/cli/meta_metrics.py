@@ -11,6 +11,7 @@ import click
 
 from prevalence.cli.meta_options import (
     coefficient_option,
+    drawing,
     duels,
     input_options,
     level_option,
@@ -162,7 +163,7 @@ def correlate(study: Study, **parameters: Any) -> Report:
         if not parameters["compare"] or parameters["test"] == "williams":
             why = "goes with --bootstrap, or with --compare by permutation"
             refuse_given(("resamples", "seed"), why)
-    bootstrap = _bootstrap(parameters)
+    bootstrap = drawing(parameters)
     cells = correlations(
         study.table,
         study.convention,
@@ -179,17 +180,6 @@ def correlate(study: Study, **parameters: Any) -> Report:
         settings=study.settings | _statistics(bootstrap, parameters),
         **{name: parameters[name] for name in ("marked", "average", "parts")},
     )
-
-
-def _bootstrap(parameters: Mapping[str, Any]) -> Bootstrap | None:
-    from prevalence.meta.correlate import Bootstrap
-
-    if parameters["bootstrap"] == "none":
-        return None
-    told = {
-        key: parameters[key] for key in ("resamples", "seed", "confidence") if key in parameters
-    }
-    return Bootstrap(over=parameters["bootstrap"], **told)
 
 
 def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -428,7 +418,7 @@ def figures(**parameters: Any) -> None:
 
     Needs the extra: pip install 'prevalence[figures]'.
     """
-    from prevalence.report.figures import FIGURES, FigureSource, draw, save
+    from prevalence.report.figures import FIGURES, save
 
     if parameters["bootstrap"] == "none":
         refuse_given(("resamples", "seed"), "goes with --bootstrap")
@@ -442,10 +432,8 @@ def figures(**parameters: Any) -> None:
     lacking = [name for name in wanted if name not in drawable]
     if asked and lacking:
         raise InputError(f"--figure {lacking[0]}: the inputs hold no metrics")
-    subject = FigureSource(
-        study.table, study.convention, _bootstrap(parameters), study.own, study.all_pairs
-    )
-    drawn = {name: draw(name, subject) for name in wanted if name in drawable}
+    bootstrap = drawing(parameters)
+    drawn = {name: FIGURES[name](study, bootstrap) for name in wanted if name in drawable}
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn.items():

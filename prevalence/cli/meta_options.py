@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from prevalence.meta.correlate import Pairing
+    from prevalence.meta.correlate import Bootstrap, Pairing
     from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report, Study
     from prevalence.stats.arrays import Floats
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "check_report",
     "coefficient_option",
+    "drawing",
+    "drawn",
     "duels",
     "input_options",
     "level_option",
@@ -175,6 +177,21 @@ def level_option(about: str) -> Callable[[Command], Command]:
         "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about, callback=once,
         type=click.Choice(["system", "summary", "pooled", "candidate"]),
     )  # fmt: skip
+
+
+def drawing(parameters: Mapping[str, Any]) -> Bootstrap | None:
+    """The bootstrap that --bootstrap asks for, if any."""
+    from prevalence.meta.correlate import Bootstrap
+
+    if parameters["bootstrap"] == "none":
+        return None
+    return Bootstrap(over=parameters["bootstrap"], **drawn(parameters))
+
+
+def drawn(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How a command's bootstrap draws, as far as it has options for that."""
+    options = ("resamples", "seed", "confidence")
+    return {key: parameters[key] for key in options if key in parameters}
 
 
 def _own_dimensions(given: tuple[str, ...]) -> dict[str, str]:

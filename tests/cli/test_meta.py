@@ -193,7 +193,7 @@ def test_an_output_that_cannot_be_written_is_said_before_the_inputs_are_read(run
 def test_figures_compare_all_pairs_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     module = import_module("prevalence.report.figures")
-    monkeypatch.setattr(module, "draw", lambda _, subject: seen.append(subject.pairs))
+    monkeypatch.setitem(module.FIGURES, "correlations", lambda study, _: seen.append(study.pairs))
     monkeypatch.setattr(module, "save", lambda *_: None)
     words = ("meta", "figures", RATINGS, "--output", "drawn", "--figure", "correlations")
     for more in ((), ("--all-pairs",)):
