@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
+from prevalence.meta.layouts import SYSTEM_KEYS
 from prevalence.readers.columns import (
     best_delimiter,
     cells_of,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["is_rating_table", "rating_rows"]
 
-_SYSTEMS = ("system", "model_id", "model")
 _RATERS = ("rater", "annotator")
 _METRIC = "metric:"
 _OF_SCORES = ("prevalence", "n_sentences", "signature")
@@ -62,7 +62,7 @@ def is_rating_table(source: Source) -> bool:
     if stated_delimiter(first) is not None:
         return True
     cells = cells_of(first, best_delimiter(first))
-    return not set(ID_KEYS).isdisjoint(cells) and not set(_SYSTEMS).isdisjoint(cells)
+    return not set(ID_KEYS).isdisjoint(cells) and not set(SYSTEM_KEYS).isdisjoint(cells)
 
 
 def rating_rows(source: Source) -> Iterator[tuple[Position, dict[str, Any] | FieldError]]:
@@ -102,7 +102,7 @@ def _columns(header: Sequence[str], path: str) -> _Columns:
             f"{path}: holds scores, not ratings by people; give the rows as JSON Lines "
             "(`prevalence score --output FILE.jsonl`)"
         )
-    item, system = _first(places, ID_KEYS), _first(places, _SYSTEMS)
+    item, system = _first(places, ID_KEYS), _first(places, SYSTEM_KEYS)
     if item is None or system is None:
         lacking = "id" if item is None else "system"
         raise InputError(f"{path}: needs a column {lacking!r}; the columns are: {listed}")

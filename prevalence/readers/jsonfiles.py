@@ -40,6 +40,7 @@ __all__ = [
     "Layout",
     "decode_document",
     "decode_line",
+    "decoded_or_none",
     "document_items",
     "document_text",
     "document_values",
@@ -134,6 +135,14 @@ def _needs_scrub(text: str) -> bool:
     if "\\ud" in text or "\\uD" in text:
         return True
     return text.count("[") + text.count("{") > MAX_DEPTH
+
+
+def decoded_or_none(text: str) -> Any:
+    """The value of a JSON text, or None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def refuse_cut(line: str) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GROUPS",
+    "NOT_ENTAILED",
     "NO_LABEL",
     "STANCES",
     "YES_NO",
@@ -58,6 +59,7 @@ YES_NO = {
     "unsupported": False,
 }  # fmt: skip
 """Labels of two classes, in lower case."""
+NOT_ENTAILED = ("not_entailment", "not entailment", "non-entailment")
 _DELIMITERS = ("\t", ",", ";", "|")
 _LABELS_FILE, _ARGUMENTS_FILE, _KEY_POINTS_FILE = "labels", "arguments", "key_points"
 
@@ -290,8 +292,7 @@ def _number(value: object, delimiter: str = "") -> float | None:
 
 
 _RELATIONS = {"entailment": True, "neutral": False, "contradiction": False}
-_NOT_ENTAILED = dict.fromkeys(("not_entailment", "not entailment", "non-entailment"), False)
-_MATCH = YES_NO | _RELATIONS | _NOT_ENTAILED
+_MATCH = YES_NO | _RELATIONS | dict.fromkeys(NOT_ENTAILED, False)
 _KNOWN = (*GROUPS, *STANCES, *_COMMENTS, *_KEY_POINTS, *_COMMENT_IDS, *_KEY_POINT_IDS, *_LABELS)
 
 
