@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.report.contents import unseen_figures
 from prevalence.report.figures import (
     COLOURS,
     MARKERS,
@@ -198,9 +199,7 @@ def _curves(contents: Contents, name: str) -> list[tuple[str, list[Any]]]:
     """A curve of each calibration that has it, on the pairs that no choice has seen."""
     found = []
     for result in contents.calibrations:
-        crossed = result["dev"].get("cross_validation") or {}
-        figures = result.get("test") or crossed.get("pooled") or result["dev"]
-        points = (figures.get("curves") or {}).get(name)
+        points = (unseen_figures(result).get("curves") or {}).get(name)
         if points:
             found.append((str(result["scorer"]), points))
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.language import counted
-from prevalence.report.contents import NOT_ASKED
+from prevalence.report.contents import NOT_ASKED, unseen_figures
 from prevalence.report.names import figure_name
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import one_line
@@ -333,9 +333,8 @@ class _Calibration(NamedTuple):
 
 
 def _calibration(result: Mapping[str, Any]) -> _Calibration:
-    """Error rates on the pairs that no choice has seen: a second set, or cross-validation."""
-    crossed = result["dev"].get("cross_validation") or {}
-    found = result.get("test") or crossed.get("pooled") or result["dev"]
+    """Error rates on the pairs that no choice has seen."""
+    found = unseen_figures(result)
     intervals = found.get("intervals") or {}
 
     def share(name: str, *, miss: bool = False) -> str:
