@@ -158,7 +158,7 @@ def _row(
     work: Work, values: dict[str, float | None], signature: str, errors: list[str]
 ) -> ScoreRow:
     product, summary = work
-    where = f"{product.where}: summary by {summary.system!r}"
+    where = product.where_of(summary.system)
     human = summary.extra.get("human")
     return ScoreRow(
         id=product.id,

@@ -168,7 +168,7 @@ def constant_cells(data: Path) -> Iterator[str]:
             f"{dimension}: {int(constant.sum())} of {cells.size} cells; kappa "
             f"{np.where(constant, 1.0, cells).mean():.4f}, without them {np.nanmean(cells):.4f}, "
             f"pooled {cohen_kappa(ratings.reshape(-1, ratings.shape[2])):.4f}; two points apart: "
-            f"{len(items_to_rerate(ratings))}"
+            f"{len(items_to_rerate(ratings, bound=2))}"
         )
 
 

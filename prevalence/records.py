@@ -131,6 +131,10 @@ class Product:
         """Where the record stands, for messages."""
         return self.source or f"record {self.id!r}"
 
+    def where_of(self, system: str) -> str:
+        """Likewise, of its summary by a system."""
+        return f"{self.where}: summary by {system!r}"
+
     def with_summaries(self, summaries: Iterable[Summary]) -> Product:
         """The same product with other summaries."""
         return replace(self, summaries=tuple(summaries), whole_gives_claims=None)
@@ -309,13 +313,9 @@ class ScoredSentence:
         _check(item, _SENTENCE_VALUES)
         for passage in item.get("evidence") or ():
             _check(passage, _PASSAGE_VALUES)
+        alike = ("text", "start", "end", "trivial", "redundant_with", "support")
         return cls(
-            text=item["text"],
-            start=item["start"],
-            end=item["end"],
-            trivial=item["trivial"],
-            redundant_with=item["redundant_with"],
-            support=item["support"],
+            **{name: item[name] for name in alike},
             supporting_reviews=_unlisted(item["supporting_reviews"]),
             contradicting_reviews=_unlisted(item["contradicting_reviews"]),
             entailment=_unlisted(item["entailment"]),

@@ -29,6 +29,7 @@ __all__ = [
     "Mark",
     "Selection",
     "Tally",
+    "by_systems",
     "chunks",
     "row_mark",
     "run",
@@ -203,15 +204,19 @@ class Selection:
             yield item
 
     def _chosen(self, items: Iterable[Record]) -> Iterator[Record]:
-        wanted = frozenset(self.systems)
-        for item in items:
-            if not wanted or (isinstance(item, BadRecord) and item.system in {None, *wanted}):
-                yield item
-            elif isinstance(item, Product):
-                chosen = [summary for summary in item.summaries if summary.system in wanted]
-                if chosen:
-                    yield item.with_summaries(chosen)
+        yield from by_systems(items, frozenset(self.systems))
         self._exhausted = True
+
+
+def by_systems(items: Iterable[Record], systems: frozenset[str]) -> Iterator[Record]:
+    """Items with only the summaries by these systems, or all for none; without any, none."""
+    for item in items:
+        if not systems or (isinstance(item, BadRecord) and item.system in {None, *systems}):
+            yield item
+        elif isinstance(item, Product):
+            chosen = [summary for summary in item.summaries if summary.system in systems]
+            if chosen:
+                yield item.with_summaries(chosen)
 
 
 def systems_of(item: Record) -> list[str]:
@@ -535,6 +540,11 @@ class Tally(Generic[Row]):
         self._note = note
         self._limited = limited
         self.earlier = self.made = self.failed = 0
+
+    @property
+    def scored(self) -> int:
+        """Rows without an error, where all that fails has a row."""
+        return self.earlier + self.made - self.failed
 
     def keep(self, row: Row) -> None:
         """Take a row that an earlier run has written."""

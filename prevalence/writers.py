@@ -143,25 +143,12 @@ class CsvWriter:
 
     def write(self, row: ScoredSummary) -> None:
         """Write one line."""
-        cells = {
-            "id": row.id,
-            "system": row.system,
-            "prevalence": row.prevalence,
-            "n_reviews": row.n_reviews,
-            "n_sentences": row.n_sentences,
-            **{kind: sentence_count(row, kind) for kind in SENTENCE_KINDS},
-            "error": row.error,
-            "warning": row.warning,
-            "signature": row.signature,
-            "ceiling": row.ceiling,
-            "ceiling_share": row.ceiling_share,
-            "contradictions": row.contradictions,
-            "self_contradictions": row.self_contradictions,
-            "soft_prevalence": row.soft_prevalence,
-            "corrected": row.corrected,
-        }
-        own = [neutral_cell(cells[name]) for name in CSV_COLUMNS]
-        self._write_line([*own, *(getattr(row.profile, name, None) for name in self._more)])
+        own = (
+            sentence_count(row, name) if name in SENTENCE_KINDS else getattr(row, name)
+            for name in CSV_COLUMNS
+        )
+        more = (getattr(row.profile, name, None) for name in self._more)
+        self._write_line([*map(neutral_cell, own), *more])
 
     def close(self) -> None:
         """Nothing ends the document."""

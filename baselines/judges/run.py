@@ -162,7 +162,7 @@ class JudgeRun:
         lacking = missing_inputs(self.plan.method.inputs, product)
         if lacking:
             report["missing_inputs"] = lacking  # type: ignore[assignment]
-        error = f"{product.where}: summary by {summary.system!r}: {'; '.join(judged.errors)}"
+        error = f"{product.where_of(summary.system)}: {'; '.join(judged.errors)}"
         return ScoreRow(
             id=product.id,
             system=summary.system,

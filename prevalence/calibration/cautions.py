@@ -160,9 +160,7 @@ def use_caution(row: ScorerRow) -> str | None:
     Returns:
         The reason, or None where there is none.
     """
-    crossed = row.dev.get("cross_validation")
-    unseen = row.test if crossed is None else crossed["pooled"]
-    for where, figures in (("the first set", row.dev), ("unseen pairs", unseen or {})):
+    for where, figures in (("the first set", row.dev), ("unseen pairs", row.unseen)):
         values = [figures.get(name) for name in ("balanced_accuracy", "auc")]
         if any(value is not None and value <= _CHANCE for value in values):
             shown = ["undefined" if value is None else f"{value:.3f}" for value in values]

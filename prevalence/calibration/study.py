@@ -157,6 +157,16 @@ class ScorerRow:
     test: Figures | None
     products: tuple[tuple[int, int, int, int], ...] = ()
 
+    @property
+    def unseen(self) -> Figures:
+        """Figures on pairs that no choice has seen, or the first set's where there are none such.
+
+        Those are pairs of the second set, or else of the held-out folds.
+        """
+        crossed = self.dev.get("cross_validation")
+        seen = self.dev if crossed is None else crossed["pooled"]
+        return seen if self.test is None else self.test
+
     def to_json(self) -> dict[str, Any]:
         """Scorer, threshold and figures."""
         return {

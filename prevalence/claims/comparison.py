@@ -36,13 +36,12 @@ class Agreement(NamedTuple):
         return {**self._asdict(), "interval": interval}
 
 
-def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share.
+def wilson_interval(k: int, n: int) -> tuple[float, float]:
+    """Wilson's 95% score interval of a share.
 
     Args:
         k: cases that have a property, 0 to n.
         n: cases, at least 1.
-        confidence: in (0, 1).
 
     Raises:
         InputError: a number out of range.
@@ -52,11 +51,11 @@ def wilson_interval(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
     >>> [round(end, 3) for end in wilson_interval(4, 8)]
     [0.215, 0.785]
     """
-    if n < 1 or not 0 <= k <= n or not 0 < confidence < 1:
-        raise InputError(f"no interval of {k} among {n} at a confidence of {confidence:g}")
+    if n < 1 or not 0 <= k <= n:
+        raise InputError(f"no interval of {k} among {n}: give k of 0 to n, and n of at least 1")
     from statistics import NormalDist
 
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf(0.975)
     share, square = k / n, z * z
     middle = (share + square / (2 * n)) / (1 + square / n)
     half = z / (1 + square / n) * (share * (1 - share) / n + square / (4 * n * n)) ** 0.5

@@ -229,11 +229,6 @@ class _Rows(Tally["ScoreRow"]):
         self._engine = engine
         self._options = options
 
-    @property
-    def scored(self) -> int:
-        """Rows without an error."""
-        return self.earlier + self.made - self.failed
-
     def count(self, row: ScoreRow) -> None:
         """Add a row to the means."""
         self._means.add(row)

@@ -203,17 +203,19 @@ class _Writing(_Work):
         errors = [(summary, one.error) for summary, one in found if one.error is not None]
         if errors:
             summary, error = errors[0]
-            self.fail(f"{_where(product, summary)}: {error}")
+            self.fail(f"{product.where_of(summary.system)}: {error}")
         return not errors
 
     def _read(
         self, product: Product, summary: Summary, written: WrittenClaims
     ) -> tuple[str, ...] | None:
         if written.unparsable is None:
-            self._strange += [f"{_where(product, summary)}: {one!r}" for one in written.strange]
+            self._strange += [
+                f"{product.where_of(summary.system)}: {one!r}" for one in written.strange
+            ]
             return written.claims
         self._unparsable += 1
-        self.fail(f"{_where(product, summary)}: {written.unparsable}")
+        self.fail(f"{product.where_of(summary.system)}: {written.unparsable}")
         return None
 
     def count_replies(self, selection: Selection) -> None:
@@ -279,10 +281,6 @@ def _lacking(product: Product) -> list[Summary]:
 
 def _lacks(summary: Summary) -> bool:
     return summary.extra.get(CLAIMS) is None
-
-
-def _where(product: Product, summary: Summary) -> str:
-    return f"{product.where}: summary by {summary.system!r}"
 
 
 def _finished(output: Path) -> Finished[dict[str, Any]]:

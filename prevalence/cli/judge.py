@@ -356,11 +356,6 @@ class _Rows(Tally["ScoreRow | PairRow"]):
         self._counts: Counter[str] = Counter()
         self._drawn = self._repeated = 0
 
-    @property
-    def scored(self) -> int:
-        """Rows without an error."""
-        return self.earlier + self.made - self.failed
-
     def count(self, row: ScoreRow | PairRow) -> None:
         """Add a row to means and counts."""
         from prevalence.baselines.judges.duels import PairRow

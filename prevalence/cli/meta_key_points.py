@@ -11,7 +11,8 @@ import click
 from prevalence.cli.meta_options import (
     check_report,
     coefficient_option,
-    names,
+    drawing,
+    drawn,
     output_options,
     write_report,
 )
@@ -25,13 +26,13 @@ from prevalence.cli.options import (
     run_options,
     scorer_settings,
     seed_option,
+    several_names,
 )
 from prevalence.cli.outputs import keeping_pairs, refuse_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from prevalence.meta.correlate import Bootstrap
     from prevalence.meta.key_points import Matcher
     from prevalence.readers.key_points import KeyPointTable
 
@@ -61,7 +62,7 @@ An empty label means that people did not agree.
     help="Also run this scorer on the pairs; repeat it for several.",
 )  # fmt: skip
 @option(
-    "Comparison", "--metrics", multiple=True, metavar="NAMES",
+    "Comparison", "--metrics", multiple=True, callback=several_names, metavar="NAMES",
     help="Only these scores in the inputs (repeat it, or use commas).",
 )  # fmt: skip
 @option(
@@ -113,9 +114,10 @@ def key_points(**parameters: Any) -> None:
     table = join_key_points(parameters["inputs"])
     matchers = [*_columns(table, parameters), *_scored(table, parameters, given)]
     matchers = _with_thresholds(matchers, given)
-    drawing = _bootstrap(parameters)
+    bootstrap = drawing(parameters)
     found = [
-        evaluate(table, matcher, kinds=convention.kinds, bootstrap=drawing) for matcher in matchers
+        evaluate(table, matcher, kinds=convention.kinds, bootstrap=bootstrap)
+        for matcher in matchers
     ]
     report = key_point_report(
         found,
@@ -126,22 +128,10 @@ def key_points(**parameters: Any) -> None:
             "inputs": list(parameters["inputs"]),
             "coefficients": list(convention.kinds),
             "pairs": len(table.pairs),
-            **({} if drawing is None else {"bootstrap": drawing.over} | _drawn(parameters)),
+            **({} if bootstrap is None else {"bootstrap": bootstrap.over} | drawn(parameters)),
         },
     )
     write_report(report, form=parameters["form"], output=parameters["output"])
-
-
-def _bootstrap(parameters: Mapping[str, Any]) -> Bootstrap | None:
-    from prevalence.meta.correlate import Bootstrap
-
-    if parameters["bootstrap"] == "none":
-        return None
-    return Bootstrap(over=parameters["bootstrap"], **_drawn(parameters))
-
-
-def _drawn(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: parameters[key] for key in ("resamples", "seed", "confidence")}
 
 
 def _thresholds(given: Sequence[str]) -> dict[str, float]:
@@ -174,8 +164,8 @@ def _columns(table: KeyPointTable, parameters: Mapping[str, Any]) -> list[Matche
     from prevalence.meta.key_points import table_matchers
 
     matchers = {matcher.name: matcher for matcher in table_matchers(table)}
-    wanted = names(parameters["metrics"])
-    unknown = [name for name in wanted or () if name not in matchers]
+    wanted = parameters["metrics"]
+    unknown = [name for name in wanted if name not in matchers]
     if unknown:
         known = ", ".join(matchers) or "none"
         raise InputError(f"no score {unknown[0]!r} in the inputs; there are: {known}")

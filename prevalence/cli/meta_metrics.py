@@ -11,11 +11,11 @@ import click
 
 from prevalence.cli.meta_options import (
     coefficient_option,
+    drawing,
     duels,
     input_options,
     level_option,
     missing_option,
-    names,
     note_gaps,
     note_left_out,
     note_uneven,
@@ -36,6 +36,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
     seed_option,
+    several_names,
 )
 from prevalence.errors import InputError
 
@@ -162,7 +163,7 @@ def correlate(study: Study, **parameters: Any) -> Report:
         if not parameters["compare"] or parameters["test"] == "williams":
             why = "goes with --bootstrap, or with --compare by permutation"
             refuse_given(("resamples", "seed"), why)
-    bootstrap = _bootstrap(parameters)
+    bootstrap = drawing(parameters)
     cells = correlations(
         study.table,
         study.convention,
@@ -179,17 +180,6 @@ def correlate(study: Study, **parameters: Any) -> Report:
         settings=study.settings | _statistics(bootstrap, parameters),
         **{name: parameters[name] for name in ("marked", "average", "parts")},
     )
-
-
-def _bootstrap(parameters: Mapping[str, Any]) -> Bootstrap | None:
-    from prevalence.meta.correlate import Bootstrap
-
-    if parameters["bootstrap"] == "none":
-        return None
-    told = {
-        key: parameters[key] for key in ("resamples", "seed", "confidence") if key in parameters
-    }
-    return Bootstrap(over=parameters["bootstrap"], **told)
 
 
 def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -413,7 +403,7 @@ def _numbers(given: str | None, name: str) -> list[float]:
     type=FOLDER_PATH, help="Folder of the figures.",
 )  # fmt: skip
 @option(
-    "Output", "--figure", "wanted", multiple=True, metavar="NAMES",
+    "Output", "--figure", "wanted", multiple=True, callback=several_names, metavar="NAMES",
     help="Only these: correlations (with intervals), candidates (box plots of correlations by "
     "system), scores (box plots of human scores), quality (against performance), ratings "
     "(histograms), means (system by dimension).",
@@ -428,12 +418,12 @@ def figures(**parameters: Any) -> None:
 
     Needs the extra: pip install 'prevalence[figures]'.
     """
-    from prevalence.report.figures import FIGURES, FigureSource, draw, save
+    from prevalence.report.figures import FIGURES, save
 
     if parameters["bootstrap"] == "none":
         refuse_given(("resamples", "seed"), "goes with --bootstrap")
-    asked = names(parameters["wanted"])
-    wanted = asked or list(FIGURES)
+    asked = parameters["wanted"]
+    wanted = asked or FIGURES
     unknown = [name for name in wanted if name not in FIGURES]
     if unknown:
         raise click.UsageError(f"--figure: {unknown[0]!r} is none of {', '.join(FIGURES)}")
@@ -442,10 +432,8 @@ def figures(**parameters: Any) -> None:
     lacking = [name for name in wanted if name not in drawable]
     if asked and lacking:
         raise InputError(f"--figure {lacking[0]}: the inputs hold no metrics")
-    subject = FigureSource(
-        study.table, study.convention, _bootstrap(parameters), study.own, study.all_pairs
-    )
-    drawn = {name: draw(name, subject) for name in wanted if name in drawable}
+    bootstrap = drawing(parameters)
+    drawn = {name: FIGURES[name](study, bootstrap) for name in wanted if name in drawable}
     folder: Path = parameters["folder"]
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn.items():

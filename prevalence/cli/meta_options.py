@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from prevalence.cli.options import FILE_PATH, LABELLED_FILE, Command, option, quiet_option, together
+from prevalence.cli.options import (
+    FILE_PATH,
+    LABELLED_FILE,
+    Command,
+    option,
+    quiet_option,
+    several_names,
+    together,
+)
 from prevalence.cli.outputs import check_output
 from prevalence.language import counted
 
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from prevalence.meta.correlate import Pairing
+    from prevalence.meta.correlate import Bootstrap, Pairing
     from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report, Study
     from prevalence.stats.arrays import Floats
@@ -25,11 +33,12 @@ if TYPE_CHECKING:
 __all__ = [
     "check_report",
     "coefficient_option",
+    "drawing",
+    "drawn",
     "duels",
     "input_options",
     "level_option",
     "missing_option",
-    "names",
     "note_gaps",
     "note_left_out",
     "note_uneven",
@@ -50,12 +59,15 @@ _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv",
 
 selection_options = together(
     option(
-        "Input", "--metrics", multiple=True, metavar="NAMES",
+        "Input", "--metrics", multiple=True, callback=several_names, metavar="NAMES",
         help="Only these metrics (repeat it, or use commas).",
     ),
-    option("Input", "--dimensions", multiple=True, metavar="NAMES", help="Only these dimensions."),
     option(
-        "Input", "--systems", multiple=True, metavar="NAMES",
+        "Input", "--dimensions", multiple=True, callback=several_names, metavar="NAMES",
+        help="Only these dimensions.",
+    ),
+    option(
+        "Input", "--systems", multiple=True, callback=several_names, metavar="NAMES",
         help="Only these systems, in this order.",
     ),
     option(
@@ -167,10 +179,19 @@ def level_option(about: str) -> Callable[[Command], Command]:
     )  # fmt: skip
 
 
-def names(given: tuple[str, ...]) -> list[str] | None:
-    """Names of a repeated option with commas, each once; None where it was not given."""
-    found = [name.strip() for part in given for name in part.split(",") if name.strip()]
-    return list(dict.fromkeys(found)) or None
+def drawing(parameters: Mapping[str, Any]) -> Bootstrap | None:
+    """The bootstrap that --bootstrap asks for, if any."""
+    from prevalence.meta.correlate import Bootstrap
+
+    if parameters["bootstrap"] == "none":
+        return None
+    return Bootstrap(over=parameters["bootstrap"], **drawn(parameters))
+
+
+def drawn(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How a command's bootstrap draws, as far as it has options for that."""
+    options = ("resamples", "seed", "confidence")
+    return {key: parameters[key] for key in options if key in parameters}
 
 
 def _own_dimensions(given: tuple[str, ...]) -> dict[str, str]:
@@ -258,10 +279,10 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
         note_left_out(reading.left_out, "the inputs")
     convention = replace(CONVENTIONS[name], **changes)
     read = reading.table.with_people() if parameters.get("people") else reading.table
-    whole = read.select(systems=names(parameters["systems"]))
-    table = whole.select(**{key: names(parameters[key]) for key in ("metrics", "dimensions")})
+    whole = read.select(systems=parameters["systems"] or None)
+    table = whole.select(**{key: parameters[key] or None for key in ("metrics", "dimensions")})
     if "own" in parameters and not parameters["all_pairs"]:
-        table = _without_others(table, whole.dimensions, own, names(parameters["metrics"]) or ())
+        table = _without_others(table, whole.dimensions, own, parameters["metrics"])
     settings = {
         "inputs": [str(path) for path in parameters["inputs"]],
         "convention": name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from functools import partial
+from operator import attrgetter
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from prevalence.distributed.splits import parquet
@@ -31,22 +32,20 @@ def _figure(name: str, row: ScoredSummary) -> float | None:
     return getattr(row.profile, name, None)
 
 
-COLUMNS: dict[str, tuple[str, Callable[[ScoredSummary], Any]]] = {
-    "id": ("string", lambda row: row.id),
-    "system": ("string", lambda row: row.system),
-    "prevalence": ("float64", lambda row: row.prevalence),
-    "soft_prevalence": ("float64", lambda row: row.soft_prevalence),
-    "corrected": ("float64", lambda row: row.corrected),
-    "ceiling": ("float64", lambda row: row.ceiling),
-    "n_reviews": ("int64", lambda row: row.n_reviews),
-    "n_sentences": ("int64", lambda row: row.n_sentences),
+_Columns = dict[str, tuple[str, "Callable[[ScoredSummary], Any]"]]
+
+
+def _own(kind: str, *names: str) -> _Columns:
+    return {name: (kind, attrgetter(name)) for name in names}
+
+
+COLUMNS: _Columns = {
+    **_own("string", "id", "system"),
+    **_own("float64", "prevalence", "soft_prevalence", "corrected", "ceiling"),
+    **_own("int64", "n_reviews", "n_sentences"),
     **{kind: ("int64", partial(sentence_count, kind=kind)) for kind in SENTENCE_KINDS},
-    "contradictions": ("int64", lambda row: row.contradictions),
-    "self_contradictions": ("int64", lambda row: row.self_contradictions),
-    "error": ("string", lambda row: row.error),
-    "warning": ("string", lambda row: row.warning),
-    "input_digest": ("string", lambda row: row.input_digest),
-    "signature": ("string", lambda row: row.signature),
+    **_own("int64", "contradictions", "self_contradictions"),
+    **_own("string", "error", "warning", "input_digest", "signature"),
     **{name: ("float64", partial(_figure, name)) for name in PROFILE_FIGURES},
     _ROW: ("large_string", ScoredSummary.to_json_line),
 }

@@ -18,6 +18,7 @@ from prevalence.readers.fields import FieldError, Item, Position, ReadOptions
 from prevalence.readers.jsonfiles import LAYOUTS, line_items
 from prevalence.readers.streams import Source, display, open_source
 from prevalence.records import BadRecord
+from prevalence.runs import by_systems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,22 +55,12 @@ class Reading:
         Raises:
             InputError: the file cannot be read any more.
         """
-        left = islice(self._chosen(self._every(split)), split.skip, None)
+        left = islice(by_systems(self._every(split), self.systems), split.skip, None)
         for place, item in enumerate(left):
             if place == 0 and split.last and not isinstance(item, BadRecord):
                 yield item.part(item.summaries[-split.last :])
             else:
                 yield item
-
-    def _chosen(self, items: Iterator[Item]) -> Iterator[Item]:
-        for item in items:
-            if not self.systems:
-                yield item
-            elif isinstance(item, BadRecord):
-                if item.system is None or item.system in self.systems:
-                    yield item
-            elif chosen := [s for s in item.summaries if s.system in self.systems]:
-                yield item.with_summaries(chosen)
 
     def _every(self, split: Split) -> Iterator[Item]:
         if split.kind == PARQUET:

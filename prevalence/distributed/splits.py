@@ -17,8 +17,11 @@ from prevalence.models.checkpoint import first_line
 from prevalence.readers.jsonfiles import LAYOUTS
 from prevalence.readers.products import detect_container, detect_json
 from prevalence.readers.streams import (
+    GZIP_MAGIC,
+    PARQUET_MAGIC,
     STDIN,
     EmptyInputError,
+    begins_with,
     check_readable,
     display,
     open_source,
@@ -52,8 +55,6 @@ MOST_SPLITS = 20_000
 _SPLITS_A_WORKER = 16
 _LEAST_BYTES, _MOST_BYTES = 16 << 10, 8 << 20
 _BLOCK = 1 << 20
-_PARQUET, _GZIPPED = b"PAR1", b"\x1f\x8b"
-"""First bytes."""
 LARGE_GZIP = 100_000_000
 """Bytes from which on it is a pity that gzip cannot be cut."""
 
@@ -126,18 +127,13 @@ def input_files(paths: Iterable[str]) -> list[str]:
 
 def _holds_record(part: str) -> bool:
     """Whether a file of a folder holds anything; what it holds is looked at later."""
-    if _is_parquet(part):
+    if begins_with(part, PARQUET_MAGIC):
         return _row_count(part) > 0
     try:
         with open_source(part) as source:
             return bool(source.head(1)) or source.fault() is not None
     except EmptyInputError:
         return False
-
-
-def _is_parquet(path: str) -> bool:
-    with Path(path).open("rb") as file:
-        return file.read(len(_PARQUET)) == _PARQUET
 
 
 def plan_splits(
@@ -181,12 +177,10 @@ def plan_splits(
 def _splits_of(path: str, source_format: str, *, split_bytes: int) -> list[Split]:
     whole = Path(path).absolute()
     size = whole.stat().st_size
-    if _is_parquet(path):
+    if begins_with(path, PARQUET_MAGIC):
         return _row_splits(path, size, split_bytes)
     _check_lines(path, source_format)
-    with whole.open("rb") as file:
-        first = file.read(len(_GZIPPED))
-    if first == _GZIPPED:
+    if begins_with(path, GZIP_MAGIC):
         if size > LARGE_GZIP:
             warnings.warn(
                 f"{display(path)}: gzip cannot be split, so one worker scores all "

@@ -323,7 +323,7 @@ class SplitScorer:
             product,
             summary,
             review_places=np.arange(len(product.reviews)),
-            error=f"{product.where}: summary by {summary.system!r}: could not be scored "
+            error=f"{product.where_of(summary.system)}: could not be scored "
             f"({told}); score it alone with --debug to see where",
         )
         row = scored_summary(

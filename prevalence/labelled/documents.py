@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.key_points import NO_LABEL, YES_NO
+from prevalence.readers.key_points import NO_LABEL, NOT_ENTAILED, YES_NO
 from prevalence.readers.streams import EmptyInputError, open_source
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _NAMES = {
     "contradiction": Target(0.0, 0.0, 1.0, False),
 }
 _NAMES |= {name[0]: target for name, target in _NAMES.items()}
-_NAMES |= dict.fromkeys(("not_entailment", "not entailment", "non-entailment"), _BINARY_NO)
+_NAMES |= dict.fromkeys(NOT_ENTAILED, _BINARY_NO)
 _NAMES |= {
     name: Target(1.0, 0.0, 0.0, True) if said else _BINARY_NO for name, said in YES_NO.items()
 }

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MetricComparison", "holm", "permutation_test", "williams_test"]
 
-DEFAULT_TRIALS = 1000
-"""Permutations, as many as in the study that the test is from."""
-
 _BLOCK = 64
 """Permutations held in memory at a time."""
 
@@ -57,7 +54,7 @@ def permutation_test(
     human: Floats,
     *,
     over: str = "both",
-    trials: int = DEFAULT_TRIALS,
+    trials: int,
     seed: int,
     undefined: Undefined = "drop",
 ) -> MetricComparison:
@@ -74,7 +71,7 @@ def permutation_test(
         human: float64 [items, systems].
         over: what is swapped as a whole: all scores of an item (``items``), of a system
             (``systems``), or each summary on its own (``both``).
-        trials: number of permutations.
+        trials: number of permutations; 1,000 in the study that the test is from.
         seed: of the generator.
         undefined: rule for undefined coefficients; trials may well have some, and take ``fail`` for
             ``drop``.
@@ -88,10 +85,10 @@ def permutation_test(
 
     Source: Deutsch, Dror and Roth 2021, section 4 (perm-inputs, perm-systems, perm-both).
     """
-    if over not in ("items", "systems", "both") or trials < 1:
-        raise ConfigurationError(
-            f"permute items, systems or both in at least 1 trial, not {over!r}"
-        )
+    if over not in ("items", "systems", "both"):
+        raise ConfigurationError(f"permute items, systems or both, not {over!r}")
+    if trials < 1:
+        raise ConfigurationError(f"a permutation test needs at least 1 trial, not {trials}")
     if not first.shape == second.shape == human.shape:
         raise InputError(f"scores of shapes {first.shape}, {second.shape} and {human.shape}")
     counts = _counts(first, second, human)

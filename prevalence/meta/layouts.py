@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "SYSTEM_KEYS",
     "Context",
     "Generations",
     "NoScoresError",
@@ -166,7 +167,8 @@ def _reply(record: object) -> tuple[str, str]:
     raise FieldError("", f"is {describe(record)}", 'give {"id": "...", "resp": "..."} a line')
 
 
-_SYSTEM_KEYS = ("system", "model_id", "model")
+SYSTEM_KEYS = ("system", "model_id", "model")
+"""Names under which rows and tables say who wrote a summary; the first that is there counts."""
 _SCORES = ("prevalence", "soft_prevalence")
 _GROUP = re.compile(r"(?P<group>\w+?)_annotations$")
 _JOINED_GROUPS = ("expert", "turker")
@@ -259,7 +261,7 @@ def _row(record: Mapping[str, Any], item: str, context: Context) -> list[Summary
         unread = _unread(_objects(record.get("judge"), "judge"), samples)
         samples, values = samples | unread, values | _sampled(unread)
     human = _ratings(record.get("human"), "human") | _annotated(record, context.raters)
-    named = (record[key] for key in _SYSTEM_KEYS if isinstance(record.get(key), str | int))
+    named = (record[key] for key in SYSTEM_KEYS if isinstance(record.get(key), str | int))
     system = next(map(str, named), context.system if _groups(record) else None)
     # A row tells of an error as soon as one metric of several failed; the others stand, and what
     # people rated.

@@ -18,13 +18,10 @@ from prevalence.stats.coefficients import mean_coefficient
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from prevalence.meta.levels import Level
     from prevalence.stats.arrays import Floats, Ints
     from prevalence.stats.coefficients import Kind, Undefined
 
 __all__ = [
-    "KAPPA_BOUND",
-    "RANGE_BOUND",
     "JudgeProfile",
     "RaterCorrelations",
     "ScoreCounts",
@@ -37,12 +34,6 @@ __all__ = [
     "rater_spread",
     "ratings_per_score",
 ]
-
-
-RANGE_BOUND = 2.0
-"""Ratings of one summary that are so far apart are given again (SummEval-OP, Round-II)."""
-KAPPA_BOUND = 0.61
-"""Batches below it are annotated again: the lower end of "substantial" agreement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +96,19 @@ def rater_correlations(
     ratings: ArrayLike,
     *,
     kind: Kind,
-    pooled: bool = False,
     undefined: Undefined = "drop",
-    leave_out: bool = False,
 ) -> RaterCorrelations:
-    """Correlate every rater with every other one and with the mean.
+    """Correlate every rater with every other one and with the mean, item by item.
+
+    SummEval-OP keeps the rater in the mean, and so does this.
 
     Args:
         ratings: float64 [items, systems, raters].
         kind: the coefficient.
-        pooled: over all summaries at once, instead of the mean over items of the coefficient
-            across systems.
         undefined: what an item of constant ratings becomes.
-        leave_out: take the rater out of the mean it is compared with. SummEval-OP keeps it in.
 
     Returns:
-        The correlations; NaN where none is defined.
+        Means over items of the coefficient across systems; NaN where none is defined.
 
     Raises:
         InputError: another number of axes, or something is undefined under ``fail``.
@@ -128,9 +116,7 @@ def rater_correlations(
     """
     cube = _cube(ratings)
     raters = range(cube.shape[2])
-
-    level: Level = "pooled" if pooled else "summary"
-    correlated = partial(correlate_level, level, kind, undefined=undefined)
+    correlated = partial(correlate_level, "summary", kind, undefined=undefined)
     pairwise = np.full((len(raters),) * 2, np.nan)
     undefined_parts = absent = 0
     for a in raters:
@@ -142,18 +128,17 @@ def rater_correlations(
                 absent += found.absent
     # A rating is no evidence of agreement where nobody else gave one.
     shared = np.where((~np.isnan(cube)).sum(axis=2, keepdims=True) > 1, cube, np.nan)
-    others = [mean_rating(np.delete(shared, a, axis=2) if leave_out else shared) for a in raters]
-    with_mean = [correlated(shared[..., a], others[a]).value for a in raters]
+    mean = mean_rating(shared)
+    with_mean = [correlated(shared[..., a], mean).value for a in raters]
     means = np.array(with_mean, dtype=np.float64)
     return RaterCorrelations(pairwise, means, undefined_parts, absent)
 
 
-def pairwise_rmse(ratings: ArrayLike, *, pooled: bool = False) -> Floats:
-    """Root mean squared difference between every two raters.
+def pairwise_rmse(ratings: ArrayLike) -> Floats:
+    """Root mean squared difference between every two raters, mean over items.
 
     Args:
         ratings: float64 [items, systems, raters].
-        pooled: one root over all summaries, instead of the mean over items of a root each.
 
     Returns:
         float64 [raters, raters], 0 on the diagonal; NaN where two raters share no summary.
@@ -161,28 +146,25 @@ def pairwise_rmse(ratings: ArrayLike, *, pooled: bool = False) -> Floats:
     Raises:
         InputError: another number of axes.
 
-    >>> pairwise_rmse([[[1, 4], [1, 1]], [[2, 2], [2, 2]]], pooled=True)[0, 1].item()
+    >>> pairwise_rmse([[[1, 4], [1, 4]], [[2, 2], [2, 2]]])[0, 1].item()
     1.5
     """
     cube = _cube(ratings)
-    if pooled:
-        cube = cube.reshape(1, -1, cube.shape[2])
     squares = (cube[:, :, :, None] - cube[:, :, None, :]) ** 2
     per_item = np.sqrt(mean_coefficient(np.moveaxis(squares, 1, -1)))
     return mean_coefficient(np.moveaxis(per_item, 0, -1))
 
 
-def rater_spread(ratings: ArrayLike, *, ddof: int = 0) -> Floats:
+def rater_spread(ratings: ArrayLike) -> Floats:
     """Standard deviation between the raters of a summary, mean over a system's summaries.
 
     Summaries with one rating alone are left out.
 
     Args:
         ratings: float64 [items, systems, raters].
-        ddof: taken off the number of ratings.
 
     Returns:
-        float64 [systems]; NaN where no summary has two ratings, and more than ``ddof``.
+        float64 [systems], ddof 0; NaN where no summary has two ratings.
 
     Raises:
         InputError: another number of axes.
@@ -193,43 +175,34 @@ def rater_spread(ratings: ArrayLike, *, ddof: int = 0) -> Floats:
     cube = _cube(ratings)
     count = (~np.isnan(cube)).sum(axis=2)
     squares = np.nansum((cube - mean_rating(cube)[:, :, None]) ** 2, axis=2)
-    variance = np.divide(
-        squares, count - ddof, out=np.full(count.shape, np.nan), where=count > max(ddof, 1)
-    )
+    variance = np.divide(squares, count, out=np.full(count.shape, np.nan), where=count > 1)
     return mean_coefficient(np.sqrt(variance).T)
 
 
-def ratings_per_score(ratings: ArrayLike, *, scores: ArrayLike | None = None) -> ScoreCounts:
+def ratings_per_score(ratings: ArrayLike) -> ScoreCounts:
     """Count how often each score was given, with mean and SD over groups such as dimensions.
 
     Args:
         ratings: float64 [groups, ...], NaN = not rated.
-        scores: the scale, ascending; None takes the observed values.
 
     Returns:
         The counts of each group and their mean and SD.
-
-    Raises:
-        InputError: a rating is not on the scale.
     """
     values = np.asarray(ratings, dtype=np.float64)
     rows = values.reshape(len(values), -1)
-    observed = np.unique(rows[~np.isnan(rows)])
-    scale = observed if scores is None else np.asarray(scores, dtype=np.float64)
-    outside = observed[~np.isin(observed, scale)]
-    if outside.size:
-        raise InputError(f"rating {outside[0]:g} is not on the scale: name all of its scores")
+    scale = np.unique(rows[~np.isnan(rows)])
     places = [np.searchsorted(scale, row[~np.isnan(row)]) for row in rows]
     counts = np.array([np.bincount(place, minlength=scale.size) for place in places])
     return ScoreCounts(scale, counts, counts.mean(axis=0), counts.std(axis=0))
 
 
-def items_to_rerate(ratings: ArrayLike, *, bound: float = RANGE_BOUND) -> Ints:
+def items_to_rerate(ratings: ArrayLike, *, bound: float) -> Ints:
     """Summaries whose raters are far apart.
 
     Args:
         ratings: float64 [items, systems, raters].
-        bound: largest minus smallest rating from which a summary is rated again.
+        bound: largest minus smallest rating from which a summary is rated again; SummEval-OP takes
+            2 (Round-II).
 
     Returns:
         int64 [n, 2], item and system, in order.
@@ -237,7 +210,7 @@ def items_to_rerate(ratings: ArrayLike, *, bound: float = RANGE_BOUND) -> Ints:
     Raises:
         InputError: another number of axes.
 
-    >>> items_to_rerate([[[1, 3], [2, 3]]]).tolist()
+    >>> items_to_rerate([[[1, 3], [2, 3]]], bound=2).tolist()
     [[0, 0]]
     """
     cube = _cube(ratings)
@@ -247,13 +220,14 @@ def items_to_rerate(ratings: ArrayLike, *, bound: float = RANGE_BOUND) -> Ints:
     return np.argwhere(high - low >= bound).astype(np.int64)
 
 
-def batches_to_reannotate(cells: ArrayLike, *, bound: float = KAPPA_BOUND) -> Ints:
+def batches_to_reannotate(cells: ArrayLike, *, bound: float) -> Ints:
     """Cells of batch and system whose agreement is too low.
 
     Args:
         cells: float64 [batches, systems] of :func:`~prevalence.stats.agreement.agreement_by_cell`.
             NaN, where agreement is undefined, is not too low.
-        bound: the smallest agreement that may stay.
+        bound: the smallest agreement that may stay, such as 0.61, from which on agreement is
+            "substantial".
 
     Returns:
         int64 [n, 2], batch and system, in order.

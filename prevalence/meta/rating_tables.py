@@ -7,7 +7,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import best_delimiter, cells_of, stated_delimiter, with_point
+from prevalence.meta.layouts import SYSTEM_KEYS
+from prevalence.readers.columns import (
+    best_delimiter,
+    cells_of,
+    refuse_repeated,
+    stated_delimiter,
+    with_point,
+)
 from prevalence.readers.fields import ID_KEYS, FieldError, Position, describe, escaped
 from prevalence.readers.products import first_text
 from prevalence.readers.tables import delimited_rows, header_of
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["is_rating_table", "rating_rows"]
 
-_SYSTEMS = ("system", "model_id", "model")
 _RATERS = ("rater", "annotator")
 _METRIC = "metric:"
 _OF_SCORES = ("prevalence", "n_sentences", "signature")
@@ -56,7 +62,7 @@ def is_rating_table(source: Source) -> bool:
     if stated_delimiter(first) is not None:
         return True
     cells = cells_of(first, best_delimiter(first))
-    return not set(ID_KEYS).isdisjoint(cells) and not set(_SYSTEMS).isdisjoint(cells)
+    return not set(ID_KEYS).isdisjoint(cells) and not set(SYSTEM_KEYS).isdisjoint(cells)
 
 
 def rating_rows(source: Source) -> Iterator[tuple[Position, dict[str, Any] | FieldError]]:
@@ -90,14 +96,13 @@ def _columns(header: Sequence[str], path: str) -> _Columns:
     names = [cell.strip() for cell in header]
     places = {name.casefold(): place for place, name in enumerate(names)}
     listed = ", ".join(escaped(name) or "(no name)" for name in names)
-    if len(places) < len(names):
-        raise InputError(f"{path}: columns appear twice; rename one of each: {listed}")
+    refuse_repeated(names, path)
     if any(name in places for name in _OF_SCORES):
         raise InputError(
             f"{path}: holds scores, not ratings by people; give the rows as JSON Lines "
             "(`prevalence score --output FILE.jsonl`)"
         )
-    item, system = _first(places, ID_KEYS), _first(places, _SYSTEMS)
+    item, system = _first(places, ID_KEYS), _first(places, SYSTEM_KEYS)
     if item is None or system is None:
         lacking = "id" if item is None else "system"
         raise InputError(f"{path}: needs a column {lacking!r}; the columns are: {listed}")

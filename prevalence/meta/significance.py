@@ -75,7 +75,7 @@ class GoodnessOfFit:
         statistic: chi-square.
         p: of a larger statistic by chance; of the binomial test if `exact`.
         freedom: categories − 1.
-        cramers_v: sqrt(chi-square / (n · freedom)), in [0, 1] for equal expected counts.
+        cramers_v: sqrt(chi-square / (n · freedom)), in [0, 1].
         exact: whether p is exact: of two whole counts, one of which is expected to be below
             :data:`FEWEST_EXPECTED`.
         rough: whether a count is expected to be below it, and p is that of chi-square all the same.
@@ -120,14 +120,14 @@ def correlation_by_samples(
     samples: ArrayLike,
     correlate: Callable[[Floats], float],
     *,
-    sizes: Sequence[int] | None = None,
+    sizes: Sequence[int],
 ) -> Floats:
     """Correlations of the mean of the first samples, for growing numbers of them.
 
     Args:
         samples: float64 [items, systems, n], NaN = no score in that sample.
         correlate: from scores [items, systems] to their correlation with people.
-        sizes: numbers of samples, each in 1..n; None takes all of 1..n.
+        sizes: numbers of samples, each in 1..n.
 
     Returns:
         float64 [sizes].
@@ -137,10 +137,9 @@ def correlation_by_samples(
         ConfigurationError: a size outside its range.
     """
     cube = _cube(samples)
-    chosen = range(1, cube.shape[2] + 1) if sizes is None else sizes
-    if any(not 1 <= size <= cube.shape[2] for size in chosen):
+    if any(not 1 <= size <= cube.shape[2] for size in sizes):
         raise ConfigurationError(f"sizes must lie in 1..{cube.shape[2]}, the number of samples")
-    means = (mean_coefficient(cube[:, :, :size]) for size in chosen)
+    means = (mean_coefficient(cube[:, :, :size]) for size in sizes)
     return np.array([correlate(mean) for mean in means], dtype=np.float64)
 
 
@@ -170,22 +169,19 @@ def compare_groups(first: ArrayLike, second: ArrayLike) -> GroupTest:
     return GroupTest(difference, _tested(u), student, welch)
 
 
-def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> GoodnessOfFit:
-    """Chi-square goodness of fit of counts, with Cramér's V as its size.
+def goodness_of_fit(observed: ArrayLike) -> GoodnessOfFit:
+    """Chi-square goodness of fit of counts to equal ones, with Cramér's V as its size.
 
     The p-value of two small counts is that of the exact binomial test.
 
     Args:
         observed: float64 [categories], counts, not negative.
-        expected: float64 [categories], shares or counts, positive, scaled to the observed total;
-            None expects equal counts.
 
     Returns:
         The test; NaN without any count.
 
     Raises:
-        InputError: fewer than two categories, a count that is negative or not finite, or an
-            expectation that is not positive.
+        InputError: fewer than two categories, or a count that is negative or not finite.
 
     >>> found = goodness_of_fit([5196, 804])
     >>> round(found.statistic, 1), round(found.cramers_v, 3)
@@ -194,23 +190,19 @@ def goodness_of_fit(observed: ArrayLike, expected: ArrayLike | None = None) -> G
     from scipy import special, stats
 
     counts = np.asarray(observed, dtype=np.float64)
-    shares = np.ones(counts.shape) if expected is None else np.asarray(expected, np.float64)
     if counts.ndim != 1 or counts.size < 2:
         raise InputError(f"counts: {counts.size} given; give two or more, in one row")
     if not (np.isfinite(counts) & (counts >= 0)).all():
         raise InputError("counts must be finite and not negative")
-    if shares.shape != counts.shape or not (shares > 0).all():
-        raise InputError("expectations must be positive, one for each count")
     total, freedom = counts.sum(), counts.size - 1
     if not total:
         return GoodnessOfFit(NAN, NAN, freedom, NAN)
-    wanted = shares * (total / shares.sum())
+    wanted = total / counts.size
     statistic = float(((counts - wanted) ** 2 / wanted).sum())
-    small = bool((wanted < FEWEST_EXPECTED).any())
+    small = bool(wanted < FEWEST_EXPECTED)
     exact = small and counts.size == 2 and not (counts % 1).any()
     if exact:
-        share = float(shares[0] / shares.sum())
-        p = float(stats.binomtest(int(counts[0]), int(total), share).pvalue)
+        p = float(stats.binomtest(int(counts[0]), int(total)).pvalue)
     else:
         p = float(special.chdtrc(freedom, statistic))
     size = float(np.sqrt(statistic / (total * freedom)))

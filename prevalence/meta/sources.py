@@ -21,8 +21,7 @@ from prevalence.meta.layouts import (
 from prevalence.meta.rating_tables import is_rating_table, rating_rows
 from prevalence.meta.table import RatingTable, SummaryRatings, TableBuilder
 from prevalence.readers.fields import FieldError, Position, describe, read_id
-from prevalence.readers.jsonfiles import decode_document, document_text, line_values
-from prevalence.readers.products import detect_json
+from prevalence.readers.products import json_values
 from prevalence.readers.streams import STDIN, display, open_source
 
 if TYPE_CHECKING:
@@ -267,11 +266,9 @@ def _records(path: Path, *, tables: bool = False) -> Iterator[tuple[Position, ob
     with open_source(path) as source:
         if tables and is_rating_table(source):
             yield from rating_rows(source)
-        elif detect_json(source) == "lines":
-            yield from line_values(source)
         else:
-            for mark, value in decode_document(document_text(source), source.path):
-                yield Position(source.path, mark), value
+            # A bare NaN stands for a missing value, as Python and pandas write it.
+            yield from json_values(source, finite=False)
 
 
 def _system_of(path: Path, systems: set[str]) -> str:

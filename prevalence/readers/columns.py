@@ -25,6 +25,7 @@ __all__ = [
     "is_copycat",
     "is_table",
     "plan_columns",
+    "refuse_repeated",
     "stated_delimiter",
     "with_point",
 ]
@@ -117,7 +118,7 @@ def plan_columns(header: Sequence[str], path: str, *, reviews_only: bool = False
         InputError: a needed column is missing, stands twice, or contradicts another.
     """
     names = [_normal(cell) for cell in header]
-    _refuse_repeated(header, path)
+    refuse_repeated(header, path)
     places = {name: index for index, name in enumerate(names)}
     long = _long_column(places, reviews_only)
     id_name = _id_column(places, rows_are_reviews=long is not None)
@@ -143,7 +144,16 @@ def _normal(cell: str) -> str:
     return cell.strip().casefold()
 
 
-def _refuse_repeated(header: Sequence[str], path: str) -> None:
+def refuse_repeated(header: Sequence[str], path: str) -> None:
+    """Refuse two columns of one name; those without a name, as spreadsheets add them, do not count.
+
+    Args:
+        header: names of the columns; case does not matter.
+        path: of the table, for the message.
+
+    Raises:
+        InputError: two columns have one name.
+    """
     counts = Counter(map(_normal, header))
     repeated = sorted(name for name, count in counts.items() if name and count > 1)
     if not repeated:

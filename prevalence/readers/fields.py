@@ -178,11 +178,12 @@ class Repeated:
     """Stands for the values of a key that an object in JSON holds more than once."""
 
 
-def scrub(value: Any) -> Any:
+def scrub(value: Any, *, finite: bool = True) -> Any:
     """Copy a value into one that every JSON writer can hold.
 
     Args:
         value: what the JSON decoder returned, or a caller's mapping.
+        finite: whether NaN and infinity are faults; they stay as they are otherwise.
 
     Returns:
         The same value with each lone surrogate replaced by U+FFFD, and tuples as lists.
@@ -191,14 +192,14 @@ def scrub(value: Any) -> Any:
         FieldError: a number is not finite, a key stood twice, the nesting is deeper than
             ``MAX_DEPTH``, or JSON has no such type.
     """
-    return _scrubbed(value, "", 0)
+    return _scrubbed(value, "", 0, finite)
 
 
-def _scrubbed(value: Any, place: str, depth: int) -> Any:
+def _scrubbed(value: Any, place: str, depth: int, finite: bool) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, Mapping | list | tuple):
-        return _scrubbed_inside(value, place, depth)
+        return _scrubbed_inside(value, place, depth, finite)
     if value is None or (isinstance(value, int) and value.bit_length() <= _MAX_BITS):
         return value
     where = place.removeprefix(".")
@@ -208,23 +209,26 @@ def _scrubbed(value: Any, place: str, depth: int) -> Any:
         raise FieldError(where, "appears twice in one object", "keep one of the two")
     if not isinstance(value, float):
         raise FieldError(where, f"is a {type(value).__name__}", "give a JSON value")
-    if not math.isfinite(value):
+    if finite and not math.isfinite(value):
         raise FieldError(where, "is not a finite number", "leave it out or write null")
     return value
 
 
 def _scrubbed_inside(
-    value: Mapping[Any, Any] | list[Any] | tuple[Any, ...], place: str, depth: int
+    value: Mapping[Any, Any] | list[Any] | tuple[Any, ...], place: str, depth: int, finite: bool
 ) -> Any:
     if depth >= MAX_DEPTH:
         raise FieldError("", f"is nested deeper than {MAX_DEPTH} levels", "flatten the record")
     if not isinstance(value, Mapping):
-        return [_scrubbed(item, f"{place}[{i}]", depth + 1) for i, item in enumerate(value)]
+        return [_scrubbed(v, f"{place}[{i}]", depth + 1, finite) for i, v in enumerate(value)]
     for key in value:
         if not isinstance(key, str):
             problem = f"has a key that is a {type(key).__name__}"
             raise FieldError(place.removeprefix("."), problem, "give keys that are strings")
-    return {well_formed(k): _scrubbed(v, f"{place}.{k}", depth + 1) for k, v in value.items()}
+    return {
+        well_formed(key): _scrubbed(item, f"{place}.{key}", depth + 1, finite)
+        for key, item in value.items()
+    }
 
 
 Item = Product | BadRecord

@@ -40,8 +40,10 @@ __all__ = [
     "Layout",
     "decode_document",
     "decode_line",
+    "decoded_or_none",
     "document_items",
     "document_text",
+    "document_values",
     "first_id",
     "json_lines",
     "line_items",
@@ -133,6 +135,14 @@ def _needs_scrub(text: str) -> bool:
     if "\\ud" in text or "\\uD" in text:
         return True
     return text.count("[") + text.count("{") > MAX_DEPTH
+
+
+def decoded_or_none(text: str) -> Any:
+    """The value of a JSON text, or None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def refuse_cut(line: str) -> None:
@@ -285,6 +295,31 @@ def line_values(source: Source) -> Iterator[tuple[Position, Any]]:
         yield position, value
 
 
+def document_values(text: str, path: str, *, finite: bool = True) -> Iterator[tuple[Position, Any]]:
+    """Decode the records of a whole document.
+
+    Args:
+        text: the document.
+        path: its name.
+        finite: whether NaN and infinity are faults.
+
+    Yields:
+        Place and value of each record, or the :class:`FieldError` that stands in its place.
+
+    Raises:
+        InputError: not even a first record can be decoded.
+    """
+    for mark, value in decode_document(text, path):
+        record = value
+        try:
+            if not isinstance(value, FieldError):
+                record = scrub(value, finite=finite)
+        except FieldError as fault:
+            fault.identity = _readable_id(value)
+            record = fault
+        yield Position(path, mark), record
+
+
 def _decoded(line: str) -> Any:
     try:
         return decode_line(line)
@@ -348,12 +383,23 @@ def line_items(
     Raises:
         InputError: the file holds ratings and no reviews.
     """
-    for position, value in line_values(source):
+    yield from _items(line_values(source), source.path, options, layout, head=head)
+
+
+def _items(
+    values: Iterator[tuple[Position, Any]],
+    path: str,
+    options: ReadOptions,
+    layout: Layout | None,
+    *,
+    head: bool,
+) -> Iterator[Item]:
+    for position, value in values:
         if isinstance(value, FieldError):
             yield value.at(position)
             continue
         if head:
-            refuse_ratings(value, source.path)
+            refuse_ratings(value, path)
             head = False
         yield from record_items(value, position, options, layout)
 
@@ -390,18 +436,7 @@ def document_items(
     Raises:
         InputError: the document cannot be decoded, or holds ratings and no reviews.
     """
-    for index, (mark, value) in enumerate(decode_document(text, path)):
-        position = Position(path, mark)
-        try:
-            if isinstance(value, FieldError):
-                raise value
-            record = scrub(value)
-        except FieldError as fault:
-            yield fault.at(position, identity=_readable_id(value))
-            continue
-        if index == 0:
-            refuse_ratings(record, path)
-        yield from record_items(record, position, options, layout)
+    yield from _items(document_values(text, path), path, options, layout, head=True)
 
 
 def _readable_id(value: object) -> str | None:

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import cells_of, with_point
-from prevalence.readers.fields import FieldError, Position, describe, escaped, scrub
-from prevalence.readers.jsonfiles import decode_document, document_text, line_values
-from prevalence.readers.products import detect_json, first_text
+from prevalence.readers.columns import cells_of, refuse_repeated, with_point
+from prevalence.readers.fields import FieldError, describe, escaped
+from prevalence.readers.products import first_text, json_values
 from prevalence.readers.streams import open_source
 from prevalence.readers.tables import delimited_rows, header_of
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GROUPS",
+    "NOT_ENTAILED",
     "NO_LABEL",
     "STANCES",
     "YES_NO",
@@ -59,6 +59,7 @@ YES_NO = {
     "unsupported": False,
 }  # fmt: skip
 """Labels of two classes, in lower case."""
+NOT_ENTAILED = ("not_entailment", "not entailment", "non-entailment")
 _DELIMITERS = ("\t", ",", ";", "|")
 _LABELS_FILE, _ARGUMENTS_FILE, _KEY_POINTS_FILE = "labels", "arguments", "key_points"
 
@@ -138,7 +139,7 @@ def named_rows(path: str | Path) -> Iterator[NamedRow]:
 
 
 def _json_rows(source: Source) -> Iterator[NamedRow]:
-    for position, value in _json_values(source):
+    for position, value in json_values(source):
         if isinstance(value, FieldError):
             raise InputError(value.at(position).error)
         for place, record in _flat(value):
@@ -147,17 +148,6 @@ def _json_rows(source: Source) -> Iterator[NamedRow]:
                 raise InputError(fault.at(position).error)
             cells = {_normal(name): cell for name, cell in record.items()}
             yield NamedRow(position.source + place, cells)
-
-
-def _json_values(source: Source) -> Iterator[tuple[Position, Any]]:
-    if detect_json(source) == "lines":
-        yield from line_values(source)
-        return
-    for mark, value in decode_document(document_text(source), source.path):
-        try:
-            yield Position(source.path, mark), scrub(value)
-        except FieldError as fault:
-            yield Position(source.path, mark), fault
 
 
 def _flat(value: Any) -> Iterator[tuple[str, Any]]:
@@ -176,9 +166,7 @@ def _table_rows(source: Source) -> Iterator[NamedRow]:
     widest = max(_DELIMITERS, key=lambda mark: len(cells_of(first, mark)))
     rows, delimiter = delimited_rows(source, first, widest)
     names = [_normal(cell) for cell in header_of(rows, source.path)]
-    repeated = sorted({name for name in names if name and names.count(name) > 1})
-    if repeated:
-        raise InputError(f"{source.path}:1: columns appear twice: {', '.join(repeated)}")
+    refuse_repeated(names, source.path)
     for row in rows:
         where = f"{source.path}:{row.line}"
         if row.fault is not None:
@@ -304,8 +292,7 @@ def _number(value: object, delimiter: str = "") -> float | None:
 
 
 _RELATIONS = {"entailment": True, "neutral": False, "contradiction": False}
-_NOT_ENTAILED = dict.fromkeys(("not_entailment", "not entailment", "non-entailment"), False)
-_MATCH = YES_NO | _RELATIONS | _NOT_ENTAILED
+_MATCH = YES_NO | _RELATIONS | dict.fromkeys(NOT_ENTAILED, False)
 _KNOWN = (*GROUPS, *STANCES, *_COMMENTS, *_KEY_POINTS, *_COMMENT_IDS, *_KEY_POINT_IDS, *_LABELS)
 
 

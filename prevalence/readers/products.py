@@ -14,8 +14,10 @@ from prevalence.readers.jsonfiles import (
     LAYOUTS,
     document_items,
     document_text,
+    document_values,
     is_record_map,
     line_items,
+    line_values,
 )
 from prevalence.readers.streams import Source, check_readable, open_source
 from prevalence.readers.tables import copycat_items, open_table, table_items
@@ -23,6 +25,7 @@ from prevalence.readers.tables import copycat_items, open_table, table_items
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from prevalence.readers.fields import Position
     from prevalence.readers.jsonfiles import Layout
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "detect_container",
     "detect_json",
     "iterate",
+    "json_values",
     "packed_items",
     "read_products",
 ]
@@ -115,6 +119,24 @@ def detect_json(source: Source) -> str:
     if not second or isinstance(_try_json(second)[0], dict):
         return "lines"
     return "document"
+
+
+def json_values(source: Source, *, finite: bool = True) -> Iterator[tuple[Position, Any]]:
+    """Decode the records of JSON Lines or of one JSON document.
+
+    Args:
+        source: the open input.
+        finite: whether NaN and infinity are faults in a document, as they are in lines.
+
+    Returns:
+        Place and value of each record, or the :class:`FieldError` that stands in its place.
+
+    Raises:
+        InputError: the input holds nothing, or is a document without a record to begin with.
+    """
+    if detect_json(source) == "lines":
+        return line_values(source)
+    return document_values(document_text(source), source.path, finite=finite)
 
 
 def first_text(source: Source) -> str:

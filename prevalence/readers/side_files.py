@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from prevalence.readers.fields import (
 )
 from prevalence.readers.jsonfiles import (
     decode_document,
+    decoded_or_none,
     document_items,
     document_text,
     line_values,
@@ -112,12 +112,12 @@ def read_reviews(path: str | Path, *, product: str | None = None) -> tuple[Revie
         if container == "text":
             _refuse_choice(product, source.path)
             return _text_reviews(source)
-        if container == "lines" and _is_review(_decoded(first_text(source))):
+        if container == "lines" and _is_review(decoded_or_none(first_text(source))):
             _refuse_choice(product, source.path)
             return tuple(_reviews(line_values(source)))
         if container == "document":
             text = document_text(source)
-            listed = _decoded(text)
+            listed = decoded_or_none(text)
             if isinstance(listed, list) and listed and all(map(_is_review, listed)):
                 _refuse_choice(product, source.path)
                 return tuple(_reviews(_placed(listed, source.path)))
@@ -139,14 +139,6 @@ def _text_reviews(source: Source) -> tuple[Review, ...]:
 
 def _unended(text: str) -> str:
     return text.removesuffix("\n").removesuffix("\r")
-
-
-def _decoded(text: str) -> Any:
-    """The value of a JSON text, or None where it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _is_review(value: Any) -> bool:

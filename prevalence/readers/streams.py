@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from _typeshed import WriteableBuffer
 
-__all__ = ["MAX_LINE_BYTES", "STDIN", "EmptyInputError", "Line", "Source",
-           "check_readable", "display", "foreign", "open_source"]  # fmt: skip
+__all__ = ["GZIP_MAGIC", "MAX_LINE_BYTES", "PARQUET_MAGIC", "STDIN", "EmptyInputError", "Line",
+           "Source", "begins_with", "check_readable", "display", "foreign",
+           "open_source"]  # fmt: skip
 
 STDIN = "-"
 MAX_LINE_BYTES = 1 << 28
@@ -31,7 +32,8 @@ _FREE_BYTES = 1 << 24
 _MOST_RATIO = 100
 """To which text is packed; what unpacks to more than this and the free bytes is made to."""
 _UTF8_BOM = b"\xef\xbb\xbf"
-_GZIP = b"\x1f\x8b"
+GZIP_MAGIC, PARQUET_MAGIC = b"\x1f\x8b", b"PAR1"
+"""What such files begin with."""
 _LEAST_UTF16 = 4
 """Bytes of two characters, the fewest that UTF-16 without a byte order mark is told by."""
 _UTF16 = ("UTF-16 text", 'save it as UTF-8 (Excel calls it "CSV UTF-8")')
@@ -42,7 +44,7 @@ _FOREIGN = {
     b"\x89PNG": ("a PNG image", "give a file of texts"),
     b"\xff\xd8\xff": ("a JPEG image", "give a file of texts"),
     b"%PDF": ("a PDF document", "export its texts as JSON Lines or CSV"),
-    b"PAR1\x15": (
+    PARQUET_MAGIC + b"\x15": (
         "a Parquet file",
         "export it as JSON Lines or CSV, or read it with prevalence score --engine ray "
         "(pip install 'prevalence[ray]')",
@@ -236,6 +238,12 @@ def display(path: str | Path) -> str:
     return "<stdin>" if str(path) == STDIN else escaped(str(path))
 
 
+def begins_with(path: str | Path, magic: bytes) -> bool:
+    """Whether a file begins with these bytes."""
+    with Path(path).open("rb") as file:
+        return file.read(len(magic)) == magic
+
+
 def check_readable(path: str | Path) -> None:
     """Refuse an input that does not exist or is a folder.
 
@@ -279,7 +287,7 @@ def open_source(
         raw = _Counting(_open_bytes(path, stack), progress)
         first = _first_bytes(raw, path)
         stream: IO[bytes] = stack.enter_context(io.BufferedReader(raw, _BLOCK))
-        if first.startswith(_GZIP):
+        if first.startswith(GZIP_MAGIC):
             unpacked = _Unpacked(stream, raw, display(path))
             stream = stack.enter_context(io.BufferedReader(unpacked, _BLOCK))
         yield Source(stream, display(path))

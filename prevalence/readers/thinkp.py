@@ -33,10 +33,9 @@ __all__ = ["is_thinkp", "thinkp_table"]
 _SIDE = re.compile(r"(?:kp|key_?point)_?(?:text_?)?(?P<side>[12abij])")
 _RELATIONS = ("relation", "label", "gold")
 _SPELLINGS = {
-    "1": True, "true": True, "entailment": True, "entails": True, "implies": True,
-    "equivalence": True, "equivalent": True,
-    "0": False, "false": False, "not_entailment": False, "neutral": False, "none": False,
-    "no_relation": False, "unrelated": False, "contradiction": False, "entailed_by": False,
+    "entailment": True, "entails": True, "implies": True, "equivalence": True, "equivalent": True,
+    "not_entailment": False, "neutral": False, "none": False, "no_relation": False,
+    "unrelated": False, "contradiction": False, "entailed_by": False,
     **YES_NO,
 }  # fmt: skip
 """What a relation says of the first key point and the second; a name without direction is none."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.report.console import make_table, plain
 from prevalence.report.sheets import finite
+from prevalence.report.text import shown_number
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -62,8 +63,9 @@ def audit_tables(audit: Audit) -> Iterator[Table]:
             "attacks",
             ("metric", "attack", "n", "lost", "shift", "raised", "to maximum"),
             [
-                (a.metric, a.attack, f"{a.summaries:,}", f"{a.lost:,}", _signed(a.shift),
-                 _share(a.raised), _share(a.to_maximum))
+                (a.metric, a.attack, f"{a.summaries:,}", f"{a.lost:,}",
+                 shown_number(a.shift, "+.3f"), shown_number(a.raised, ".1%"),
+                 shown_number(a.to_maximum, ".1%"))
                 for a in audit.attacks
             ],
         )  # fmt: skip
@@ -73,7 +75,7 @@ def audit_tables(audit: Audit) -> Iterator[Table]:
             ("dimension", "pairs", "same", "first shown", "second shown", "p"),
             [
                 (name, f"{bias.asked:,}", _of(bias.same, bias.asked), _of(bias.first, bias.asked),
-                 _of(bias.second, bias.asked), _figure(_sign_test(bias)))
+                 _of(bias.second, bias.asked), shown_number(_sign_test(bias)))
                 for name, bias in audit.orders.items()
             ],
         )  # fmt: skip
@@ -104,13 +106,13 @@ def _metrics(audit: Audit) -> Table:
             (
                 one.metric,
                 f"{one.summaries:,}",
-                _figure(one.mean),
-                _signed(one.offset),
-                _share(one.at_maximum),
+                shown_number(one.mean),
+                shown_number(one.offset, "+.3f"),
+                shown_number(one.at_maximum, ".1%"),
                 ", ".join(one.constant) or "–",
-                "–" if again is None else f"{again.items:,}",
-                "–" if again is None else _figure(again.spread),
-                "–" if again is None else _share(again.modal),
+                shown_number(again and again.items, ","),
+                shown_number(again and again.spread),
+                shown_number(again and again.modal, ".1%"),
             )
         )
     shown = ("metric", "n", "mean", "offset", "at maximum", "constant")
@@ -126,10 +128,10 @@ def _contrasts(contrasts: Sequence[MethodContrast]) -> Table:
                 one.first,
                 one.second,
                 f"{one.summaries:,}",
-                _signed(one.difference),
-                _figure(one.distance),
-                _figure(math.fsum(values) / len(values) if values else math.nan),
-                _figure(min(values, default=math.nan)),
+                shown_number(one.difference, "+.3f"),
+                shown_number(one.distance),
+                shown_number(math.fsum(values) / len(values) if values else math.nan),
+                shown_number(min(values, default=math.nan)),
                 ", ".join(one.unreliable) or "–",
             )
         )
@@ -154,15 +156,3 @@ def _sign_test(bias: OrderBias) -> float | None:
 
 def _of(count: int, whole: int) -> str:
     return f"{count:,} ({count / whole:.0%})" if whole else "–"
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.3f}"
-
-
-def _signed(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:+.3f}"
-
-
-def _share(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.1%}"

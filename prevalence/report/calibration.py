@@ -9,6 +9,7 @@ from rich.text import Text
 
 from prevalence.language import counted
 from prevalence.report.console import make_table, plain
+from prevalence.report.text import shown_number
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
@@ -42,15 +43,16 @@ def calibration_table(rows: Sequence[ScorerRow], best: ScorerRow) -> RenderableT
     figures = (_HEADERS.get(name, name) for name in (*_WITH_INTERVAL, *_PLAIN))
     lines = []
     for row in rows:
-        unseen, versus = _unseen(row)
         cells = [
             f"{row.decider.threshold:.4f}",
             _figure(row.dev["balanced_accuracy"]),
-            *(_with_interval(unseen, name) for name in _WITH_INTERVAL),
-            *(_figure(unseen.get(name)) for name in _PLAIN),
+            *(_with_interval(row.unseen, name) for name in _WITH_INTERVAL),
+            *(_figure(row.unseen.get(name)) for name in _PLAIN),
         ]
         if len(rows) > 1:
-            cells.append(_figure((versus or {}).get("balanced_accuracy", {}).get("p_value")))
+            tested = row.test or row.dev.get("cross_validation") or {}
+            versus = tested.get("versus_best", {})
+            cells.append(_figure(versus.get("balanced_accuracy", {}).get("p_value")))
         star = " *" if row is best and len(rows) > 1 else ""
         lines.append((plain(row.scored.name + star), *cells))
     headers = ("scorer", "threshold", "dev", *figures, *(["p"] if len(rows) > 1 else []))
@@ -63,7 +65,7 @@ def _present(rows: Sequence[ScorerRow]) -> list[RenderableType]:
     for row in rows:
         now = (row.dev if row.test is None else row.test).get("present")
         if now is not None:
-            chosen = {**_unseen(row)[0], "threshold": row.decider.threshold}
+            chosen = {**row.unseen, "threshold": row.decider.threshold}
             lines += [_threshold_cells(row, "present", now)]
             lines += [_threshold_cells(row, "chosen", chosen)]
     if not lines:
@@ -85,7 +87,7 @@ def summary_table(rows: Sequence[ScorerRow]) -> RenderableType:
     Source: Malon 2023, Table 2.
     """
     lines = [
-        (plain(row.scored.name), *(_figure(_unseen(row)[0].get(n), 4) for n in _WITH_INTERVAL))
+        (plain(row.scored.name), *(_figure(row.unseen.get(n), 4) for n in _WITH_INTERVAL))
         for row in rows
     ]
     table = make_table(("Method", "Balanced Accuracy", "AUC"), lines)
@@ -102,16 +104,6 @@ def agreement_lines(name: str, workers: dict[str, Any]) -> RenderableType:
         f"{shown['krippendorff_alpha']}"
     )
     return plain(text)
-
-
-def _unseen(row: ScorerRow) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Figures on pairs that no choice has seen, or else the first set's; and the tests there."""
-    if row.test is not None:
-        return row.test, row.test.get("versus_best")
-    crossed = row.dev.get("cross_validation")
-    if crossed is None:
-        return row.dev, None
-    return crossed["pooled"], crossed.get("versus_best")
 
 
 def _where(rows: Sequence[ScorerRow]) -> str:
@@ -131,14 +123,12 @@ def _note(rows: Sequence[ScorerRow]) -> str:
     dev = "dev: balanced accuracy on the set that chose; the other figures are "
     tests = "; * is the best on dev, and p that of equal balanced accuracy with it"
     none = f"; below {FEWEST_PRODUCTS} products there are no intervals"
-    few = not _unseen(rows[0])[0]["intervals"]
+    few = not rows[0].unseen["intervals"]
     return dev + _where(rows) + (tests if len(rows) > 1 else "") + (none if few else "")
 
 
 def _figure(value: float | None, places: int = 3) -> str:
-    if value is None:
-        return "–"
-    text = f"{value:.{places}f}"
+    text = shown_number(value, f".{places}f")
     return text[1:] if text.startswith("0.") else text
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError
+from prevalence.report.contents import unseen_figures
 from prevalence.report.figures import (
     COLOURS,
     MARKERS,
@@ -198,9 +199,7 @@ def _curves(contents: Contents, name: str) -> list[tuple[str, list[Any]]]:
     """A curve of each calibration that has it, on the pairs that no choice has seen."""
     found = []
     for result in contents.calibrations:
-        crossed = result["dev"].get("cross_validation") or {}
-        figures = result.get("test") or crossed.get("pooled") or result["dev"]
-        points = (figures.get("curves") or {}).get(name)
+        points = (unseen_figures(result).get("curves") or {}).get(name)
         if points:
             found.append((str(result["scorer"]), points))
     return found
@@ -229,18 +228,8 @@ def _roc(contents: Contents) -> Figure:
     return figure
 
 
-def _correlations(contents: Contents) -> list[dict[str, Any]]:
-    """Correlations that are defined."""
-    return [
-        cell
-        for result in contents.correlations
-        for cell in result.get("rows") or ()
-        if cell.get("type", "correlation") == "correlation" and cell.get("value") is not None
-    ]
-
-
 def _heat_map(contents: Contents) -> Figure:
-    cells = _correlations(contents)
+    cells = contents.defined_correlations
     panels = list(dict.fromkeys((cell["level"], cell["kind"]) for cell in cells))
     rows = list(dict.fromkeys(cell["row"] for cell in cells))
     columns = list(dict.fromkeys(cell["dimension"] for cell in cells))
@@ -343,7 +332,7 @@ CHARTS: Mapping[str, Chart] = {
     "correlations": Chart(
         "Correlations of metrics with people.",
         "a defined correlation in a result of prevalence meta correlate --format json",
-        lambda contents: bool(_correlations(contents)),
+        lambda contents: bool(contents.defined_correlations),
         _heat_map,
     ),
     "racing": Chart(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from rich.cells import cell_len
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from prevalence.language import counted
 from prevalence.report.names import figure_name, quantity_note
-from prevalence.report.text import one_line
+from prevalence.report.text import one_line, shown_number
 from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) 
         width: characters in a line; where it is short, headers are shortened and the least
             telling columns left out, so that no number is ever cut.
     """
-    ordered = sorted(rows, key=_best_first)
+    ordered = sorted(rows, key=lambda row: row.order)
     names = [plain(row.system) for row in ordered]
     room = min(max([6, *(name.cell_len for name in names)]), _NAME_WIDTH)
     headers, columns = _fitting(_columns(ordered), width - room)
@@ -135,8 +134,8 @@ def comparison_table(comparisons: Sequence[SystemComparison]) -> RenderableType:
         (
             plain(entry.first),
             plain(entry.second),
-            _number(entry.difference, 3, sign=True),
-            *(_number(value, 4) for value in entry.p_values.values()),
+            shown_number(entry.difference, "+.3f"),
+            *(shown_number(value, ".4f") for value in entry.p_values.values()),
             str(entry.products),
         )
         for entry in comparisons
@@ -155,13 +154,13 @@ def explanation(row: ScoredSummary) -> RenderableType:
     ) or Text("(no id)")
     if row.error is not None:
         return Group(head, Text.assemble("  ", ("error: ", "red"), plain(row.error)), Text(""))
-    head.append(f" · prevalence {_number(row.prevalence, 3)}")
+    head.append(f" · prevalence {shown_number(row.prevalence)}")
     if row.corrected is not None:
-        head.append(f" · corrected {_number(row.corrected, 3)}")
+        head.append(f" · corrected {shown_number(row.corrected)}")
     if row.soft_prevalence is not None:
-        head.append(f" · soft prevalence {_number(row.soft_prevalence, 3)}")
+        head.append(f" · soft prevalence {shown_number(row.soft_prevalence)}")
     if row.ceiling_share is not None:
-        head.append(f" · {row.ceiling_share:.0%} of the ceiling {_number(row.ceiling, 3)}")
+        head.append(f" · {row.ceiling_share:.0%} of the ceiling {shown_number(row.ceiling)}")
     head.append(f" · {_what_counts(row)}")
     if row.warning:
         head.append_text(plain(f" · {row.warning}", "yellow"))
@@ -176,7 +175,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
             table.add_row("", "", plain(evidence, "dim"))
     parts: list[RenderableType] = [head, table]
     if len(row.prefix_curve) > 1:
-        curve = ", ".join(_number(value, 3) for value in row.prefix_curve)
+        curve = ", ".join(shown_number(value) for value in row.prefix_curve)
         parts.append(Text(f"best supported first: {curve}", "dim"))
     if row.profile is not None:
         parts += _profile_view(row.profile)
@@ -186,7 +185,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
 def _profile_view(profile: Profile) -> Iterator[RenderableType]:
     """The figures of a profile, and what the summary leaves out."""
     figures = [
-        f"{figure_name(name)} {_number(getattr(profile, name), digits)}"
+        f"{figure_name(name)} {shown_number(getattr(profile, name), f'.{digits}f')}"
         for name, (_, digits) in _PROFILE.items()
         if getattr(profile, name, None) is not None
     ]
@@ -230,23 +229,25 @@ def support_view(
 
 def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
     columns = [
-        _Column("prevalence", "prev.", 0, [_number(row.prevalence, 3) for row in rows]),
+        _Column("prevalence", "prev.", 0, [shown_number(row.prevalence) for row in rows]),
         _Column("95% interval", "95% interval", 7, [_interval(row.interval) for row in rows]),
-        _Column("corrected", "corr.", 0, [_number(row.corrected, 3) for row in rows]),
+        _Column("corrected", "corr.", 0, [shown_number(row.corrected) for row in rows]),
         _Column("its interval", "its interval", 6,
                 [_interval(row.corrected_interval) for row in rows]),
-        _Column("soft prevalence", "soft", 0, [_number(row.soft_prevalence, 3) for row in rows]),
-        _Column("of ceiling", "ceil.", 0, [_optional_share(row.ceiling_share) for row in rows]),
+        _Column("soft prevalence", "soft", 0, [shown_number(row.soft_prevalence) for row in rows]),
+        _Column("of ceiling", "ceil.", 0, [shown_number(row.ceiling_share, ".0%") for row in rows]),
         _Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
         _Column("failed", "failed", 0, [f"{row.failed:,}" for row in rows]),
-        _Column("sentences", "sent.", 2, [_number(row.sentences, 1) for row in rows]),
-        _Column("characters", "chars", 1, [_number(row.characters, 0) for row in rows]),
-        _Column("trivial", "trivial", 4, [_share(row.trivial) for row in rows]),
-        _Column("redundant", "redund.", 5, [_share(row.redundant) for row in rows]),
-        _Column("unsupported", "unsupp.", 6, [_share(row.unsupported) for row in rows]),
-        _Column("contradicted", "contra.", 2, [_optional_share(row.contradicted) for row in rows]),
+        _Column("sentences", "sent.", 2, [shown_number(row.sentences, ",.1f") for row in rows]),
+        _Column("characters", "chars", 1, [shown_number(row.characters, ",.0f") for row in rows]),
+        _Column("trivial", "trivial", 4, [shown_number(row.trivial, ".0%") for row in rows]),
+        _Column("redundant", "redund.", 5, [shown_number(row.redundant, ".0%") for row in rows]),
+        _Column("unsupported", "unsupp.", 6,
+                [shown_number(row.unsupported, ".0%") for row in rows]),
+        _Column("contradicted", "contra.", 2,
+                [shown_number(row.contradicted, ".0%") for row in rows]),
         _Column("self-contradicting", "self-c.", 2,
-                [_optional_share(row.self_contradicting) for row in rows]),
+                [shown_number(row.self_contradicting, ".0%") for row in rows]),
         _Column("wrong quantities", "wr. q.", 2,
                 [f"{row.wrong_quantities:,}/{row.quantities:,}" if row.quantities else "–"
                  for row in rows]),
@@ -288,7 +289,7 @@ def _profile_columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
     known = {name for row in rows for name in row.profile}
     return [
         _Column(figure_name(name), short, 20 - place,
-                [_number(r.profile.get(name), digits) for r in rows])
+                [shown_number(r.profile.get(name), f".{digits}f") for r in rows])
         for place, (name, (short, digits)) in enumerate(_PROFILE.items())
         if name in known
     ]  # fmt: skip
@@ -346,14 +347,9 @@ def _snippet(text: str) -> Text:
 
 
 def _verdict(sentence: ScoredSentence, n_reviews: int) -> Text:
-    marks = []
-    if sentence.trivial:
-        marks.append("trivial")
-    if sentence.redundant_with is not None:
-        marks.append(f"repeats {sentence.redundant_with}")
     count = "" if sentence.support is None else f"{sentence.support}/{n_reviews}"
-    if marks:
-        return Text(" ".join([", ".join(marks), *([f"({count})"] if count else [])]), "dim")
+    if sentence.mask:
+        return Text(f"{sentence.mask} ({count})" if count else sentence.mask, "dim")
     against = len(sentence.contradicting_reviews or ())
     note = f"{count} support" + (f", {against} against" if against else "")
     return Text(note, "red" if sentence.support == 0 else "green")
@@ -378,10 +374,6 @@ def _listed(places: Sequence[int]) -> str:
     return named + (", …" if len(places) > _NAMED_REVIEWS else "")
 
 
-def _best_first(row: SystemStatistics) -> float:
-    return math.inf if math.isnan(row.prevalence) else -row.prevalence
-
-
 def _interval(interval: Interval | None) -> str:
     return "–" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
 
@@ -394,17 +386,3 @@ def _what_counts(row: ScoredSummary) -> str:
         f"{len(left['reviews']):,} of {counted(left['of_reviews'], 'review')} · "
         f"{len(left['sentences']):,} of {counted(left['of_sentences'], 'sentence')}"
     )
-
-
-def _optional_share(value: float | None) -> str:
-    return "–" if value is None else _share(value)
-
-
-def _share(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.0%}"
-
-
-def _number(value: float | None, digits: int, *, sign: bool = False) -> str:
-    if value is None or math.isnan(value):
-        return "–"
-    return f"{value:{'+' if sign else ''},.{digits}f}"

@@ -29,7 +29,6 @@ from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     DEFAULT_TRIALS,
-    ProductScores,
     paired_randomization,
 )
 
@@ -46,6 +45,7 @@ __all__ = [
     "ReportSentence",
     "ReportSummary",
     "SystemLine",
+    "unseen_figures",
 ]
 
 SUPPORTS, CONTRADICTS, SILENT, NOT_ASKED = "scn-"
@@ -352,6 +352,17 @@ class Contents:
         return sorted(self.products, key=lambda product: (not product.failed, -product.faults))
 
     @property
+    def defined_correlations(self) -> list[dict[str, Any]]:
+        """The correlations that have a value, of all results in :attr:`correlations`."""
+        return [
+            cell
+            for result in self.correlations
+            for cell in result.get("rows") or ()
+            if cell.get("type", "correlation") == "correlation"
+            and isinstance(cell.get("value"), int | float)
+        ]
+
+    @property
     def figures(self) -> list[str]:
         """Names of the figures beside prevalence that any system has."""
         return list(dict.fromkeys(name for line in self.systems for name in line.means))
@@ -364,8 +375,7 @@ class Contents:
         places = self._standings()
 
         def order(name: str) -> float:
-            entry = statistics.get(name)
-            return math.inf if entry is None or math.isnan(entry.prevalence) else -entry.prevalence
+            return statistics[name].order if name in statistics else math.inf
 
         return tuple(
             SystemLine(
@@ -406,7 +416,7 @@ class Contents:
             if system not in self.table.systems or name in REFERENCES.values():
                 continue
             scores = self.table.product_scores(system)
-            mean = ProductScores(scores.sums[own], scores.counts[own]).mean
+            mean = scores.only(own).mean
             if not math.isnan(mean):
                 found[figure] = mean
         return found
@@ -578,6 +588,13 @@ def _is_calibration(row: Mapping[str, Any]) -> bool:
     crossed = object_at(row, "dev").get("cross_validation") or {}
     parts = (row.get("dev"), row.get("test") or {}, crossed, crossed and crossed.get("pooled"))
     return all(isinstance(part, dict) for part in parts)
+
+
+def unseen_figures(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Figures of a calibration on pairs that no choice has seen, or else those of the first set."""
+    dev: dict[str, Any] = result["dev"]
+    crossed = dev.get("cross_validation") or {}
+    return result.get("test") or crossed.get("pooled") or dev
 
 
 def _is_correlations(row: Mapping[str, Any]) -> bool:

@@ -7,12 +7,12 @@ marker or a hatch of its own, so that a print in grey can be read too.
 from __future__ import annotations
 
 import math
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from prevalence.errors import InputError, MissingDependencyError
-from prevalence.meta.correlate import correlate, pairings, score_grids
+from prevalence.meta.correlate import correlate, score_grids
 from prevalence.meta.levels import system_means
 from prevalence.report.text import one_line
 from prevalence.stats.coefficients import coefficients, mean_coefficient
@@ -24,20 +24,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Bootstrap, Correlation, Pairing
     from prevalence.meta.table import RatingTable
+    from prevalence.report.sheets import Study
 
 __all__ = [
     "COLOURS",
     "FIGURES",
     "MARKERS",
     "PANEL",
-    "FigureSource",
     "add_legend",
     "axis_label",
     "colour_of",
-    "draw",
     "panel_grid",
     "save",
 ]
@@ -53,43 +51,6 @@ PANEL = (4.2, 3.4)
 """Width and height of a panel in inches."""
 _LINE = 0.24
 _NAMED = 26
-
-
-class FigureSource(NamedTuple):
-    """What is drawn.
-
-    Attributes:
-        table: scores and ratings.
-        convention: coefficients and levels; the first coefficient is drawn.
-        bootstrap: for intervals; None draws none.
-        own: dimension by metric, see :func:`prevalence.meta.correlate.pairings`.
-        all_pairs: likewise.
-    """
-
-    table: RatingTable
-    convention: Convention
-    bootstrap: Bootstrap | None = None
-    own: Mapping[str, str] | None = None
-    all_pairs: bool = False
-
-    @property
-    def pairs(self) -> list[Pairing]:
-        """Metrics with the dimensions that they are compared with."""
-        return pairings(self.table, all_pairs=self.all_pairs, own=self.own)
-
-
-def draw(name: str, subject: FigureSource) -> Figure:
-    """Draw a figure.
-
-    Args:
-        name: one of :data:`FIGURES`.
-        subject: what is drawn.
-
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-        InputError: the table lacks what the figure shows.
-    """
-    return FIGURES[name](subject)
 
 
 def save(figure: Figure, file: Path | IO[bytes], *, form: str | None = None) -> None:
@@ -108,17 +69,17 @@ def save(figure: Figure, file: Path | IO[bytes], *, form: str | None = None) -> 
         figure.savefig(file, format=form, dpi=150, metadata={absent: None})
 
 
-def _correlations(subject: FigureSource) -> Figure:
+def _correlations(study: Study, bootstrap: Bootstrap | None) -> Figure:
     """A panel a dimension, a line a metric, a marker a level; bars are bootstrap intervals."""
-    kind = subject.convention.kinds[0]
+    kind = study.convention.kinds[0]
     cells = [
         cell
         for cell in correlate(
-            subject.table,
-            subject.convention,
-            bootstrap=subject.bootstrap,
-            all_pairs=subject.all_pairs,
-            own=subject.own,
+            study.table,
+            study.convention,
+            bootstrap=bootstrap,
+            all_pairs=study.all_pairs,
+            own=study.own,
         )
         if cell.kind == kind
     ]
@@ -161,12 +122,12 @@ def _dots(
     )
 
 
-def _candidates(subject: FigureSource) -> Figure:
+def _candidates(study: Study, _: Bootstrap | None) -> Figure:
     """A panel a dimension, a box a metric: its coefficients over the systems, each one a dot."""
-    kind = subject.convention.kinds[0]
+    kind = study.convention.kinds[0]
     found: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
-    for pair in subject.pairs:
-        metric, human = score_grids(subject.table, pair, missing=subject.convention.missing)
+    for pair in study.pairs:
+        metric, human = score_grids(study.table, pair, missing=study.convention.missing)
         values = coefficients(kind, metric.T, human.T).value
         found.setdefault(pair.dimension, {})[pair.row] = values
     rows = list(dict.fromkeys(row for boxes in found.values() for row in boxes))
@@ -180,9 +141,9 @@ def _candidates(subject: FigureSource) -> Figure:
     return figure
 
 
-def _scores(subject: FigureSource) -> Figure:
+def _scores(study: Study, _: Bootstrap | None) -> Figure:
     """A panel a dimension, a box a system: the mean human scores of its summaries."""
-    table = _rated(subject.table)
+    table = _rated(study.table)
     figure, axes = panel_grid(len(table.dimensions), (max(PANEL[0], 0.5 * len(table.systems)), 3.4))
     for axis, dimension in zip(axes, table.dimensions, strict=False):
         grid = table.mean_human(dimension)
@@ -223,19 +184,19 @@ def _boxes(axis: Axes, boxes: Mapping[str, np.ndarray[Any, Any]], *, across: boo
         axis.set_xticks(places, labels, rotation=60, ha="right")
 
 
-def _quality(subject: FigureSource) -> Figure:
+def _quality(study: Study, _: Bootstrap | None) -> Figure:
     """A panel a dimension, a dot a system: its quality against a metric's performance on it."""
-    kind = subject.convention.kinds[0]
+    kind = study.convention.kinds[0]
     panels: dict[str, list[Pairing]] = {}
-    for pair in subject.pairs:
+    for pair in study.pairs:
         panels.setdefault(pair.dimension, []).append(pair)
     figure, axes = panel_grid(len(panels), PANEL)
     rows = list(dict.fromkeys(pair.row for pairs in panels.values() for pair in pairs))
     for axis, (dimension, pairs) in zip(axes, panels.items(), strict=False):
         for pair in pairs:
-            grids = score_grids(subject.table, pair, missing=subject.convention.missing)
+            grids = score_grids(study.table, pair, missing=study.convention.missing)
             performance = coefficients(kind, grids[0].T, grids[1].T).value
-            _, quality = system_means(grids[1], grids[1])
+            quality = system_means(grids[1], grids[1])[1]
             number = rows.index(pair.row)
             marker = MARKERS[number % len(MARKERS)]
             colour = colour_of(number)
@@ -248,9 +209,9 @@ def _quality(subject: FigureSource) -> Figure:
     return figure
 
 
-def _ratings(subject: FigureSource) -> Figure:
+def _ratings(study: Study, _: Bootstrap | None) -> Figure:
     """A panel a dimension, a bar a score: how often people gave it."""
-    table = _rated(subject.table)
+    table = _rated(study.table)
     figure, axes = panel_grid(len(table.dimensions), (3.2, 2.8), sharey=True)
     for axis, (dimension, ratings) in zip(axes, table.human.items(), strict=False):
         scores, counts = np.unique(ratings[~np.isnan(ratings)], return_counts=True)
@@ -262,11 +223,11 @@ def _ratings(subject: FigureSource) -> Figure:
     return figure
 
 
-def _means(subject: FigureSource) -> Figure:
+def _means(study: Study, _: Bootstrap | None) -> Figure:
     """A group a system, a bar a dimension: mean human scores."""
-    table = _rated(subject.table)
+    table = _rated(study.table)
     width = max(5.0, 0.22 * len(table.systems) * (len(table.dimensions) + 1))
-    figure, (axis, *_) = panel_grid(1, (width, 3.6))
+    figure, (axis,) = panel_grid(1, (width, 3.6))
     bar = 0.8 / len(table.dimensions)
     for number, dimension in enumerate(table.dimensions):
         axis.bar(
@@ -290,7 +251,7 @@ def _means(subject: FigureSource) -> Figure:
     return figure
 
 
-FIGURES: Mapping[str, Callable[[FigureSource], Figure]] = {
+FIGURES: Mapping[str, Callable[[Study, Bootstrap | None], Figure]] = {
     "correlations": _correlations,
     "candidates": _candidates,
     "scores": _scores,
@@ -298,7 +259,10 @@ FIGURES: Mapping[str, Callable[[FigureSource], Figure]] = {
     "ratings": _ratings,
     "means": _means,
 }
-"""The figures by name."""
+"""The figures by name, each of a study and of the bootstrap for intervals, if there are to be any.
+
+They are of the first coefficient, and raise an InputError where the tables lack what they show.
+"""
 
 
 def _rated(table: RatingTable) -> RatingTable:

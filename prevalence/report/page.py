@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.language import counted
-from prevalence.report.contents import NOT_ASKED
+from prevalence.report.contents import NOT_ASKED, unseen_figures
 from prevalence.report.names import figure_name
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import one_line
@@ -226,10 +226,7 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
         "facts": _facts(contents),
         "calibrations": [_calibration(one) for one in contents.calibrations],
         "duels": _duels(contents.duels),
-        "correlations": [
-            row for one in contents.correlations for row in one.get("rows", ())
-            if isinstance(row.get("value"), int | float)
-        ],
+        "correlations": contents.defined_correlations,
         "failures": contents.failures,
         "has_intervals": any(line.statistics and line.statistics.interval for line in lines),
         "has_pairs": any(line.standing for line in lines),
@@ -336,9 +333,8 @@ class _Calibration(NamedTuple):
 
 
 def _calibration(result: Mapping[str, Any]) -> _Calibration:
-    """Error rates on the pairs that no choice has seen: a second set, or cross-validation."""
-    crossed = result["dev"].get("cross_validation") or {}
-    found = result.get("test") or crossed.get("pooled") or result["dev"]
+    """Error rates on the pairs that no choice has seen."""
+    found = unseen_figures(result)
     intervals = found.get("intervals") or {}
 
     def share(name: str, *, miss: bool = False) -> str:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.readers.fields import FieldError
-from prevalence.readers.jsonfiles import refuse_cut
-from prevalence.readers.streams import STDIN, EmptyInputError, display, open_source
+from prevalence.readers.jsonfiles import decoded_or_none, refuse_cut
+from prevalence.readers.streams import (
+    PARQUET_MAGIC,
+    STDIN,
+    EmptyInputError,
+    begins_with,
+    display,
+    open_source,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 __all__ = ["is_parquet", "read_rows"]
-
-_PARQUET = b"PAR1"
 
 
 def is_parquet(path: Path) -> bool:
@@ -27,8 +31,7 @@ def is_parquet(path: Path) -> bool:
     try:
         if not path.is_file():  # What a pipe has given would be lost.
             return path.is_dir()
-        with path.open("rb") as file:
-            return file.read(len(_PARQUET)) == _PARQUET
+        return begins_with(path, PARQUET_MAGIC)
     except (OSError, ValueError):
         return False  # Whoever reads it says why it cannot be read.
 
@@ -53,13 +56,13 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     with suppress(EmptyInputError), open_source(path) as source:
         lines = ((number, line) for number, line in source.texts() if line.strip())
         for number, first in lines:
-            if isinstance(row := _parsed(first), dict):
+            if isinstance(row := decoded_or_none(first), dict):
                 yield row
                 yield from (_object(line, f"{name}:{place}") for place, line in lines)
                 return
             rest = list(lines)
             text = first + "".join(line for _, line in rest)
-            whole = _parsed(text)
+            whole = decoded_or_none(text)
             if isinstance(whole, list):
                 yield from (_checked(row, f"{name}: entry {n}") for n, row in enumerate(whole))
                 return
@@ -67,16 +70,9 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             yield _object(text, f"{name}:{number}", end=f"{name}:{last}")
 
 
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _object(text: str, where: str, *, end: str | None = None) -> dict[str, Any]:
     """The object that a text is; `end` is where the text ends, if not in the line of `where`."""
-    row = _parsed(text)
+    row = decoded_or_none(text)
     if row is None:
         try:
             refuse_cut(text)

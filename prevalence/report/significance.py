@@ -46,13 +46,11 @@ class SampleOptions(NamedTuple):
         groups: groups into which the samples are dealt; must divide their number.
         sizes: numbers of samples to correlate; None takes 1, 2, 5, 10, ... and all.
         duels: methods whose groups are tested against each other.
-        normality: whether the system means of every metric and dimension are tested.
     """
 
     groups: int
     sizes: Sequence[int] | None = None
     duels: Sequence[tuple[Pairing, Pairing]] = ()
-    normality: bool = True
 
 
 def significance_report(
@@ -117,8 +115,7 @@ class _Sheets(NamedTuple):
                     yield self.by_samples(sampled, level, kind)
                     if self.options.duels:
                         yield self.groups(level, kind)
-        if self.options.normality:
-            yield self.normality()
+        yield self.normality()
 
     def _check_sizes(self, samples: Sequence[int]) -> None:
         most, asked = max(samples, default=0), max(self.options.sizes or [0])

@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.text import Text
 
 from prevalence.report.console import make_table, plain
+from prevalence.report.text import shown_number
 from prevalence.stats.paired import PairedDifference, PairedDifferences, tied_groups
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
@@ -80,10 +81,10 @@ def behind_figures(difference: PairedDifference | None) -> tuple[str, str, str, 
     return (
         _figure(difference.difference),
         "–" if low_high is None else f"[{_figure(low_high.low)}, {_figure(low_high.high)}]",
-        "–" if difference.detectable is None else _figure(difference.detectable),
+        _figure(difference.detectable),
         str(difference.products),
     )
 
 
-def _figure(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value + 0.0:.3f}".replace("-0.000", "0.000")
+def _figure(value: float | None) -> str:
+    return shown_number(value).replace("-0.000", "0.000")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -85,6 +86,11 @@ class SystemStatistics:
     quantities: int = 0
     wrong_quantities: int = 0
     profile: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def order(self) -> float:
+        """Sorts systems: the best by prevalence first, those without any last."""
+        return math.inf if math.isnan(self.prevalence) else -self.prevalence
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +233,7 @@ class SystemTable:
 
     @property
     def failed(self) -> int:
-        """Rows without a score."""
+        """Rows with an error."""
         return self.unreadable + sum(system.failed for system in self._systems.values())
 
     @property

@@ -1,10 +1,11 @@
-"""Text from outside → text that a terminal only shows."""
+"""Text from outside → text that a terminal only shows; numbers → cells of tables."""
 
 from __future__ import annotations
 
+import math
 import re
 
-__all__ = ["inert", "one_line"]
+__all__ = ["inert", "one_line", "shown_number"]
 
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # C0, DEL and C1: escape sequences begin here
@@ -33,3 +34,12 @@ def one_line(text: str) -> str:
     'two lines'
     """
     return _CONTROL.sub(SUBSTITUTE, _SPACE.sub(" ", text))
+
+
+def shown_number(value: float | None, form: str = ".3f") -> str:
+    """A number in a format, or a dash where there is none, or it is NaN.
+
+    >>> shown_number(0.25, ".0%"), shown_number(None), shown_number(math.nan)
+    ('25%', '–', '–')
+    """
+    return "–" if value is None or math.isnan(value) else f"{value:{form}}"

@@ -8,20 +8,19 @@ highest probability of that class is the passage. Decisions and scores stay as t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
 from prevalence.records import SHOWN_DECIMALS, Passage
+from prevalence.sentences import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from numpy.typing import NDArray
-
     from prevalence.scoring.job import SummaryJob
-    from prevalence.sentences import Sentence, Splitter
+    from prevalence.sentences import Splitter
 
 __all__ = ["PassageSearch"]
 
@@ -69,8 +68,8 @@ class PassageSearch:
         matrix = job.matrix
         if matrix is None:
             return
-        against: NDArray[Any] = np.zeros_like(matrix.implied)
-        decided = matrix.implied | (against if matrix.contradicted is None else matrix.contradicted)
+        against = matrix.contradicted
+        decided = matrix.implied if against is None else matrix.implied | against
         for row, column in np.argwhere(decided).tolist():
             review, sentence = int(job.review_places[row]), int(job.columns[column])
             parts = self._sentences(job.product.reviews[review].text)
@@ -95,7 +94,8 @@ class PassageSearch:
         )
 
     def _sentences(self, review: str) -> tuple[Sentence, ...]:
-        """The sentences of a review, which is cut once."""
+        """The sentences of a review, which is cut once; of a heading alone, the whole of it."""
         if review not in self._cut:
-            self._cut[review] = self.splitter(review)
+            whole = Sentence(review, 0, len(review))
+            self._cut[review] = self.splitter(review) or (whole,)
         return self._cut[review]

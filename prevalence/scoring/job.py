@@ -292,8 +292,7 @@ class SummaryJob:
 
     @property
     def _where(self) -> str:
-        where = self.product.source or f"record {self.product.id!r}"
-        return f"{where}: summary by {self.summary.system!r}"
+        return self.product.where_of(self.summary.system)
 
     def _fail(self, found: str, advice: str) -> None:
         self.error = f"{self._where}: {found}; {advice}"

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.records import BadRecord, Product
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Compared", "OtherProducts"]
 
@@ -42,12 +43,15 @@ class OtherProducts:
     Attributes:
         most: other products that a summary is compared with.
         size: products read, those that are the same counting once.
+        signature: how many are compared with at most, out of which.
     """
 
     most: int
     size: int = 0
+    signature: str = ""
     _summaries: dict[str, dict[bytes, str]] = field(default_factory=dict)
     _reviews: dict[bytes, str] = field(default_factory=dict)
+    _ordered: tuple[bytes, list[bytes]] = (b"", [])  # For the product asked about last.
 
     @classmethod
     def of(cls, items: Iterable[Product | BadRecord], *, most: int) -> OtherProducts:
@@ -57,6 +61,7 @@ class OtherProducts:
             if isinstance(item, Product) and item.reviews:
                 others._add(item)
         others.size = len(others._reviews)
+        others.signature = f"{min(most, others.size)}of{others.size}@{others._content()}"
         return others
 
     def _add(self, product: Product) -> None:
@@ -68,14 +73,12 @@ class OtherProducts:
             # Of several for one product it is the first by its text, wherever it stands.
             known[key] = min(known.get(key, summary.text), summary.text)
 
-    @property
-    def signature(self) -> str:
-        """How many are compared with at most, out of which."""
+    def _content(self) -> str:
         texts = [f"{system}\0{key.hex()}\0{text}"
                  for system, found in sorted(self._summaries.items())
                  for key, text in sorted(found.items())]  # fmt: skip
         texts += [f"{key.hex()}\0{text}" for key, text in sorted(self._reviews.items())]
-        return f"{min(self.most, self.size)}of{self.size}@{_digest(*texts)[:4].hex()}"
+        return _digest(*texts)[:4].hex()
 
     def compared(self, product: Product, system: str) -> Compared:
         """What a system's summary of a product is compared with."""
@@ -89,10 +92,11 @@ class OtherProducts:
             reviews=[text for text in reviews if text.strip()],
         )
 
-    def _drawn(self, own: bytes, known: Iterable[bytes]) -> list[bytes]:
-        return sorted((key for key in known if key != own), key=lambda key: _digest(own, key))[
-            : self.most
-        ]
+    def _drawn(self, own: bytes, known: Mapping[bytes, str]) -> list[bytes]:
+        if self._ordered[0] != own:
+            keys = (key for key in self._reviews if key != own)
+            self._ordered = own, sorted(keys, key=lambda key: _digest(own, key))
+        return list(islice((key for key in self._ordered[1] if key in known), self.most))
 
 
 def _key(product: Product) -> bytes:

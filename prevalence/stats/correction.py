@@ -21,6 +21,7 @@ from prevalence.stats.resampling import (
     ProductScores,
     blocks,
     check_drawing,
+    draw_counts,
     expanded_interval,
 )
 
@@ -82,8 +83,7 @@ class ErrorRates:
             a kind.
         """
         counts = self._counts
-        weights = rng.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), resamples)
-        return _rates(weights @ counts)
+        return _rates(draw_counts(rng, len(counts), resamples) @ counts)
 
 
 def _rates(counts: Floats) -> Floats:

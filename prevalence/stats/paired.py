@@ -13,7 +13,6 @@ from prevalence.stats.resampling import (
     DEFAULT_SEED,
     FEWEST_PRODUCTS,
     Interval,
-    ProductScores,
     check_drawing,
     expanded_interval,
     resampled_means,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from prevalence.stats.arrays import Bools, Floats
+    from prevalence.stats.resampling import ProductScores
 
 __all__ = ["PairedDifference", "PairedDifferences", "tied_groups"]
 
@@ -89,7 +89,7 @@ class PairedDifferences:
         a, b = self._scores[first], self._scores[second]
         both = (a.counts > 0) & (b.counts > 0)
         products = int(both.sum())
-        observed = _only(a, both).mean - _only(b, both).mean
+        observed = a.only(both).mean - b.only(both).mean
         if products < FEWEST_PRODUCTS:
             return PairedDifference(observed, None, None, products)
         drawn = self._means(first, both) - self._means(second, both)
@@ -103,9 +103,8 @@ class PairedDifferences:
     def _means(self, system: str, products: Bools) -> Floats:
         key = _Key(system, np.packbits(products).tobytes())
         if key not in self._drawn:
-            self._drawn[key] = resampled_means(
-                _only(self._scores[system], products), *self._drawing
-            )
+            scores = self._scores[system].only(products)
+            self._drawn[key] = resampled_means(scores, *self._drawing)
         return self._drawn[key]
 
 
@@ -120,10 +119,6 @@ def _detectable(deviation: float, products: int) -> float:
     errors = stdtrit(freedom, 0.975) + stdtrit(freedom, 0.8)
     # The resamples spread as the products do, with ddof 0.
     return float(errors) * deviation * math.sqrt(products / freedom)
-
-
-def _only(scores: ProductScores, products: Bools) -> ProductScores:
-    return ProductScores(scores.sums[products], scores.counts[products])
 
 
 def tied_groups(ordered: list[str], differences: PairedDifferences) -> list[int]:

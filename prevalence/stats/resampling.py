@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from prevalence.stats.arrays import Floats
+    from prevalence.stats.arrays import Bools, Floats
 
 __all__ = [
     "BLOCK",
@@ -80,8 +80,11 @@ class ProductScores:
     @property
     def present(self) -> ProductScores:
         """Those of the products that have a summary."""
-        known = self.counts > 0
-        return ProductScores(self.sums[known], self.counts[known])
+        return self.only(self.counts > 0)
+
+    def only(self, kept: Bools) -> ProductScores:
+        """Those of some products, bool [products]."""
+        return ProductScores(self.sums[kept], self.counts[kept])
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +266,7 @@ def check_drawing(resamples: int, confidence: float = 0.95) -> None:
 
 def _common(first: ProductScores, second: ProductScores) -> tuple[ProductScores, ProductScores]:
     both = (first.counts > 0) & (second.counts > 0)
-    return (
-        ProductScores(first.sums[both], first.counts[both]),
-        ProductScores(second.sums[both], second.counts[both]),
-    )
+    return first.only(both), second.only(both)
 
 
 def blocks(size: int, resamples: int, block: int | None = None) -> Iterator[int]:

@@ -51,7 +51,7 @@ class LengthRule:
         """The paper's rule: the characters of a summary less half of its last sentence.
 
         Args:
-            summary: the summary whose length is wanted.
+            summary: the summary whose length is wanted, from its first sentence to its last.
             splitter: finds its sentences.
 
         Raises:
@@ -65,7 +65,7 @@ class LengthRule:
         if not sentences:
             raise InputError("a summary without a sentence gives no length: choose another one")
         last = sentences[-1]
-        return cls(characters=len(summary.strip()) - (last.end - last.start) / 2)
+        return cls(characters=last.end - sentences[0].start - (last.end - last.start) / 2)
 
     def reached(self, lengths: Sequence[int]) -> bool:
         """Whether sentences of these lengths are enough, so that none is added.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
@@ -206,12 +206,7 @@ class Extract:
             "sentences": [sentence.to_json() for sentence in self.sentences],
             "delta": self.delta,
             "guarantee": self.guarantee,
-            "calls": {
-                "trivial": self.calls.trivial,
-                "between": self.calls.between,
-                "reviews": self.calls.reviews,
-                "avoided": self.avoided,
-            },
+            "calls": {**asdict(self.calls), "avoided": self.avoided},
             "left_out": self.left_out,
             "signature": self.signature,
         }

@@ -72,7 +72,7 @@ class Target:
         try:
             return LengthRule.like(model.text, splitter)
         except InputError as error:
-            raise InputError(f"{product.where}: summary by {self.like!r}: {error}") from error
+            raise InputError(f"{product.where_of(model.system)}: {error}") from error
 
     def added_to(self, product: Product, text: str, provenance: Mapping[str, Any]) -> Product:
         """The product with the summary after those that it has."""

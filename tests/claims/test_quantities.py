@@ -197,14 +197,14 @@ def test_an_exact_number_agrees_when_its_share_lies_in_the_interval():
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_against_scipy(counts):
     k, n = counts
-    expected = binomtest(k, n).proportion_ci(0.9, method="wilson")
-    assert wilson_interval(k, n, 0.9) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    expected = binomtest(k, n).proportion_ci(0.95, method="wilson")
+    assert wilson_interval(k, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
-@pytest.mark.parametrize(("k", "n", "confidence"), [(1, 0, 0.9), (3, 2, 0.9), (1, 2, 1.0)])
-def test_no_interval(k, n, confidence):
+@pytest.mark.parametrize(("k", "n"), [(1, 0), (3, 2)])
+def test_no_interval(k, n):
     with pytest.raises(InputError, match="no interval"):
-        wilson_interval(k, n, confidence)
+        wilson_interval(k, n)
 
 
 @given(st.text(max_size=60))

@@ -160,6 +160,11 @@ def test_output_goes_to_a_file_named_by_its_suffix(run: Run, tmp_path: Path) -> 
         (["agreement", RATINGS, "--maximum", "3"], "maximum is 3"),
         (["figures", RATINGS, "-o", "f", "--figure", "pie"], "'pie' is none of correlations"),
         (["means", RATINGS, "--systems", "best"], "no system 'best'"),
+        (["correlate", RATINGS, "--metrics", ""], "--metrics names no metric"),
+        (["correlate", RATINGS, "--dimensions", " , "], "--dimensions names no dimension"),
+        (["agreement", RATINGS, "--systems", ","], "--systems names no system"),
+        (["figures", RATINGS, "-o", "f", "--figure", ""], "--figure names no figure"),
+        (["key-points", "examples/key_points.csv", "--metrics", ""], "--metrics names no metric"),
         (["means", RATINGS, "--metrics", "judge.coverage"], "--metrics goes with --of metrics"),
         (["means", RATINGS, "--of", "both", "--average-rounded"], "goes with --of human"),
         (["means", RATINGS, "--of", "metrics", "--dimensions", "coverage"], "--dimensions goes"),
@@ -188,7 +193,7 @@ def test_an_output_that_cannot_be_written_is_said_before_the_inputs_are_read(run
 def test_figures_compare_all_pairs_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     module = import_module("prevalence.report.figures")
-    monkeypatch.setattr(module, "draw", lambda _, subject: seen.append(subject.pairs))
+    monkeypatch.setitem(module.FIGURES, "correlations", lambda study, _: seen.append(study.pairs))
     monkeypatch.setattr(module, "save", lambda *_: None)
     words = ("meta", "figures", RATINGS, "--output", "drawn", "--figure", "correlations")
     for more in ((), ("--all-pairs",)):

@@ -137,9 +137,11 @@ def test_williams_corners(scores):
     with pytest.raises(InputError, match="shapes"):
         williams_test("pooled", "pearson", close[1:], far, human)
     with pytest.raises(InputError, match="shapes"):
-        permutation_test("pooled", "pearson", close[1:], far, human, seed=1)
-    with pytest.raises(ConfigurationError, match="at least 1 trial"):
+        permutation_test("pooled", "pearson", close[1:], far, human, trials=9, seed=1)
+    with pytest.raises(ConfigurationError, match="needs at least 1 trial, not 0"):
         permutation_test("pooled", "pearson", close, far, human, trials=0, seed=1)
+    with pytest.raises(ConfigurationError, match="items, systems or both, not 'rows'"):
+        permutation_test("pooled", "pearson", close, far, human, over="rows", trials=9, seed=1)
 
 
 def test_holm_by_hand_and_with_gaps():

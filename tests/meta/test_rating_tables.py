@@ -34,6 +34,13 @@ def test_a_column_for_each_dimension(write):
     np.testing.assert_array_equal(table.metric("rouge-1"), [[0.5, np.nan]])
 
 
+def test_columns_without_a_name_are_left_out(write):
+    # As spreadsheets export empty columns.
+    table = read_table(write("id,system,fluency,,\na,x,4,,\na,y,2,,\n"))
+    assert list(table.human) == ["fluency"]
+    np.testing.assert_array_equal(table.human["fluency"], [[[4], [2]]])
+
+
 def test_a_row_for_each_rater_and_a_file_of_scores(write):
     scores = write(json.dumps({"id": "7", "system": "x", "metrics": {"m": 1}}), "scores.jsonl")
     path = write("case\tmodel\tannotator\ttone\n7\tx\tAnn\t4\n7\tx\tBob\t4\n", "r.tsv")
@@ -58,7 +65,7 @@ def test_decimal_commas_and_other_names(write, tmp_path, start):
         ("id,tone\na,4\n", "r.csv: needs a column 'system'; the columns are: id, tone"),
         ("system,tone\na,4\n", "r.csv: needs a column 'id'; "),
         ("id,system,summary\na,x,Fine.\n", "r.csv: needs a column of numbers for each dimension"),
-        ("id,system,tone,Tone\na,x,4,4\n", "r.csv: columns appear twice; rename one of each: id, "),
+        ("id,system,tone,Tone\na,x,4,4\n", "r.csv:1: columns appear twice: tone (case does not "),
         ("id,system,metric: \na,x,4\n", "r.csv: each metric:NAME needs a name of its own; the"),
         ("id,system,metric:m,metric: m\na,x,4,5\n", "r.csv: each metric:NAME needs a name of its"),
         ("id,system,prevalence\na,x,.5\n", "r.csv: holds scores, not ratings by people"),

@@ -320,6 +320,33 @@ def test_bad_records_are_named_by_file_line_and_field(write, record, said):
         read_table(write("bad.jsonl", record))
 
 
+def test_records_of_a_document_are_read_like_lines_and_nan_is_missing(tmp_path):
+    path = tmp_path / "all.json"
+    path.write_text(
+        '[{"id": "a", "system": "\\ud83d", "metrics": {"m": NaN, "n": 1, "o": Infinity}}]'
+    )
+    table = read_table(path)
+    assert table.systems == ("\ufffd",)
+    found = [float(table.metric(name)[0, 0]) for name in ("m", "n", "o")]
+    assert found == pytest.approx([np.nan, 1.0, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("repeated", "where"),
+    [
+        ('"id": "a", "system": "s", "metrics": {"m": 1, "m": 2}', r"(metrics\.)?m"),
+        ('"id": "a", "system": "s", "metrics": {"m": 1}, "system": "t"', "system"),
+        ('"id": "a", "system": "s", "metrics": {"m": 1}, "note": 1, "note": 2', "note"),
+    ],
+)
+@pytest.mark.parametrize(("name", "text"), [("x.jsonl", "{%s}"), ("x.json", "[{%s}]")])
+def test_a_key_given_twice_is_said(tmp_path, repeated, where, name, text):
+    path = tmp_path / name
+    path.write_text(text % repeated)
+    with pytest.raises(InputError, match=rf"{name}.*: {where}: appears twice in one object"):
+        read_table(path)
+
+
 def test_bad_files(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_table(tmp_path / "none.jsonl")

@@ -232,7 +232,14 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
             '[{"comment": "a", "key_point": "k", "label": 1, "m": NaN}]',
             "f.csv[0]: m: is not a finite number",
         ),
-        ("kp1,kp2,relation\na,b,sibling\n", "relation is the string 'sibling'; use 1, true, ent"),
+        (
+            '[{"comment": "a", "key_point": "k", "label": 1}\n{}]',
+            "f.csv[1]: line 2: expected a comma, or ] at the end of the file",
+        ),
+        (
+            "kp1,kp2,relation\na,b,sibling\n",
+            "relation is the string 'sibling'; use entailment, ent",
+        ),
         ("kp1,kp2,relation\na,b,1\na,b,0\n", "f.csv:3: 'a' and 'b' appear twice"),
     ],
 )

@@ -12,7 +12,8 @@ from prevalence.errors import InputError, MissingDependencyError
 from prevalence.meta.conventions import CONVENTIONS
 from prevalence.meta.correlate import Bootstrap
 from prevalence.meta.table import RatingTable
-from prevalence.report.figures import COLOURS, FIGURES, FigureSource, axis_label, draw, save
+from prevalence.report.figures import COLOURS, FIGURES, axis_label, save
+from prevalence.report.sheets import Study
 
 
 @pytest.fixture
@@ -29,9 +30,13 @@ def table():
 
 
 @pytest.fixture
-def subject(table):
+def study(table):
     pytest.importorskip("matplotlib")
-    return FigureSource(table, CONVENTIONS["default"], Bootstrap(over="items", resamples=30))
+    return Study(table, table, CONVENTIONS["default"], settings={}, own={}, all_pairs=False)
+
+
+def draw(name, study):
+    return FIGURES[name](study, Bootstrap(over="items", resamples=30))
 
 
 def visible(figure):
@@ -40,18 +45,18 @@ def visible(figure):
 
 @pytest.mark.parametrize("name", FIGURES)
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_every_figure_is_drawn_the_same_again(subject, tmp_path, name, suffix):
+def test_every_figure_is_drawn_the_same_again(study, tmp_path, name, suffix):
     files = []
     for number in range(2):
         path = tmp_path / f"{number}{suffix}"
-        save(draw(name, subject), path)
+        save(draw(name, study), path)
         files.append(path.read_bytes())
     assert files[0] == files[1]
     assert files[0].startswith(b"\x89PNG" if suffix == ".png" else b"<?xml")
 
 
-def test_correlations_show_values_and_intervals(subject):
-    figure = draw("correlations", subject)
+def test_correlations_show_values_and_intervals(study):
+    figure = draw("correlations", study)
     tone, depth = visible(figure)
     assert [tone.get_title(), depth.get_title()] == ["tone", "depth"]
     assert [label.get_text() for label in tone.get_yticklabels()] == ["rouge", "judge"]
@@ -62,21 +67,21 @@ def test_correlations_show_values_and_intervals(subject):
     assert all(container.has_xerr for container in tone.containers)
 
 
-def test_quality_has_a_dot_a_system(subject):
-    for axis in visible(draw("quality", subject)):
+def test_quality_has_a_dot_a_system(study):
+    for axis in visible(draw("quality", study)):
         sizes = [len(line.get_xdata()) for line in axis.get_lines() if line.get_marker() != "None"]
         assert set(sizes) == {4}
 
 
-def test_ratings_count_all_ratings(subject, table):
+def test_ratings_count_all_ratings(study, table):
     heights = [
-        sum(bar.get_height() for bar in axis.patches) for axis in visible(draw("ratings", subject))
+        sum(bar.get_height() for bar in axis.patches) for axis in visible(draw("ratings", study))
     ]
     assert heights == [48, 48]
 
 
-def test_means_are_the_means(subject, table):
-    (axis,) = visible(draw("means", subject))
+def test_means_are_the_means(study, table):
+    (axis,) = visible(draw("means", study))
     first = [bar.get_height() for bar in axis.containers[0]]
     np.testing.assert_allclose(first, table.mean_human("tone").mean(axis=0))
     labels = [label.get_text() for label in axis.get_xticklabels()]
@@ -84,9 +89,9 @@ def test_means_are_the_means(subject, table):
     assert labels[3].endswith("…")
 
 
-def test_boxes_of_systems_and_of_metrics(subject):
-    assert len(visible(draw("scores", subject))[0].get_xticks()) == 4
-    assert len(visible(draw("candidates", subject))[0].get_yticks()) == 2
+def test_boxes_of_systems_and_of_metrics(study):
+    assert len(visible(draw("scores", study))[0].get_xticks()) == 4
+    assert len(visible(draw("candidates", study))[0].get_yticks()) == 2
 
 
 def test_a_legend_names_a_system_that_begins_with_an_underscore():
@@ -95,10 +100,10 @@ def test_a_legend_names_a_system_that_begins_with_an_underscore():
     assert axis.get_legend_handles_labels()[1] == [" _mine"]
 
 
-def test_without_ratings_or_without_matplotlib(subject, table, monkeypatch):
+def test_without_ratings_or_without_matplotlib(study, table, monkeypatch):
     for name in FIGURES:
         with pytest.raises(InputError):
-            draw(name, subject._replace(table=replace(table, human={})))
+            draw(name, replace(study, table=replace(table, human={})))
     real = builtins.__import__
 
     def without(name, *arguments, **extra):
@@ -108,7 +113,7 @@ def test_without_ratings_or_without_matplotlib(subject, table, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingDependencyError, match=r"prevalence\[figures\]"):
-        draw("means", subject)
+        draw("means", study)
 
 
 def test_colours_differ_in_lightness_or_hue_for_dichromats():

@@ -197,6 +197,17 @@ def test_error_rates_of_a_calibration_are_shown():
     assert "10%" in text
 
 
+def test_correlations_without_a_value_are_left_out():
+    named = {"dimension": "tone", "level": "system", "kind": "kendall"}
+    cells = [{"row": "shown-one", "value": 0.25}, {"row": "hidden-one", "value": None}]
+    html = page_of([
+        {"analysis": "correlate", "rows": None},
+        {"analysis": "correlate", "rows": [named | cell for cell in cells]},
+    ])  # fmt: skip
+    assert "shown-one" in html
+    assert "hidden-one" not in html
+
+
 def test_a_run_of_which_nothing_could_be_read_says_why(row):
     failed = row("p", None, [], prevalence=None, error="bad.jsonl:1: reviews: has no review")
     text = "".join(Reader(page_of([failed])).text)

@@ -88,6 +88,16 @@ def test_only_decided_reviews_are_asked_again(fake_scorer):
     assert ("Red.", "Warm.") not in scorer.asked
 
 
+def test_the_passage_of_a_review_without_a_sentence_is_all_of_it(fake_scorer):
+    heading = "**Overall**"
+    assert get_splitter()(heading) == ()
+    scorer = fake_scorer({(heading, "Overall good."): (0.9, 0.0)})
+    product = Product("p", (Review(heading),), (Summary("s", "Overall good."),))
+    row = next(Engine(scorer, ScoringOptions(evidence=True)).run([product]))
+    (passage,) = row.sentences[0].evidence
+    assert (passage.text, passage.start, passage.end, passage.entailment) == (heading, 0, 11, 0.9)
+
+
 def test_rows_with_evidence_come_back_as_they_were(fake_scorer):
     product = Product("p", (Review("Warm. Soft."),), (Summary("s", "Warm."),))
     scorer = fake_scorer({("Warm. Soft.", "Warm."): (0.9, 0.0)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -195,6 +196,24 @@ def test_the_signature_of_others_changes_with_any_text_and_with_whose_it_is():
         OtherProducts.of([item], most=1) for item in (items[0], replace(items[0], id="z"))
     )
     assert one.signature != renamed.signature
+
+
+def test_other_products_are_digested_once_and_put_in_order_once_a_product(monkeypatch):
+    made = [
+        Product(
+            f"p{k}", (Review(f"Review {k}."),), tuple(Summary(s, f"{s} of {k}.") for s in "abcd")
+        )
+        for k in range(20)
+    ]
+    pool = OtherProducts.of(made, most=3)
+    digest, calls = hashlib.blake2b, []
+    monkeypatch.setattr(hashlib, "blake2b", lambda *a, **k: calls.append(a) or digest(*a, **k))
+    assert pool.signature == pool.signature
+    assert calls == []
+    for system in "abcd":
+        pool.compared(made[0], system)
+    # Each time the product's own key, and once the 19 others.
+    assert len(calls) == 4 + 19
 
 
 def test_genericness_without_other_products_is_refused(fake_scorer):

@@ -22,6 +22,11 @@ def test_an_odd_last_sentence_gives_half_a_character() -> None:
     assert LengthRule.like("It fits. However, it *leaks*.", get_splitter()).characters == 29 - 10
 
 
+def test_what_the_splitter_leaves_out_does_not_count() -> None:
+    text = "**Overview**\n\nThey fit. They last.\n\nI hope this helps!"
+    assert LengthRule.like(text, get_splitter()) == LengthRule(characters=20 - 5)
+
+
 def test_greedy_stops_at_the_length_and_random_only_above_it() -> None:
     rule = LengthRule(characters=10)
     assert [rule.reached(lengths) for lengths in ([], [9], [4, 6], [11])] == [
