@@ -204,7 +204,7 @@ def _settle(lows: list[str], tags: list[str], place: int) -> None:
         tags[place] = tags[place] if own else "noun"
     elif form == "third" and forms().get(after) == "base" and later in _APART:
         tags[place : place + 2] = ["noun", "verb"]
-    elif size := _begins_subject(lows[place:], form, apart=lows[place - 1] in _CONTRASTS):
+    elif size := _begins_subject(lows[place : place + 5], form, apart=lows[place - 1] in _CONTRASTS):
         tags[place : place + size] = ["noun"] * size
         end = place + size + (lows[place + size] in _OFTEN)
         tags[end] = "verb" if tags[end] == "noun" or lows[end] in forms() else tags[end]
