@@ -204,10 +204,12 @@ def _settle(lows: list[str], tags: list[str], place: int) -> None:
         tags[place] = tags[place] if own else "noun"
     elif form == "third" and forms().get(after) == "base" and later in _APART:
         tags[place : place + 2] = ["noun", "verb"]
-    elif size := _begins_subject(lows[place : place + 5], form, apart=lows[place - 1] in _CONTRASTS):
+    elif size := _begins_subject(
+        lows[place : place + 5], form, apart=lows[place - 1] in _CONTRASTS
+    ):
         tags[place : place + size] = ["noun"] * size
         end = place + size + (lows[place + size] in _OFTEN)
-        tags[end] = "verb" if tags[end] == "noun" or lows[end] in forms() else tags[end]
+        tags[end] = "aux" if lows[end] in MODALS else "verb"
     elif any(lows[at] in _LIKE and tags[at] == "verb" for at in range(place)):
         if form == "base" and lows[place - 1] == after == ",":
             tags[place] = "noun"  # "like its ease of use, | taste, and design"
