@@ -30,6 +30,7 @@ __all__ = [
     "DISCOURSE",
     "EFFECTS",
     "ENDS",
+    "LISTS",
     "Core",
     "Piece",
     "adjective_start",
@@ -126,7 +127,7 @@ _SAME_PAST = word_set("put cut cost hit set let")
 _TO_DO = (["to", "base"], ["to", "aux"])
 ACTIVE = word_set("""
 worked failed leaked lasted apologized happened smoked stank belonged ended needed decided refused
-tried wanted died stopped
+tried wanted died stopped struggled waited complained
 """)
 """Past forms that are no passive."""
 _GIVEN = word_set("given told offered shown sent charged promised asked denied sold handed called")
@@ -206,7 +207,13 @@ def _describes(words: list[Token], comma: int) -> bool:
         begin -= 1
     open_ = begin and words[begin - 1].tag in {"det", "poss"}
     while end < len(words) and (
-        words[end].tag in _DESCRIBING or (open_ and end == comma + 1 and is_past(words[end].low))
+        words[end].tag in _DESCRIBING
+        or (open_ and end == comma + 1 and is_past(words[end].low))
+        or (
+            open_
+            and words[end].text == ","
+            and [word.tag for word in words[end + 1 : end + 2]] == ["adj"]
+        )
     ):
         end += 1
     before = words[begin - 1] if begin else None
@@ -240,7 +247,7 @@ def _contrasts(low: str, before: str, after: Token, *, first: bool) -> bool:
     apart = first or before in _MARKS
     if low in {"but", "nor", "whereas", "although", "though"}:
         excepts = before in _ALL_BUT and after.tag not in {"pron", "verb", "aux"}
-        return before not in {"nothing", "anything", "all"} and not excepts
+        return before not in {"nothing", "anything", "all", "as"} and not excepts
     if low == "while":
         return (apart or after.low in _OTHERS) and after.tag != "ing"
     if low == "however":
@@ -293,15 +300,17 @@ def is_finite(words: Sequence[Token], place: int) -> bool:
     told = place > 0 and words[place - 1].tag == "rel"  # "guests who | stayed in"
     if token.tag == "verb" and token.low.endswith("ed") and place + 1 < len(words) and not told:
         # "The distance measured by the app can be wrong": the verb comes later.
-        later = words[place + 1].low in {"by", "as", "in", "on", *_LISTS}
+        later = words[place + 1].low in {"by", "as", "in", "on", *LISTS}
         if token.low == "compared" and words[place + 1].low in {"with", "to"}:
             return False
-        verbs = (w.tag == "aux" or w.low in _LISTS for w in words[place + 1 :])
-        return not (later and any(verbs))
+        verbs = (w.tag == "aux" or w.low in LISTS for w in words[place + 1 :])
+        though = [word.low for word in words[place + 2 : place + 3]] in (["though"], ["if"])
+        return though or not (later and any(verbs))
     return token.tag in {"verb", "aux"} and token.low not in {"be", "been", "being"}
 
 
-_LISTS = word_set("include includes included")
+LISTS = word_set("include includes included")
+"""Verbs before a list of things."""
 
 
 def _group_end(words: Sequence[Token], first: int) -> int:
@@ -335,7 +344,7 @@ def shape_of(words: Sequence[Token]) -> str:
     if manner or doing or _subordinate(words):
         return "noun" if manner else "prep" if doing else "sub"
     if tag == "rel" or words[0].low == "that":
-        stated = words[0].low == "that" and tag != "det" and find_core(words[1:]) is not None
+        stated = words[0].low == "that" and _is_stated(words[1:], points=tag == "det")
         if stated or tag == "rel":
             return "that" if stated else "rel"
     begin = next((at for at, word in enumerate(words) if word.tag not in {"adv", "neg"}), None)
@@ -348,6 +357,12 @@ def shape_of(words: Sequence[Token]) -> str:
         has_subject = begin is not None and (begin < core.first or words[begin].tag == "pron")
         return "clause" if has_subject else "verb"
     return "adverb" if begin is None else _phrase(words[begin:])
+
+
+def _is_stated(words: Sequence[Token], *, points: bool) -> bool:
+    """Whether a clause follows "that", which may point to a noun: "that part", not "that parts"."""
+    core = find_core(words)
+    return core is not None and (not points or is_plural(head_of(words[: core.first] or words).low))
 
 
 def _names(words: Sequence[Token], core: Core) -> bool:
@@ -373,7 +388,7 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or (lows[0] == "as" and _tells(words[1:]))
         or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag in {"sub", "prep"})
         or (lows[0] in _FOCUS and lows[1:] in (["thanks"], ["due"]))
-        or lows in (["thanks", "to"], ["due", "to"])
+        or lows in (["thanks", "to"], ["due", "to"], ["compared", "with"], ["compared", "to"])
         or any(word.low == "whom" for word in words[:3])
     ):
         return True

@@ -413,6 +413,7 @@ def _is_unreal(draft: Draft, piece: Piece) -> bool:
 _STATES = word_set("""
 loaded filled packed made built designed priced located seasoned cooked stocked staffed covered
 suited topped crafted equipped maintained organized presented prepared served decorated packaged
+heated furnished insulated
 """)
 """Past forms that say what something is before a preposition: "loaded with flavor"."""
 
@@ -431,7 +432,8 @@ def is_participle(draft: Draft, core: Core, words: list[Token]) -> bool:
         said = not after or after[0].low == "by"
         likewise = verb in _SEEMED and said and _is_state(draft.words[core.main + 1 :])
         state = first.low in ADJECTIVES or words[0].low in _PACKED
-        arrived = verb in _ARRIVED and not after and state and draft.words[-1].tag == "adj"
+        arrived = verb in _ARRIVED and not after and state
+        arrived = arrived and (draft.words[-1].tag == "adj" or words[0].low in _PACKED)
         return past and (verb in _SEEMS or likewise or arrived)
     if (past and found) or (first.low in _STATES and (not after or after[0].tag == "prep")):
         return True

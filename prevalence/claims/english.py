@@ -7,7 +7,6 @@ in no list is a noun.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.claims.words import ADJECTIVES, COPULAS, IS, forms, is_plural, participles, word_set
@@ -164,16 +163,26 @@ def retagged(words: list[Token]) -> list[Token]:
             tags[place - 1] = tags[place] = "adv"
     for place in _names_in(words, tags):
         tags[place] = "noun"
-    for place, (low, after) in enumerate(pairwise(lows)):
-        if low == "pretty" and tags[place + 1] == "adj":
-            tags[place] = "adv"  # "pretty good", but "a pretty, warm room"
-        elif (low, after) == ("value", "for") and tags[place] == "verb" and place:
-            tags[place] = "noun"  # "noise and value for money"
-        elif low in _CLEANED and after in {"cleaner", "cleaners"}:
-            tags[place + 1] = "noun"
-        elif low in _JOINTS and tags[place + 1] == "verb":
-            _settle(lows, tags, place + 1)
+    for place in range(len(lows) - 1):
+        _retag_pair(lows, tags, place)
     return [word._replace(tag=tag) for word, tag in zip(words, tags, strict=True)]
+
+
+def _retag_pair(lows: list[str], tags: list[str], place: int) -> None:
+    """Tag a word and the next one by each other and by what stands around them."""
+    low, after = lows[place : place + 2]
+    if low == "pretty" and tags[place + 1] == "adj":
+        tags[place] = "adv"  # "pretty good", but "a pretty, warm room"
+    elif (low, after) == ("value", "for") and tags[place] == "verb" and place:
+        tags[place] = "noun"  # "noise and value for money"
+    elif low in _CLEANED and after in {"cleaner", "cleaners"}:
+        tags[place + 1] = "noun"
+    elif low in _KINDS and after in {"safe", "friendly", "washable"}:
+        tags[place] = "adv"  # "dishwasher safe"
+    elif after in _PLURALS and tags[place - 2 : place + 2] == ["conj", "adj", "noun", "verb"]:
+        tags[place + 1] = "noun"  # "quick repairs and good phone updates"
+    elif low in _JOINTS and tags[place + 1] == "verb":
+        _settle(lows, tags, place + 1)
 
 
 def _names_in(words: list[Token], tags: list[str]) -> list[int]:
@@ -252,6 +261,12 @@ _ENCLOSED = word_set("included added improved")
 _LIKE = word_set("like love praise appreciate enjoy value admire")
 _SIGHTS = word_set("views experiences")
 """Nouns far more often than verbs."""
+_PLURALS = word_set("""
+sets updates costs views rides drinks results displays controls features designs patterns sounds
+covers prints shots locks seals clips snaps cuts stops reviews returns repairs delays deals
+""")
+"""Plurals that are more often nouns behind another noun."""
+_KINDS = word_set("dishwasher microwave oven freezer machine kid family pet dog child budget user")
 _CLEANED = word_set("vacuum carpet window floor steam oven")
 _CLOSED: tuple[tuple[frozenset[str], str], ...] = (
     (IS | HAVE | _DO | MODALS, "aux"),
@@ -372,9 +387,8 @@ _PLAYED = word_set("music band bands entertainment jazz piano performances shows
 def _can_be_verb(low: str, form: str, before: str, tags: list[str], after: str) -> bool:
     """Whether a form of a verb is one here, by what stands around it."""
     last = _last(tags)
-    if before.endswith("ing") and _NOMINAL.intersection(
-        tags[-3 if tags[-2:-1] == ["noun"] else -2 :][:1]
-    ):
+    begins = tags[-3:-2] if tags[-2:-1] == ["noun"] else tags[-2:-1]
+    if before.endswith("ing") and before != "soothing" and _NOMINAL.intersection(begins):
         last = "noun"  # "the filling shifts", "the nonstick coating wears off"
     alike = _described(tags) and after.isalpha() and after not in _TAG_OF
     described = low in ADJECTIVES and (form == "base" or low in participles() or alike)
@@ -428,7 +442,7 @@ def _described(tags: list[str]) -> bool:
         return False
     while place and tags[place - 1] == "noun":
         place -= 1
-    return place > 0 and tags[place - 1] == "adj"
+    return place > 0 and tags[place - 1] in {"adj", "ing", "prep"}
 
 
 _NOUNS_IN_ING = (
@@ -470,14 +484,28 @@ def _open(low: str, form: str | None, around: _Around) -> str:
         return "prep"
     looks = low.endswith(("-looking", "-tasting", "-smelling", "-sounding", "-feeling"))
     looks = looks or ("-" in low and low.rpartition("-")[2] in ADJECTIVES - {"wise"})
+    looks = looks or low.startswith("non-") or _is_compared(low)
     if looks or low in ADJECTIVES or (low.startswith(("un", "in", "im")) and low[2:] in ADJECTIVES):
         return "adj"
     in_ly = low.endswith(("ly", "-wise")) and len(low) > 4 and low not in _NOUNS_IN_LY
     if low in _ADVERBS or in_ly:
         return "adv"
-    if low.endswith("ing") and len(low) > 5 and not low.endswith(_NOUNS_IN_ING):
+    named = low.endswith(_NOUNS_IN_ING) and low != "highlighting"
+    if low.endswith("ing") and len(low) > 5 and not named:
         return "ing"
     return "noun" if low in _NOT_ADJECTIVES else _unknown(low, form, around)
+
+
+_NO_COMPARISON = word_set("cooler stranger drier dryer opener fewer dimmer")
+
+
+def _is_compared(low: str) -> bool:
+    """Whether a word compares by an adjective: "thinner", "cozier", "widest"."""
+    if not low.endswith(("er", "est")) or low in _ADVERBS | _NO_COMPARISON:
+        return False
+    stem = low.removesuffix("est").removesuffix("er")
+    stems = {stem, stem + "e", stem[:-1], stem[:-1] + "y" if stem.endswith("i") else stem}
+    return len(stem) > 2 and not ADJECTIVES.isdisjoint(stems)
 
 
 def _unknown(low: str, form: str | None, around: _Around) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import (
     BE,
+    LISTS,
     Core,
     Piece,
     head_of,
@@ -60,6 +61,9 @@ def object_start(words: list[Token], core: Core, right: list[Token]) -> int | No
         if words[begin - 1].low in like:
             return starts[nth - 1]
     named = {"det", "poss"}
+    lists = starts[0] == core.main + 1 and words[core.main].low in LISTS
+    if lists and words[starts[0]].tag == "ing" and right[0].tag in named:
+        return starts[0]  # "include leaking at the base | and a burnt smell"
     nearest, widest = words[starts[-1]].tag in named, words[starts[0]].tag in named
     wide = right[0].tag == "det" and widest and not nearest and words[core.main].low not in BE
     return starts[0] if wide else starts[-1]

@@ -115,7 +115,8 @@ wired woody woolly wordy world-class zippy
 high-end low-end mid-range candlelit delayed damaged burnt spoiled bruised wilted mislabeled
 mislabelled botched put dishwasher-safe see-through must-have well-made willing unwilling
 creaky ill-fitting shredded stuck bent convinced deformed discontinued disgusted distorted
-embarrassed excited exhausted misaligned preserved standout
+embarrassed excited exhausted misaligned preserved standout absorbent resistant soothing experienced
+real-time
 """)
 
 _VERBS = word_set("""
@@ -201,7 +202,7 @@ convert shiver reuse preserve delete tingle roar distort tickle thump straighten
 stutter behave swirl squirt shove pry imply attend alter unscrew stow dangle thrive inspect adopt
 outgrow insure emerge await submit configure tempt revive cleanse repack grasp rearrange deform
 jiggle replenish snuggle center centre overcome undergo unwind withdraw unpack excite
-launder drown bury mend donate revise whistle
+launder drown bury mend donate revise whistle become deny wick
 """)
 
 _IRREGULAR = {
@@ -226,9 +227,9 @@ _IRREGULAR = {
     "take": "took taken", "teach": "taught", "tear": "tore torn", "tell": "told",
     "think": "thought", "throw": "threw thrown", "understand": "understood", "wake": "woke woken",
     "wear": "wore worn", "withstand": "withstood", "write": "wrote written",
-    "beat": "beat beaten", "begin": "began begun", "bend": "bent", "bleed": "bled",
-    "blow": "blew blown", "cling": "clung", "dig": "dug", "light": "lit", "meet": "met",
-    "mislead": "misled", "outgrow": "outgrew outgrown", "overcome": "overcame",
+    "beat": "beat beaten", "become": "became become", "begin": "began begun", "bend": "bent",
+    "bleed": "bled", "blow": "blew blown", "cling": "clung", "dig": "dug", "light": "lit",
+    "meet": "met", "mislead": "misled", "outgrow": "outgrew outgrown", "overcome": "overcame",
     "seek": "sought", "shed": "shed", "spend": "spent", "sting": "stung", "sweep": "swept",
     "swing": "swung", "undergo": "underwent undergone", "undo": "undid undone",
     "unwind": "unwound", "win": "won", "withdraw": "withdrew withdrawn",
