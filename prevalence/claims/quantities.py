@@ -118,7 +118,8 @@ _REPORT = (
     r"comment(?:s|ed)?|remark(?:s|ed)?|add(?:s|ed)?|observe[sd]?|warn(?:s|ed)?|confirm(?:s|ed)?|"
     r"point(?:s|ed)? out|emphasi[sz]e[sd]?|stress(?:es|ed)?|complain(?:s|ed)?|suggest(?:s|ed)?|"
     r"indicate[sd]?|think|thinks|thought|feel|feels|felt|believe[sd]?|agree[sd]?|find|finds|found|"
-    r"noticed?|discovered|highlight(?:s|ed)?|write|wrote|argued?)"
+    r"noticed?|discovered|highlight(?:s|ed)?|write|wrote|argued?|caution(?:s|ed)?|conclude[sd]?|"
+    r"acknowledge[sd]?|admit(?:s|ted)?|insist(?:s|ed)?)"
 )
 _OTHERS_DO = (
     r"(?:love[sd]?|like[sd]?|enjoy(?:s|ed)?|appreciate[sd]?|recommend(?:s|ed)?|prefer(?:s|red)?|"

@@ -384,8 +384,7 @@ def texts(sentence):
                                                 "The diapers are absorbent."]),
     # Those who speak.
     ("Owners caution that hinges weaken and that spare parts are no longer sold.",
-     ["Owners caution that hinges weaken.",
-      "Owners caution that spare parts are no longer sold."]),
+     ["Hinges weaken.", "Spare parts are no longer sold."]),
     ("Buyers warn that the chart is wrong and advise measuring first.",
      ["Buyers warn that the chart is wrong.", "Buyers advise measuring first."]),
     ("Patients trust the clinic's doctors, but they express frustration with the wait.",
