@@ -135,7 +135,8 @@ _GIVEN = word_set("given told offered shown sent charged promised asked denied s
 _SET_PHRASES = word_set("full general short particular common brief")
 """Adjectives that are no thing of their own after "in": "in general"."""
 BESIDES = word_set("""
-keep leave result provide offer allow give lead add create ensure require cause reduce prevent
+keep leave result provide offer allow give lead add create ensure require cause reduce prevent help
+save improve protect relieve deliver eliminate
 """)
 """Verbs that say, after a comma and in -ing, what the subject does besides."""
 _FOCUS = word_set("especially particularly even only just mainly mostly")

@@ -256,6 +256,8 @@ def effect_of(draft: Draft, words: list[Token]) -> list[Token] | None:
         if [word.tag for word in words[to + 2 : to + 3]] in (["det"], ["poss"]):
             it = verb.reworded("it", "pron")  # "making it easy to change the filter"
             return [*draft.words[: draft.lead], it, verb.reworded("is", "aux"), *words]
+    elif draft.words[draft.lead].low in {"i", "we", "you"}:
+        return None  # "you can set the amount, which helps"
     elif base in BESIDES and not is_past_core(draft.words, core):
         says, words = str(base) if plural else singular_verb(str(base)), words[1:]
     else:

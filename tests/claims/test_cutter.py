@@ -382,6 +382,10 @@ def texts(sentence):
     ("It makes me feel as though I might fall.", ["It makes me feel as though I might fall."]),
     ("The diapers are softer and absorbent.", ["The diapers are softer.",
                                                 "The diapers are absorbent."]),
+    ("The light is bright, which helps in dim corners.",
+     ["The light is bright.", "The light helps in dim corners."]),
+    ("You can set the amount, which helps with planning.",
+     ["You can set the amount, which helps with planning."]),
     # Those who speak.
     ("Owners caution that hinges weaken and that spare parts are no longer sold.",
      ["Hinges weaken.", "Spare parts are no longer sold."]),
