@@ -360,6 +360,7 @@ def test_model_options_reach_the_scorer(monkeypatch, fake_scorer):
     assert accepted - {"check_cuts"} == set(seen)
 
 
+@pytest.mark.filterwarnings("ignore:preset .* keeps its threshold")
 def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):
     with pytest.raises(ConfigurationError, match="a ready scorer takes no model, dtype, windows"):
         OpinionPrevalence("vitc", scorer=fake_scorer(), windows=64, dtype="float16")

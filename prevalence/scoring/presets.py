@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -108,14 +109,25 @@ def preset_options(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ConfigurationError: there is no preset of that name.
 
-    >>> found = preset_options("malon-script", {"model": "models/mine", "splitter": "lines"})
+    Warns:
+        RuntimeWarning: the model is another one, and the threshold is still the preset's.
+
+    >>> found = preset_options("malon-script", {"model": "models/mine", "threshold": 0.3})
     >>> found["model"], found["follows"]
-    ('summac-zs:document,model=models/mine', 'malon-script+model+splitter')
+    ('summac-zs:document,model=models/mine', 'malon-script+model+threshold')
     """
     if name not in PRESETS:
         raise ConfigurationError(f"unknown preset {name!r}; choose from {', '.join(PRESETS)}")
     preset = PRESETS[name]
     changed = [key for key, value in preset.options.items() if given.get(key, value) != value]
     options = {**preset.options, **given, "follows": "+".join([name, *changed])}
+    if "model" in changed and "threshold" not in given:
+        warnings.warn(
+            f"preset {name} keeps its threshold {options['threshold']}, which suits no other "
+            f"model; give the threshold of {given['model']} too (`prevalence models` shows those "
+            "known)",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     options["model"] = preset.model(str(options["model"]))
     return options

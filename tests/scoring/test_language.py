@@ -24,6 +24,7 @@ def embedded(fake_scorer):
     return fake_scorer(signature={"nli": "embedded@1"})
 
 
+@pytest.mark.filterwarnings("ignore:preset .* keeps its threshold")
 def test_a_language_chooses_its_splitter(fake_scorer):
     options = ScoringOptions(language="de")
     assert options.splitter == "punkt-de"

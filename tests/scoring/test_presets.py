@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import warnings
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.presets import PRESETS, preset_options
 from prevalence.scoring.verification import options_of
+
+pytestmark = pytest.mark.filterwarnings("ignore:preset .* keeps its threshold")
 
 TEXT = "the lamp is bright and light but the boots are too small they leak in rain"
 WORDS = TEXT.split()
@@ -125,6 +128,15 @@ def test_options_win_over_the_preset() -> None:
         ConfigurationError, match="choose from malon, malon-script, hiro, hiro-hotels"
     ):
         preset_options("mallon", {})
+
+
+def test_a_model_of_ones_own_wants_its_own_threshold() -> None:
+    with pytest.warns(RuntimeWarning, match=r"keeps its threshold 0\.04.* threshold of embedded"):
+        preset_options("malon", {"model": "embedded"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        preset_options("malon", {"model": "embedded", "threshold": 0.3})
+        preset_options("malon", {"model": "roberta-large-mnli"})
 
 
 def test_a_preset_is_data_that_the_options_know() -> None:
