@@ -11,6 +11,7 @@ import numpy as np
 from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
+from prevalence.report.directions import direction
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
@@ -49,11 +50,13 @@ def means_report(
     table, convention = study.table, study.convention
     printer = Printer(convention)
     decimals = convention.decimals if convention.average_rounded else None
+    directions = {name: direction(name, table.dimensions) for name in columns}
     found = model_means(
         np.stack([*columns.values()], axis=2),
         decimals=decimals,
         rounding=convention.rounding,
         marked=marked,
+        directions=[*directions.values()],
     )
     values = np.column_stack([found.values, found.average])
     names = [*columns, "average"] if average else [*columns]
@@ -67,7 +70,7 @@ def means_report(
         )
         for row, system in enumerate(table.systems)
     ]
-    notes = [f"small figures: place in the column, up to {marked}"] if marked else []
+    notes = _place_notes(directions, marked) if marked else []
     if average and convention.average_rounded:
         notes.append("the average is of rounded figures")
     records = [
@@ -76,6 +79,22 @@ def means_report(
     ]
     sheet = Sheet("Averages of systems", ("system", *names), tuple(rows), tuple(notes))
     return Report("means", study.settings, (sheet,), tuple(records))
+
+
+def _place_notes(directions: Mapping[str, int], marked: int) -> list[str]:
+    """What the marked places mean, and in which columns low is best, or nothing is marked."""
+    low, unknown = (
+        [name for name, found in directions.items() if found == sought] for sought in (-1, 0)
+    )
+    notes = []
+    if len(unknown) < len(directions):
+        notes.append(f"small figures: place in the column, up to {marked}")
+    if low:
+        notes.append(f"low is best: {', '.join(low)}")
+    if unknown:
+        names = ", ".join(unknown)
+        notes.append(f"unmarked, since it is not known whether high or low is best: {names}")
+    return notes
 
 
 _NO_INTERVAL: dict[NoInterval, str] = {
@@ -248,7 +267,9 @@ class _Layout(NamedTuple):
             (cell.row, _Column(cell.dimension, cell.level, cell.kind)): cell for cell in cells
         }
         values = [[self._cut(places.get((row, column))) for column in columns] for row in rows]
-        marks = ranks(np.array(values).reshape(len(rows), -1), marked=self.marked)
+        low = self._low(cells)
+        factors = np.array([[-1.0 if row in low else 1.0] for row in rows])
+        marks = ranks(np.array(values).reshape(len(rows), -1) * factors, marked=self.marked)
         lines = []
         for number, row in enumerate(rows):
             found = [places.get((row, column)) for column in columns]
@@ -260,6 +281,13 @@ class _Layout(NamedTuple):
             tuple(lines),
             tuple(self._notes(cells)),
         )
+
+    @staticmethod
+    def _low(cells: Sequence[Correlation]) -> list[str]:
+        """Rows of metrics whose low values are good."""
+        dimensions = {cell.dimension for cell in cells}
+        metrics = {cell.row: cell.metric for cell in cells}
+        return [row for row, metric in metrics.items() if direction(metric, dimensions) < 0]
 
     def parts_sheet(self, cells: Sequence[Correlation]) -> Sheet:
         names = list(cells[0].parts)
@@ -331,6 +359,11 @@ class _Layout(NamedTuple):
         notes += _interval_notes(cells)
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")
+            low = self._low(cells)
+            if low:
+                notes.append(
+                    f"low is good, so the most negative correlation is best: {', '.join(low)}"
+                )
         undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))
         return [*notes, *undefined_notes(undefined, absent, self.printer.convention)]
 

@@ -487,6 +487,34 @@ def test_means_with_marks(run: Run) -> None:
     assert re.search(r"^balanced +4 +3 +3$", run("meta", "means", RATINGS, *words).stdout, re.M)
 
 
+def test_the_lowest_mean_is_marked_where_low_is_best(run: Run, write: Write) -> None:
+    rows = [
+        {"id": 1, "system": s, "metrics": {"ter": n, "A:rouge-1": n, "length": n}}
+        for n, s in enumerate("xyz")
+    ]
+    shown = run("meta", "means", write(*rows), "--of", "metrics", "--mark", 1).stdout
+    assert re.search(r"^x +0\.000¹ +0\.000 +0\.000$", shown, re.MULTILINE)
+    assert re.search(r"^z +2\.000 +2\.000¹ +2\.000$", shown, re.MULTILINE)
+    assert "\nlow is best: ter\n" in shown
+    assert "\nunmarked, since it is not known whether high or low is best: length\n" in shown
+    words = ("--of", "metrics", "--metrics", "length")
+    assert "small figures" not in run("meta", "means", write(*rows), *words).stdout
+    assert "best" not in run("meta", "means", write(*rows), "--of", "metrics", "--mark", 0).stdout
+
+
+def test_a_metric_of_which_low_is_good_is_best_at_minus_one(run: Run, write: Write) -> None:
+    rows = [
+        {"id": 1, "system": s, "human": {"tone": n}, "metrics": {"ter": -n, "length": n % 3}}
+        for n, s in enumerate("wxyz")
+    ]
+    words = ("meta", "correlate", write(*rows), "--level", "summary")
+    shown = run(*words).stdout
+    assert re.search(r"^ter +-1\.000¹$", shown, re.MULTILINE)
+    assert re.search(r"^length +0\.183²$", shown, re.MULTILINE)
+    assert "\nlow is good, so the most negative correlation is best: ter\n" in shown
+    assert "low is good" not in run(*words, "--mark", 0).stdout
+
+
 def test_a_dimension_and_a_metric_of_one_name_have_a_column_each(run: Run, write: Write) -> None:
     human = {"tone": [2, 4], "depth": [1, 2]}
     path = write({"id": "a", "system": "s", "human": human, "metrics": {"tone": 9}})
@@ -529,7 +557,7 @@ def test_folders_say_what_they_skip_and_stdin_is_read(
     assert result.exit_code == 0
     assert result.stderr.startswith("skipped: ")
     result = run("meta", "means", "-", "--of", "metrics", stdin=json.dumps(row) + "\n")
-    assert re.search(r"^s +2\.000¹$", result.stdout, re.MULTILINE)
+    assert re.search(r"^s +2\.000$", result.stdout, re.MULTILINE)
 
 
 TINY = {
