@@ -266,7 +266,7 @@ class _Layout(NamedTuple):
         places = {
             (cell.row, _Column(cell.dimension, cell.level, cell.kind)): cell for cell in cells
         }
-        values = [[self._cut(places.get((row, column))) for column in columns] for row in rows]
+        values = [[self._ranked(places.get((row, column))) for column in columns] for row in rows]
         low = self._low(cells)
         factors = np.array([[-1.0 if row in low else 1.0] for row in rows])
         marks = ranks(np.array(values).reshape(len(rows), -1) * factors, marked=self.marked)
@@ -304,6 +304,10 @@ class _Layout(NamedTuple):
         unit = "item" if cells[0].level == "summary" else "system"
         title = f"{cells[0].kind.capitalize()} by {unit}"
         return Sheet(title, ("metric · dimension", *names), tuple(rows))
+
+    def _ranked(self, cell: Correlation | None) -> float:
+        """The value that a place is given for; that of two systems gets none."""
+        return float("nan") if cell is not None and _of_two(cell) else self._cut(cell)
 
     def _cut(self, cell: Correlation | None) -> float:
         value = float("nan") if cell is None else cell.value
@@ -353,6 +357,7 @@ class _Layout(NamedTuple):
             )
         if any(cell.level == "pooled" and not np.isnan(cell.p) for cell in cells):
             notes.append("pooled: p is too small where the summaries of an item are alike")
+        notes += _two_notes(cells)
         drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
         if drawn:
             notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
@@ -366,6 +371,20 @@ class _Layout(NamedTuple):
                 )
         undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))
         return [*notes, *undefined_notes(undefined, absent, self.printer.convention)]
+
+
+def _of_two(cell: Correlation) -> bool:
+    return cell.level == "system" and cell.n == 2 and not np.isnan(cell.value)
+
+
+def _two_notes(cells: Sequence[Correlation]) -> list[str]:
+    """Which metrics are correlated over two systems, whose coefficient is 1 or -1 anyway."""
+    rows = dict.fromkeys(cell.row for cell in cells if _of_two(cell))
+    if not rows:
+        return []
+    return [
+        f"system level: of 2 systems alone, which is no evidence, so unmarked: {', '.join(rows)}"
+    ]
 
 
 def _interval_notes(cells: Sequence[Correlation]) -> list[str]:

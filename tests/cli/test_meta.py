@@ -620,6 +620,33 @@ def test_a_metric_of_other_summaries_is_named(run: Run, write: Write) -> None:
     assert "alike" not in alike.stderr
 
 
+def test_names_on_one_side_only_are_asked_about(run: Run, write: Write) -> None:
+    people = [
+        {"id": i, "system": s, "human": {"tone": n}}
+        for i in "ab" for n, s in enumerate(["x", "y", "T5", "LLM", "GPT", "Old"])
+    ]  # fmt: skip
+    scores = [
+        {"id": i, "system": s, "metrics": {"m": n}}
+        for i in "ab" for n, s in enumerate(["x", "y", "t5", "llm"])
+    ]  # fmt: skip
+    result = run("meta", "correlate", write(*people, *scores), "--level", "system")
+    assert (
+        "systems with ratings and no scores: T5, LLM, GPT and 1 more; with scores and no ratings: "
+        "t5, llm; if these are the same, give them alike in all files\n"
+    ) in result.stderr
+    assert "ids with" not in result.stderr
+    assert re.search(r"^m +1\.000$", result.stdout, re.MULTILINE), "two systems get no mark"
+    assert "\nsystem level: of 2 systems alone, which is no evidence, so unmarked: m\n" in (
+        result.stdout
+    )
+    other = [{"id": "A", "system": "x", "metrics": {"m": 1}}, {**people[0], "id": "c"}]
+    result = run("meta", "correlate", write(*people, *scores, *other), "--level", "summary")
+    assert "ids with ratings and no scores: c; with scores and no ratings: A; " in result.stderr
+    assert "of 2 systems alone" not in result.stdout
+    fewer = run("meta", "correlate", write(*people, *scores), "--systems", "x,y,T5")
+    assert "systems with" not in fewer.stderr, "one side alone may well be so"
+
+
 def test_a_table_of_ratings_is_told_from_broken_json(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "ratings.txt"
     path.write_text("item,by,rater,tone\n1,x,r1,3\n")
