@@ -453,6 +453,22 @@ def test_pairs_of_raters_that_share_little_are_noted(run: Run, write: Write) -> 
     assert (shared["least shared"], shared["most shared"]) == (30, 30)
 
 
+def test_raters_in_columns_of_their_own_are_recognised(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("id,system,tone_A,tone_B,ease 1,ease 2,depth\n1,x,3,4,1,2,5\n1,y,2,2,1,1,3\n")
+    result = run("meta", "agreement", path)
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        "no summary has two raters, so nothing is known of agreement; give each rating a row, with "
+        'its rater in a column "rater" (in JSON, a list with one rating a rater)',
+        "tone_A, tone_B look like raters of tone, and are taken for dimensions",
+        "ease 1, ease 2 look like raters of ease, and are taken for dimensions",
+    ]
+    assert run("meta", "agreement", path, "-q").stderr == ""
+    path.write_text("id,system,rater,tone_A,tone_B\n1,x,r1,3,4\n1,x,r2,2,2\n")
+    assert run("meta", "agreement", path).stderr == ""
+
+
 def test_small_counts_are_tested_exactly(run: Run) -> None:
     shown = run("meta", "significance", "--counts", "5,0").stdout
     assert "0.0625 " in shown
