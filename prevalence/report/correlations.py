@@ -210,7 +210,8 @@ def comparison_sheet(
     statistic = "difference" if test == "permutation" else "t"
     names = ("metrics", "dimension", "level", "coefficient", "summaries", "first", "second")
     notes = [
-        "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
+        *printer.star_notes(rows),
+        "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else ""),
     ]
     if _differ(comparisons, cells, printer):
         notes.append(
@@ -279,7 +280,7 @@ class _Layout(NamedTuple):
             self._title(cells),
             ("metric", *_headers(columns), *self._average_headers(columns)),
             tuple(lines),
-            tuple(self._notes(cells)),
+            (*self.printer.star_notes(lines), *self._notes(cells)),
         )
 
     @staticmethod
@@ -303,7 +304,8 @@ class _Layout(NamedTuple):
         ]
         unit = "item" if cells[0].level == "summary" else "system"
         title = f"{cells[0].kind.capitalize()} by {unit}"
-        return Sheet(title, ("metric · dimension", *names), tuple(rows))
+        notes = tuple(self.printer.star_notes(rows))
+        return Sheet(title, ("metric · dimension", *names), tuple(rows), notes)
 
     def _ranked(self, cell: Correlation | None) -> float:
         """The value that a place is given for; that of two systems gets none."""
@@ -350,11 +352,6 @@ class _Layout(NamedTuple):
 
     def _notes(self, cells: Sequence[Correlation]) -> list[str]:
         notes = []
-        if any(not np.isnan(cell.p) for cell in cells):
-            limits = self.printer.convention.thresholds
-            notes.append(
-                ", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in enumerate(limits, start=1))
-            )
         if any(cell.level == "pooled" and not np.isnan(cell.p) for cell in cells):
             notes.append("pooled: p is too small where the summaries of an item are alike")
         notes += _two_notes(cells)

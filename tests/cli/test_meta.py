@@ -225,6 +225,16 @@ def test_tables_say_what_their_p_values_are_not_about(run: Run) -> None:
     assert "not for other summaries" in " ".join(shown.stdout.split())
 
 
+def test_each_table_with_stars_explains_them(run: Run) -> None:
+    words = ("meta", "correlate", RATINGS, "--compare", JUDGED, *WILLIAMS, "--format", "markdown")
+    shown = run(*words, "--level", "pooled").stdout
+    assert shown.count("p ≤ 0.05") == 2, "of the correlations, and of the tests"
+    plain = run("meta", "correlate", RATINGS, "--level", "summary").stdout
+    assert "p ≤" not in plain
+    one = run("meta", "correlate", RATINGS, "--level", "system", "--metrics", "characters").stdout
+    assert "p ≤" not in one
+
+
 def test_a_comparison_that_is_asked_for_twice_is_made_once(run: Run) -> None:
     words = ("meta", "correlate", RATINGS, "--level", "system", "--holm", "--format", "json")
     once, twice = (run(*words, *n * ("--compare", JUDGED)).stdout for n in (1, 2))
